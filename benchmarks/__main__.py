@@ -1,0 +1,122 @@
+"""Measure gradspec, PyTorch, JAX and HIPS autograd on the same work in one run.
+
+    python -m benchmarks                          everything
+    python -m benchmarks chain mlp_small          two measurements
+    python -m benchmarks --peers gradspec,torch   fewer peers
+    python -m benchmarks --list                   the names
+
+Peers run in virtual environments of their own; `python -m benchmarks.environments` makes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+import sys
+from pathlib import Path
+
+from . import table
+from .cases import CASES
+from .environments import HERE, PEERS
+from .rounds import Worker, WorkerFailed, run_case
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("case", nargs="*", help="measurements, by name; default: all")
+    parser.add_argument("--list", action="store_true", help="print the names of the measurements and stop")
+    parser.add_argument("--peers", default="gradspec,torch,jax,autograd", metavar="A,B", help="default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of every peer (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.1, help="least length of one turn (default %(default)s)")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds until a peer is given up (default %(default)s)")
+    parser.add_argument("--output", type=Path, default=HERE / "results", help="folder of results.{md,json,svg}")
+    options = parser.parse_args()
+    if unknown := set(options.case) - set(CASES):
+        parser.error(f"no measurement named {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
+    libraries = {peer.library for peer in PEERS}
+    if unknown := set(options.peers.split(",")) - libraries:
+        parser.error(f"no peer named {', '.join(sorted(unknown))}; there are {', '.join(sorted(libraries))}")
+    return options
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def start_workers(options: argparse.Namespace) -> list[Worker]:
+    workers = []
+    for peer in PEERS:
+        if peer.library not in options.peers.split(","):
+            continue
+        reason = peer.missing()
+        if reason is None:
+            try:
+                workers.append(Worker(peer, options.seconds, options.timeout))
+                continue
+            except WorkerFailed as failure:
+                reason = str(failure)
+        print(f"{peer.name} is left out: {reason}", file=sys.stderr)
+    return workers
+
+
+def progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    options = arguments()
+    cases = {name: importlib.import_module(f"benchmarks.cases.{name}") for name in options.case or CASES}
+    titles = {name: case.title for name, case in cases.items()}
+    if options.list:
+        for name, title in titles.items():
+            print(f"{name:18}{title}")
+        return 0
+    workers = start_workers(options)
+    if not workers:
+        print("nothing to measure", file=sys.stderr)
+        return 1
+
+    results = {}
+    for name, case in cases.items():
+        results[name] = run_case(name, case, workers, options.rounds, progress)
+        progress("")
+        medians = ((peer, figure) for peer, figure in results[name].items())
+        row = ", ".join(f"{peer} {table.duration(f.median) if f.median else table.NOTHING}" for peer, f in medians)
+        print(f"{name}: {row}", file=sys.stderr, flush=True)
+
+    versions = {name: version for worker in workers for name, version in worker.versions.items()}
+    for worker in workers:
+        worker.close()
+    machine = {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": versions,
+        "rounds": options.rounds,
+    }
+    text = table.markdown(titles, results)
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    text += f"\n{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, {named}. "
+    text += f"Medians of {options.rounds} interleaved rounds; ratios to PyTorch's better time of 1 and 2 threads.\n"
+    print(text)
+
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "results.md").write_text(text)
+    table.save_json(options.output / "results.json", table.document(machine, titles, results))
+    if not table.save_plot(options.output / "results.svg", titles, results):
+        print("matplotlib is not installed: no picture", file=sys.stderr)
+    failures = [f for figures in results.values() for f in figures.values() if f.note and f.note.startswith("WRONG")]
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

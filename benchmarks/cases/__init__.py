@@ -1,0 +1,26 @@
+"""The measurements, in the order of the table.  One file each, with every peer's code side by side.
+
+A case has a `title`, `inputs()` (NumPy arrays, the same for every peer) and for each peer `with_<library>(...)`, which
+takes those arrays and returns `step`, a function of no arguments that does the work once and returns the resulting
+arrays.  The harness compares the results of all peers before it times anything.  Optional names:
+
+    units           how many units of work a step holds; times are reported per unit (default 1)
+    tolerance       largest relative difference between two peers' results (default 1e-4, for float32)
+    not_comparable  {library: reason} for a peer that has no such work
+"""
+
+CASES = (
+    "multiply",
+    "backward_node",
+    "chain",
+    "chain_no_grad",
+    "deep_chain",
+    "mlp_small",
+    "mlp_large",
+    "cross_entropy",
+    "layer_norm",
+    "elementwise",
+    "rosenbrock_hvp",
+    "gaussian_process",
+    "ode_rk4",
+)

@@ -1,0 +1,61 @@
+"""A thousand small operations recorded and differentiated: per-operation overhead, and nothing else."""
+
+import numpy as np
+
+title = "chain of 1000 small ops, forward and backward, 8 float32"
+
+
+def inputs():
+    x = np.linspace(0.5, 1.5, 8, dtype=np.float32)
+    w = np.linspace(0.99, 1.01, 8, dtype=np.float32)
+    b = np.linspace(-0.01, 0.01, 8, dtype=np.float32)
+    return x, w, b
+
+
+def chain(x, w, b):
+    for _ in range(500):
+        x = x * w
+        x = x + b
+    return x
+
+
+def with_gradspec(*arrays):
+    import gradspec as gs
+
+    x, w, b = (gs.tensor(array, requires_grad=True) for array in arrays)
+
+    def step():
+        x.grad = w.grad = b.grad = None
+        gs.sum(chain(x, w, b)).backward()
+        return x.grad, w.grad, b.grad
+
+    return step
+
+
+def with_torch(*arrays):
+    import torch
+
+    x, w, b = (torch.tensor(array, requires_grad=True) for array in arrays)
+
+    def step():
+        x.grad = w.grad = b.grad = None
+        torch.sum(chain(x, w, b)).backward()
+        return x.grad, w.grad, b.grad
+
+    return step
+
+
+def with_jax(*arrays):
+    import jax
+
+    x, w, b = jax.device_put(arrays)
+    gradient = jax.jit(jax.grad(lambda x, w, b: jax.numpy.sum(chain(x, w, b)), argnums=(0, 1, 2)))
+    return lambda: jax.block_until_ready(gradient(x, w, b))
+
+
+def with_autograd(x, w, b):
+    import autograd.numpy as np
+    from autograd import grad
+
+    gradient = grad(lambda arrays: np.sum(chain(*arrays)))
+    return lambda: gradient((x, w, b))

@@ -1,0 +1,32 @@
+"""The same thousand operations where nothing needs a gradient: what a tensor costs over its array."""
+
+from .chain import chain, inputs
+
+__all__ = ["inputs"]
+title = "the same chain without gradients"
+
+
+def with_gradspec(*arrays):
+    import gradspec as gs
+
+    x, w, b = (gs.tensor(array) for array in arrays)
+    return lambda: (chain(x, w, b),)
+
+
+def with_torch(*arrays):
+    import torch
+
+    x, w, b = (torch.tensor(array) for array in arrays)
+    return lambda: (chain(x, w, b),)
+
+
+def with_jax(*arrays):
+    import jax
+
+    x, w, b = jax.device_put(arrays)
+    forward = jax.jit(chain)
+    return lambda: (jax.block_until_ready(forward(x, w, b)),)
+
+
+def with_autograd(x, w, b):
+    return lambda: (chain(x, w, b),)

@@ -1,0 +1,1 @@
+"""The generator: derivatives.yaml in, generated/ out."""

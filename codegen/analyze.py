@@ -1,0 +1,262 @@
+"""Analysis: refuses entries that cannot be right and adds to each what follows from its formulas.
+
+Owns the rules of the derivative forms: which formulas an entry needs, which names each may use, what kind of value each
+has.  Runs nothing: numbers are checked in `check`.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from .derive import derive, tangents_in
+from .errors import ErrorList, SpecError, did_you_mean
+from .formula import ARRAY, STATIC, Scope, bind_call, calls_in, declared_kind, grad_names, kind_of, lets_in, scope_of
+from .library import Library, read_library, unused_helpers
+from .model import Formula, Op, Signature, Spec, Text
+from .resolve import Resolver
+from .samples import DOMAIN_FUNCTIONS, MAKERS
+from .shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
+
+WITH_VJP = ("linear", "multilinear", "vjp_jvp")
+
+
+def analyze(spec: Spec, root: Path | str = ".", library: Library | None = None) -> Spec:
+    """The spec with `derived` filled in; raises SpecErrors that list every refusal."""
+    library = library or read_library(Path(root))
+    errors = ErrorList(spec.file, spec.source)
+    errors.add_source(library.formulas_file, library.formulas_source)
+    ops = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
+    signatures = {spelling: op.signature for spelling, op in ops.items()}
+    shapes = {spelling: (op.signature, _shape(op)) for spelling, op in ops.items() if op.shape}
+
+    def analyzed(op: Op) -> Op:
+        return _OpAnalysis(op, scope_of(op, signatures, library.helpers), library, shapes, errors).run()
+
+    families = tuple(replace(family, ops=tuple(map(analyzed, family.ops))) for family in spec.families)
+    called = {call.func.id for op in spec.ops.values() for f in formulas_of(op).values() for call in calls_in(f.tree)}
+    for helper in unused_helpers(library, called):
+        errors.add(f"no formula calls the helper '{helper.name}'", helper.location)
+    errors.raise_if_any()
+    return replace(spec, families=families)
+
+
+def formulas_of(op: Op) -> dict[str, Formula]:
+    """Every formula of an entry except samples and domain, by key."""
+    whole = {"forward": op.forward, "inplace": op.inplace, "composite": op.composite}
+    return {
+        **{key: formula for key, formula in whole.items() if formula is not None},
+        **{f"let: {name}": formula for name, formula in op.lets.items()},
+        **{f"d{output}/d{name}": formula for (output, name), formula in op.partials.items()},
+        **{f"vjp: {name}": formula for name, formula in op.vjp.items()},
+        **{f"jvp: {name}": formula for name, formula in op.jvp.items()},
+    }
+
+
+def _shape(op: Op) -> Shape:
+    at = op.places.get("shape", op.location)
+    return parse_shape(Text(op.shape, at.file, ((at.line, at.column),)), op.signature)
+
+
+class _OpAnalysis:
+    def __init__(self, op: Op, scope: Scope, library: Library, shapes: Mapping[str, tuple[Signature, Shape]],
+                 errors: ErrorList):  # fmt: skip
+        self.op, self.scope, self.library, self.shapes, self.errors = op, scope, library, shapes, errors
+        self.arguments = {a.name for a in op.signature.arguments}
+        self.outputs = {o.name for o in op.signature.outputs}
+        self.grads = set(grad_names(op))
+        self.tangents = {f"{a.name}_t" for a in op.signature.arrays}
+        self.overwritten = {a.name for a in op.signature.arguments[:1] if op.inplace_only}
+
+    def run(self) -> Op:
+        before = len(self.errors.errors)
+        self._check_forward()
+        self._check_names()
+        self._check_samples()
+        if self.op.form in ("partial", *WITH_VJP):
+            self._check_rules()
+        if len(self.errors.errors) > before:
+            return self.op
+        derived = derive(self.op, self.errors)
+        if self.op.form == "vjp_jvp":
+            self._check_tangents()
+        if self.op.form in WITH_VJP:
+            self._check_results()
+        return replace(self.op, derived=derived)
+
+    def report(self, message: str, key: str, at: object = None, suggestion: str = "") -> None:
+        place = at or self.op.places.get(key.partition(":")[0], self.op.location)
+        self.errors.add(message, place, self.op.name, key, suggestion=suggestion)
+
+    def _check_forward(self) -> None:
+        op = self.op
+        if op.composite is not None and (op.forward or op.inplace):
+            self.report("a composite is its own forward", "forward" if op.forward else "inplace")
+        if op.composite is None and op.forward is None and not (op.inplace_only and op.inplace):
+            self.report("missing: the NumPy expression or kernel that computes the op", "forward")
+        if op.inplace is not None:
+            if not op.inplace_only and "inplace" not in op.variants:
+                self.report("the op has no variant 'inplace'", "inplace")
+            elif not ast.unparse(op.inplace.tree).startswith("kernels."):
+                self.report("a call of a kernel that writes into the first argument", "inplace", op.inplace.location)
+        if op.inplace_only and not op.signature.arrays[:1] == op.signature.arguments[:1]:
+            self.report("an op whose name ends in '_' writes into its first argument, which is not an Array", "op")
+
+    # Names.
+
+    def _check_names(self) -> None:
+        uses: dict[str, list[str]] = {let: [] for let in self.op.lets}
+        for key, formula in formulas_of(self.op).items():
+            if not key.startswith("let:"):
+                self._resolve(key, formula, self._names(key) | self.op.lets.keys(), _is_numpy(key))
+                for let in lets_in(formula, self.op.lets):
+                    uses[let].append(key)
+        above: set[str] = set()
+        for let, keys in uses.items():
+            formula = self.op.lets[let]
+            if not keys:
+                self.report("no formula names it", f"let: {let}", formula.location)
+            else:
+                names = set.intersection(*map(self._names, keys))
+                self._resolve(f"let: {let}", formula, names | above, all(map(_is_numpy, keys)))
+            above.add(let)
+
+    def _names(self, key: str) -> set[str]:
+        """The names that the formula under `key` may use, lets apart."""
+        key = key.partition(":")[0]
+        if _is_numpy(key) or key == "composite":
+            return self.arguments
+        names = self.arguments | self.outputs
+        if key == "vjp":
+            names |= self.grads
+        if key == "jvp":
+            names |= self.tangents
+        return names - self.overwritten
+
+    def _resolve(self, key: str, formula: Formula, names: set[str], numpy: bool) -> None:
+        elsewhere = {name: f"'{name}' is a cotangent, which only a vjp has" for name in self.grads}
+        elsewhere |= {name: f"'{name}' is a tangent, which only a jvp has" for name in self.tangents}
+        elsewhere |= {name: f"'{name}' is an output, which does not exist yet" for name in self.outputs}
+        elsewhere |= {name: f"let '{name}' is defined below" for name in self.op.lets}
+        if "grad" not in self.grads and len(self.outputs) > 1:
+            elsewhere["grad"] = f"there are several outputs: write {' or '.join(sorted(self.grads))}"
+        for name in self.overwritten:
+            elsewhere[name] = f"'{name}' is overwritten by the op: only its shape and dtype are left"
+        resolver = Resolver(self.scope, self.library, self.errors, self.op.name, key, names, elsewhere, numpy)
+        resolver.metadata_only = self.overwritten - names
+        resolver.visit(formula.tree)
+
+    # Samples and domain.
+
+    def _check_samples(self) -> None:
+        op = self.op
+        if not op.samples:
+            self.report("missing: an op without samples is not tested", "samples")
+        for sample in op.samples:
+            with self.errors.catch(op.name, "samples"):
+                if not (isinstance(sample.tree, ast.Call) and ast.unparse(sample.tree.func) == "f"):
+                    raise SpecError("a sample is a call f(...)", sample.location)
+                self._check_functions(sample, {*MAKERS, "f"}, "samples")
+                try:
+                    bind_call(sample.tree, op.signature)
+                except SpecError as error:
+                    message = error.message.replace("f ", f"{op.name} ", 1)
+                    raise SpecError(f"{sample.source}: {message}", op.places["samples"]) from None
+        if op.domain is not None and self.arguments & op.domain.names:
+            self._check_functions(op.domain, set(DOMAIN_FUNCTIONS), "domain")
+            for name in sorted(op.domain.names - self.arguments):
+                self.report(f"unknown name '{name}'", "domain", op.domain.location, did_you_mean(name, self.arguments))
+        elif op.domain is not None and "domain" in op.places:
+            self.report("names no argument of the op", "domain", op.domain.location)
+
+    def _check_functions(self, formula: Formula, known: set[str], key: str) -> None:
+        for call in calls_in(formula.tree):
+            if call.func.id not in known:
+                message = f"unknown function '{call.func.id}'"
+                self.report(message, key, call.func, did_you_mean(call.func.id, known))
+
+    # Rules.
+
+    def _check_rules(self) -> None:
+        op, inputs = self.op, [a.name for a in self.op.signature.arrays]
+        outputs = [o.name for o in op.signature.outputs if o.differentiable]
+        if not inputs or not outputs:
+            what = "output" if inputs else "input"
+            self.report(f"no {what} can carry a gradient: write nondifferentiable: true", "op")
+            return
+        if op.form == "partial":
+            for (output, name), formula in op.partials.items():
+                key = f"d{output}/d{name}"
+                self._check_known(key, formula, output, outputs, "output")
+                self._check_known(key, formula, name, inputs, "input")
+            for output, name in itertools.product(outputs, inputs):
+                if (output, name) not in op.partials:
+                    self.report(f"input '{name}' has no rule", f"d{output}/d{name}")
+            for item in (*op.signature.arrays, *op.signature.outputs):
+                if item.type.is_list:
+                    self.report(f"a partial is between elements, and '{item.name}' is a list: write vjp and jvp", "op")
+            return
+        for name, formula in op.vjp.items():
+            self._check_known(f"vjp: {name}", formula, name, inputs, "input")
+        for name in inputs:
+            if name not in op.vjp:
+                self.report(f"input '{name}' has no rule", "vjp")
+            if op.form in ("linear", "multilinear") and name not in getattr(op, op.form):
+                self.report(f"input '{name}' is not named: write vjp and jvp if the op is not {op.form} in it", op.form)
+        if op.form == "vjp_jvp":
+            for name, formula in op.jvp.items():
+                self._check_known(f"jvp: {name}", formula, name, outputs, "output")
+            for name in outputs:
+                if name not in op.jvp:
+                    self.report(f"output '{name}' has no rule", "jvp")
+
+    def _check_known(self, key: str, formula: Formula, name: str, known: list[str], what: str) -> None:
+        if name in known:
+            return
+        signature = self.op.signature
+        item = signature.argument(name) or signature.output(name)
+        if item is None:
+            self.report(f"'{name}' is not an {what}", key, formula.location, did_you_mean(name, known))
+        else:
+            self.report(f"'{name}' is {item.type}, which has no derivative", key, formula.location)
+
+    def _check_tangents(self) -> None:
+        used = {name for formula in self.op.jvp.values() for name in tangents_in(self.op, formula)}
+        for argument in self.op.signature.arrays:
+            if argument.name not in used:
+                self.report(f"input '{argument.name}' has no rule: no term has '{argument.name}_t'", "jvp")
+
+    def _check_results(self) -> None:
+        """Kind and, where the ops called declare theirs, shape of each cotangent."""
+        signature = self.op.signature
+        words = {ARRAY: "an array", STATIC: "a static value"}
+        for name, formula in self.op.vjp.items():
+            key, wanted = f"vjp: {name}", declared_kind(signature.argument(name))
+            kind = kind_of(formula.tree, self.scope)
+            if kind != wanted:
+                got, want = words.get(kind, "a list of arrays"), words.get(wanted, "a list of arrays")
+                self.report(f"gives {got}, and '{name}' is {want}", key, formula.location)
+            elif self.op.shape:
+                self._check_shape(key, name, formula)
+
+    def _check_shape(self, key: str, name: str, formula: Formula) -> None:
+        known = symbolic(_shape(self.op), self.op.signature)
+        known |= {grad: known[output] for grad, output in grad_names(self.op).items() if output in known}
+        try:
+            for let in lets_in(formula, self.op.lets):
+                known[let] = infer(self.op.lets[let].tree, known, self.shapes.get)
+            got = infer(formula.tree, known, self.shapes.get)
+        except Unknown:
+            return
+        except Mismatch as mismatch:
+            self.report(f"shapes do not fit: {mismatch}", key, formula.location)
+            return
+        if name in known and not reduces_to(got, known[name]):
+            self.report(f"has the shape {show(got)}, and '{name}' has {show(known[name])}", key, formula.location)
+
+
+def _is_numpy(key: str) -> bool:
+    return key in ("forward", "inplace")

@@ -1,0 +1,326 @@
+"""Numeric verification: every derivative is compared with differences on the entry's own samples.
+
+Owns what counts as wrong and the hint that goes with it.  Runs on NumPy alone, so that a wrong formula is refused
+before anything is compiled; what needs kernels that are not built is left for later and reported as deferred.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from . import numeric
+from .errors import ErrorList
+from .evaluate import Evaluator, as_arrays
+from .formula import grad_names
+from .model import Formula, Op, Spec, Text
+from .numeric import TOLERANCE, Value
+from .samples import evaluate_sample, seed_of
+from .shapes import Mismatch, Unknown, parse_shape, results, shaped, show
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """One sample of an op, evaluated: every argument by name, defaults included."""
+
+    source: str
+    dtype: np.dtype
+    arguments: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.source} in {self.dtype}"
+
+
+def make_sample(op: Op, index: int, dtype: Any) -> BoundCall:
+    """Sample number `index` of an op in a dtype, the same in every run."""
+    positional = [a.name for a in op.signature.arguments if not a.keyword_only]
+    domain = op.domain.source if op.domain else None
+    source = op.samples[index].source
+    args, kwargs = evaluate_sample(source, domain, dtype, seed_of(op.name, index), positional)
+    defaults = {a.name: ast.literal_eval(a.default) for a in op.signature.arguments if a.default is not None}
+    return BoundCall(source, np.dtype(dtype), defaults | dict(zip(positional, args)) | kwargs)
+
+
+def check(spec: Spec, root: Path | str = ".", progress: Progress | None = None,
+          kernels: ModuleType | None = None) -> list[str]:  # fmt: skip
+    """Checks an analysed spec; raises SpecErrors, or returns the ops that wait for their kernels to be built."""
+    evaluator = Evaluator(spec, Path(root), kernels)
+    errors = ErrorList(spec.file, spec.source)
+    deferred = []
+    ops = spec.ops
+    with np.errstate(all="ignore"):
+        for done, op in enumerate(ops.values()):
+            if progress is not None:
+                progress(done, len(ops), op.name)
+            if evaluator.deferred(op):
+                deferred.append(op.name)
+            else:
+                _OpCheck(op, evaluator, errors).run()
+    errors.raise_if_any()
+    return deferred
+
+
+def dtypes_of(op: Op) -> list[type]:
+    """The dtypes that a check runs an op in."""
+    if op.dtype in ("int", "bool"):
+        return [np.int64 if op.dtype == "int" else np.bool_]
+    return [np.float64, np.complex128] if op.dtype in ("any", "float") and op.differentiable else [np.float64]
+
+
+class _Stop(Exception):
+    """The sample has been reported; nothing more is to be learnt from it."""
+
+
+class _OpCheck:
+    """The checks of one op; each formula is reported once, at the first sample that shows it wrong."""
+
+    def __init__(self, op: Op, evaluator: Evaluator, errors: ErrorList):
+        self.op, self.evaluator, self.errors = op, evaluator, errors
+        self.reported: set[str] = set()
+        self.grads = {output: grad for grad, output in grad_names(op).items()}
+
+    def run(self) -> None:
+        for index in range(len(self.op.samples)):
+            for dtype in dtypes_of(self.op):
+                try:
+                    self._check_sample(index, dtype)
+                except _Stop:
+                    pass
+
+    def report(self, message: str, key: str, formula: Formula | None = None) -> None:
+        if key not in self.reported:
+            place = formula.location if formula else self.op.places.get(key, self.op.location)
+            self.errors.add(message, place, self.op.name, key)
+            self.reported.add(key)
+
+    def _check_sample(self, index: int, dtype: type) -> None:
+        try:
+            call = make_sample(self.op, index, dtype)
+        except Exception as error:
+            self.report(f"{self.op.samples[index].source} in {np.dtype(dtype)}: {_what(error)}", "samples")
+            raise _Stop from None
+        case = _Case(self, call)
+        case.check_forward()
+        if self.op.form in ("linear", "multilinear"):
+            case.check_linear()
+        if self.op.form not in ("composite", "nondifferentiable"):
+            case.check_derivatives()
+
+
+class _Case:
+    """One op at one sample."""
+
+    def __init__(self, owner: _OpCheck, call: BoundCall):
+        self.op, self.evaluator, self.report, self.reported = owner.op, owner.evaluator, owner.report, owner.reported
+        self.grads, self.call = owner.grads, call
+        self.arguments = as_arrays(self.op, call.arguments)
+        self.random = np.random.default_rng(len(call.source))
+        key = "composite" if self.op.composite else "forward" if self.op.forward else "inplace"
+        self.forward_key, self.forward_formula = key, getattr(self.op, key)
+        self.outputs = self.forward(call.arguments)
+        self.inputs = {a.name: self.arguments[a.name] for a in self.op.signature.arrays
+                       if numeric.is_inexact(self.arguments[a.name])}  # fmt: skip
+        self.differentiable = [i for i, o in enumerate(self.op.signature.outputs) if o.differentiable]
+
+    def forward(self, arguments: Mapping[str, Any]) -> list[Value]:
+        return self.run(lambda: self.evaluator.forward(self.op, arguments), self.forward_key, self.forward_formula)
+
+    def evaluate(self, formula: Formula, extra: Mapping[str, Any]) -> Any:
+        outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}
+        return self.evaluator.evaluate(self.op, formula, {**self.arguments, **outputs, **extra})
+
+    def run(self, function: Callable[[], Any], key: str, formula: Formula) -> Any:
+        """Calls what a formula computes; an exception is an error of that formula."""
+        try:
+            return function()
+        except Exception as error:
+            hint = ""
+            if self.call.dtype.kind == "c" and self.op.dtype in ("any", "float") and isinstance(error, TypeError):
+                hint = "; an op that takes no complex arrays has dtype: real"
+            self.report(f"fails at {self.call}: {_what(error)}{hint}", key, formula)
+            raise _Stop from None
+
+    # Forward.
+
+    def check_forward(self) -> None:
+        outputs = self.op.signature.outputs
+        if self.op.differentiable and all(map(numeric.is_finite, self.inputs.values())):
+            for i in self.differentiable:
+                if not numeric.is_finite(self.outputs[i]):
+                    message = f"{self.call} gives {outputs[i].name} that is not finite"
+                    self.report(f"{message}: a sample stays where the op is differentiable", "samples")
+                    raise _Stop
+        if self.op.shape:
+            self._check_shape()
+        if self.op.inplace and self.op.forward:
+            self._check_inplace()
+
+    def _check_shape(self) -> None:
+        at = self.op.places["shape"]
+        shape = parse_shape(Text(self.op.shape, at.file, ((at.line, at.column),)), self.op.signature)
+        values = [self.arguments[a.name] for a in shaped(self.op.signature)]
+        try:
+            wanted = results(shape, [None if v is None else np.shape(v) for v in values], self.arguments)
+        except Unknown:
+            return
+        except Mismatch as mismatch:
+            self.report(f"does not hold at {self.call}: {mismatch}", "shape")
+            return
+        for output, value, dims in zip(self.op.signature.outputs, self.outputs, wanted):
+            got = np.shape(value)
+            if len(got) != len(dims) or any(d not in ("_", g) for g, d in zip(got, dims)):
+                self.report(f"does not hold at {self.call}: {output.name} has {show(got)}, not {show(dims)}", "shape")
+
+    def _check_inplace(self) -> None:
+        first = self.op.signature.arguments[0].name
+        target = np.array(self.arguments[first])
+        if target.shape != self.outputs[0].shape or target.dtype != self.outputs[0].dtype:
+            return
+        self.run(lambda: self.evaluate(self.op.inplace, {first: target}), "inplace", self.op.inplace)
+        if not np.array_equal(target, self.outputs[0], equal_nan=target.dtype.kind in "fc"):
+            self.report(f"writes something else than forward gives at {self.call}", "inplace", self.op.inplace)
+
+    # Linearity.
+
+    def check_linear(self) -> None:
+        together = [self.op.linear] if self.op.form == "linear" else [(name,) for name in self.op.multilinear]
+        for names in together:
+            names = [name for name in names if name in self.inputs]
+            at = {name: self.inputs[name] for name in names}
+            to = {name: numeric.random_like(self.inputs[name], self.random) for name in names}
+            key, y = self.op.form, self.at({})
+            zero = self.at({name: numeric.scaled(0.0, value) for name, value in at.items()})
+            both = self.at({name: numeric.combined(1.75, at[name], -0.5, to[name]) for name in names})
+            sum_ = numeric.combined(1.75, y, -0.5, self.at(to))
+            if numeric.worst(zero, numeric.scaled(0.0, y)) is not None:
+                self.report(f"is not {key} in {_listed(names)}: zeros do not give zeros at {self.call}", key)
+                raise _Stop
+            if numeric.worst(both, sum_) is not None:
+                self.report(f"is not {key} in {_listed(names)} at {self.call}", key)
+                raise _Stop
+
+    def at(self, changed: Mapping[str, Value]) -> list[Value]:
+        """The differentiable outputs with some inputs replaced."""
+        outputs = self.forward({**self.call.arguments, **changed})
+        return [outputs[i] for i in self.differentiable]
+
+    # Derivatives.
+
+    def check_derivatives(self) -> None:
+        for name, value in self.inputs.items():
+            direction = numeric.direction_like(value, self.random)
+            if self.op.form == "partial":
+                direction = np.ones_like(value)
+            if self._check_jvp(name, direction) and self.op.form == "partial" and value.dtype.kind == "c":
+                self._check_jvp(name, 1j * direction, "; the op is not holomorphic: write vjp and jvp")
+            self._check_vjp(name, numeric.direction_like(value, self.random))
+
+    def change(self, name: str, direction: Value) -> list[Value]:
+        """How the outputs change when one input moves, by differences."""
+
+        def f(moved: Value) -> list[Value]:
+            return self.at({name: moved})
+
+        change = numeric.derivative(f, self.inputs[name], direction)
+        closer = numeric.derivative(f, self.inputs[name], direction, numeric.STEP / 16)
+        if numeric.worst(change, closer, 1e-3) is not None:
+            message = f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?"
+            self.report(message, "samples")
+            raise _Stop
+        return change
+
+    def _check_jvp(self, name: str, direction: Value, why: str = "") -> bool:
+        """Whether the forward-mode rule gives the change along a direction."""
+        right, change = True, self.change(name, direction)
+        for i, expected in zip(self.differentiable, change):
+            output = self.op.signature.outputs[i]
+            key = f"d{output.name}/d{name}" if self.op.form == "partial" else f"jvp: {output.name}"
+            formula = self.op.partials.get((output.name, name)) or self.op.jvp.get(output.name) or self.forward_formula
+            got = self.run(lambda: self.jvp(name, direction, i), key, formula)
+            try:
+                got = numeric.expanded(got, expected)
+            except ValueError:
+                self.report(f"has the shape {show(np.shape(got))} and {output.name} {show(np.shape(expected))} at "
+                            f"{self.call}", key, formula)  # fmt: skip
+                right = False
+                continue
+            wrong = numeric.worst(got, expected)
+            if wrong is not None:
+                right = False
+                others = self._others(name, lambda n: numeric.expanded(self.jvp(n, direction, i), expected))
+                self._report_wrong(key, formula, name, wrong, why or numeric.hint(got, expected, others))
+        return right
+
+    def jvp(self, name: str, direction: Value, output: int) -> Value:
+        """The tangent of one output when one input moves."""
+        derived, declared = self.op.derived, self.op.signature.outputs[output].name
+        if derived.joint_linear:
+            still = {n: numeric.scaled(0.0, self.arguments[n]) for n in derived.joint_linear}
+            return self.forward({**self.call.arguments, **still, name: direction})[output]
+        terms = [term for term in derived.jvp.get(declared, ()) if term.tangent_of == name]
+        values = [self.evaluate(term.formula, {f"{name}_t": direction}) for term in terms]
+        if not values:
+            return numeric.scaled(0.0, self.outputs[output])
+        return functools.reduce(lambda total, value: numeric.combined(1.0, total, 1.0, value), values)
+
+    def _check_vjp(self, name: str, direction: Value) -> None:
+        """<grad, change> = <vjp(grad), direction>."""
+        formula, key = self.op.derived.vjp[name], f"vjp: {name}"
+        if self.op.form == "partial":
+            key = next(f"d{output}/d{i}" for output, i in self.op.partials if i == name)
+            if key in self.reported:
+                return
+        change = self.change(name, direction)
+        grads = [numeric.random_like(self.outputs[i], self.random) for i in self.differentiable]
+        named = {self.grads[self.op.signature.outputs[i].name]: grad for i, grad in zip(self.differentiable, grads)}
+        got = self.run(lambda: self.evaluate(formula, named), key, formula)
+        try:
+            got = numeric.reduced(got, self.inputs[name])
+        except ValueError as error:
+            self.report(f"{error} at {self.call}", key, formula)
+            return
+        expected = sum(map(numeric.inner, grads, change))
+        scale = 1 + sum(numeric.size_of(g) * numeric.size_of(c) for g, c in zip(grads, change))
+        found = numeric.inner(got, direction)
+        if not abs(found - expected) <= TOLERANCE * scale:
+            vjps = self.op.derived.vjp
+            others = self._others(name, lambda n: self._product(self.evaluate(vjps[n], named), direction))
+            wrong = (np.float64(found), np.float64(expected))
+            self._report_wrong(key, formula, name, wrong, numeric.hint(*wrong, others))
+
+    def _product(self, got: Value, direction: Value) -> np.float64:
+        return np.float64(numeric.inner(numeric.reduced(got, direction), direction))
+
+    def _others(self, name: str, rule: Callable[[str], Value]) -> dict[str, Value]:
+        """What the rules of the other inputs give in the place of this one's, for the hint; many do not even run."""
+        found = {}
+        for other in self.inputs.keys() - {name}:
+            try:
+                found[other] = rule(other)
+            except Exception:
+                continue
+        return found
+
+    def _report_wrong(self, key: str, formula: Formula | None, name: str, wrong: tuple[Any, Any], hint: str) -> None:
+        got, expected = (f"{numeric.plain(value):.4g}" for value in wrong)
+        if not hint and self.call.dtype.kind == "c":
+            hint = "; real samples are right: is conj missing?"
+        where = f" where {name} moves" if key.startswith("jvp") else ""
+        self.report(f"is wrong{where}: expected {expected}, got {got} at {self.call}{hint}", key, formula)
+
+
+def _what(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)

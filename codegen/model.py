@@ -1,0 +1,233 @@
+"""What an entry of derivatives.yaml means, as plain frozen data.
+
+Owns the vocabulary of the spec: locations, types, arguments, formulas, operators and what analysis derives from
+them.  Knows nothing of YAML, of templates or of arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+ARRAY = "Array"
+# The order is that of CONTRIBUTING.md.
+TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType")
+FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable")
+VARIANTS = ("function", "method", "inplace", "out")
+NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
+DTYPES = ("any", "float", "real", "int", "bool")
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in the spec; lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string of the spec that remembers where each of its characters stands."""
+
+    value: str
+    file: str
+    places: tuple[tuple[int, int], ...]  # (line, column) of each character, then of the end
+
+    def at(self, offset: int) -> Location:
+        return Location(self.file, *self.places[min(offset, len(self.places) - 1)])
+
+    def part(self, start: int, stop: int) -> Text:
+        """The text between two offsets, without the blanks around it."""
+        while start < stop and self.value[start].isspace():
+            start += 1
+        while stop > start and self.value[stop - 1].isspace():
+            stop -= 1
+        return Text(self.value[start:stop], self.file, self.places[start : stop + 1])
+
+    @property
+    def location(self) -> Location:
+        return self.at(0)
+
+
+@dataclass(frozen=True)
+class Type:
+    """`int[]?` is Type("int", is_list=True, optional=True); `int[2]` has length 2."""
+
+    base: str
+    is_list: bool = False
+    length: int | None = None
+    optional: bool = False
+
+    @property
+    def is_array(self) -> bool:
+        """True where a value of this type can carry a gradient."""
+        return self.base == ARRAY
+
+    def __str__(self) -> str:
+        suffix = f"[{self.length or ''}]" if self.is_list else ""
+        return f"{self.base}{suffix}{'?' if self.optional else ''}"
+
+
+@dataclass(frozen=True)
+class Argument:
+    name: str
+    type: Type
+    default: str | None = None  # Python source of the literal, None where the argument is required
+    keyword_only: bool = False
+    location: Location | None = None
+
+    @property
+    def is_array(self) -> bool:
+        return self.type.is_array
+
+
+@dataclass(frozen=True)
+class Output:
+    name: str
+    type: Type
+    location: Location | None = None
+
+    @property
+    def differentiable(self) -> bool:
+        return self.type.is_array
+
+
+@dataclass(frozen=True)
+class Signature:
+    name: str  # "sum", "max.axis" keeps its overload, "zero_" is in place only
+    arguments: tuple[Argument, ...]
+    outputs: tuple[Output, ...]
+    source: str
+    location: Location
+
+    @property
+    def arrays(self) -> tuple[Argument, ...]:
+        """The arguments that can carry a gradient, in order."""
+        return tuple(a for a in self.arguments if a.is_array)
+
+    def argument(self, name: str) -> Argument | None:
+        return next((a for a in self.arguments if a.name == name), None)
+
+    def output(self, name: str) -> Output | None:
+        return next((o for o in self.outputs if o.name == name), None)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A parsed expression; `tree` holds whitelisted nodes only, whose positions are those of the file."""
+
+    source: str
+    tree: ast.expr
+    location: Location
+    names: frozenset[str] = frozenset()  # every Name read, functions called excluded
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of a jvp: it is dropped when the tangent of `tangent_of` is absent."""
+
+    tangent_of: str  # name of an input
+    formula: Formula
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A value that backward needs.
+
+    kind is "input" (an array argument), "output", "static" (a parameter such as axis), or
+    "shape" / "ndim" / "dtype" (metadata of `name`, which does not keep the array alive).
+    """
+
+    name: str
+    kind: str
+
+    @property
+    def field(self) -> str:
+        return f"{self.name}_{self.kind}" if self.kind in ("shape", "ndim", "dtype") else self.name
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What analysis adds to an entry with a derivative; all of it follows from the formulas."""
+
+    vjp: dict[str, Formula]  # array input -> cotangent formula, before the reduction to the input's shape
+    saved_for: dict[str, tuple[Saved, ...]]  # array input -> what its formula names, lets included
+    saved: tuple[Saved, ...]  # the union, in order of first use
+    jvp: dict[str, tuple[Term, ...]]  # differentiable output -> summands (empty for a jointly linear op)
+    joint_linear: tuple[str, ...] = ()  # inputs of a `linear:` op: y_t = op(x_t...), absent tangents are zeros
+    lets_for: dict[str, tuple[str, ...]] = field(default_factory=dict)  # "vjp:x" / "jvp:y" -> let names, in order
+
+
+@dataclass(frozen=True)
+class Op:
+    """One entry, defaults of its family already applied."""
+
+    family: str
+    signature: Signature
+    form: str  # one of FORMS
+    doc: str
+    location: Location
+    aliases: tuple[str, ...] = ()
+    namespace: str = ""  # "", "linalg", "nn", "special"
+    operator: str | None = None  # "__add__"
+    variants: tuple[str, ...] = ("function",)
+    domain: Formula | None = None
+    dtype: str = "any"  # "float" real or complex, "real", "any" integers too, "bool", "int"
+    shape: str | None = None
+    view: str | None = None
+    forward: Formula | None = None
+    inplace: Formula | None = None  # statement-like kernel call that writes into the first input
+    composite: Formula | None = None
+    lets: dict[str, Formula] = field(default_factory=dict)
+    partials: dict[tuple[str, str], Formula] = field(default_factory=dict)  # (output, input)
+    linear: tuple[str, ...] = ()
+    multilinear: tuple[str, ...] = ()
+    vjp: dict[str, Formula] = field(default_factory=dict)
+    jvp: dict[str, Formula] = field(default_factory=dict)
+    samples: tuple[Formula, ...] = ()
+    places: dict[str, Location] = field(default_factory=dict, compare=False)  # key -> where its value stands
+    derived: Derived | None = None
+
+    @property
+    def name(self) -> str:
+        """The Python name: `max.axis` is max_axis."""
+        return self.signature.name.replace(".", "_")
+
+    @property
+    def node(self) -> str:
+        """The Node class: `max.axis` is MaxAxisBackward."""
+        words = self.name.strip("_").split("_")
+        return "".join(w[:1].upper() + w[1:] for w in words) + "Backward"
+
+    @property
+    def differentiable(self) -> bool:
+        return self.form != "nondifferentiable"
+
+    @property
+    def inplace_only(self) -> bool:
+        return self.signature.name.endswith("_")
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    about: str
+    ops: tuple[Op, ...]
+    location: Location
+
+
+@dataclass(frozen=True)
+class Spec:
+    families: tuple[Family, ...]
+    file: str = "derivatives.yaml"  # as error messages name it
+    source: str = field(default="", repr=False)
+
+    @property
+    def ops(self) -> dict[str, Op]:
+        """Every operator by Python name, in reading order; aliases are not repeated here."""
+        return {op.name: op for family in self.families for op in family.ops}

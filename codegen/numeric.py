@@ -1,0 +1,131 @@
+"""Arithmetic of the numeric check: differences, inner products and comparisons of arrays and of lists of arrays.
+
+Knows nothing of the spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+TOLERANCE = 1e-6
+STEP = 2.0**-8
+_FACTORS = [float(n) for n in range(2, 11)] + [1 / n for n in range(2, 11)]
+Value = Any  # an array, or a list of values
+
+
+def is_inexact(value: Value) -> bool:
+    if isinstance(value, list):
+        return any(map(is_inexact, value))
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+
+
+def is_finite(value: Value) -> bool:
+    return all(map(is_finite, value)) if isinstance(value, list) else bool(np.all(np.isfinite(value)))
+
+
+def combined(a: float, x: Value, b: float, z: Value) -> Value:
+    """a x + b z."""
+    if isinstance(x, list):
+        return type(x)(combined(a, p, b, q) for p, q in zip(x, z, strict=True))
+    return np.asarray(a * x + b * z)
+
+
+def scaled(a: float, x: Value) -> Value:
+    return type(x)(scaled(a, part) for part in x) if isinstance(x, list) else np.asarray(a * x)
+
+
+def random_like(value: Value, random: np.random.Generator) -> Value:
+    if isinstance(value, list):
+        return type(value)(random_like(part, random) for part in value)
+    real = random.uniform(0.5, 1.5, value.shape) * random.choice([-1.0, 1.0], value.shape)
+    return np.asarray(real + 1j * random.uniform(-1, 1, value.shape) if value.dtype.kind == "c" else real)
+
+
+def direction_like(value: Value, random: np.random.Generator) -> Value:
+    """A direction to move in; a Hermitian matrix moves among Hermitian matrices."""
+    direction = random_like(value, random)
+    if not isinstance(value, list) and _is_hermitian(value):
+        return (direction + np.swapaxes(direction.conj(), -1, -2)) / 2
+    return direction
+
+
+def derivative(f: Callable[[Value], list[Value]], x: Value, direction: Value, first: float = STEP) -> list[Value]:
+    """d f(x + t direction) / dt at 0, by central differences extrapolated twice."""
+
+    def central(step: float) -> list[Value]:
+        ahead, behind = f(combined(1.0, x, step, direction)), f(combined(1.0, x, -step, direction))
+        return combined(0.5 / step, ahead, -0.5 / step, behind)
+
+    coarse, middle, fine = central(first), central(first / 2), central(first / 4)
+    once, twice = combined(4 / 3, middle, -1 / 3, coarse), combined(4 / 3, fine, -1 / 3, middle)
+    return combined(16 / 15, twice, -1 / 15, once)
+
+
+def inner(x: Value, z: Value) -> float:
+    """The real inner product, in which complex numbers are pairs of reals."""
+    if isinstance(x, list):
+        return sum(inner(p, q) for p, q in zip(x, z, strict=True))
+    return float(np.sum(np.conj(x) * z).real)
+
+
+def size_of(x: Value) -> float:
+    return float(np.sqrt(inner(x, x)))
+
+
+def expanded(x: Value, like: Value) -> Value:
+    if isinstance(like, list):
+        return type(like)(expanded(p, q) for p, q in zip(x, like, strict=True))
+    return np.broadcast_to(x, like.shape)
+
+
+def reduced(x: Value, like: Value) -> Value:
+    """x summed over the axes along which `like` was broadcast to its shape."""
+    if isinstance(like, list):
+        if not isinstance(x, (list, tuple)) or len(x) != len(like):
+            raise ValueError(f"gives {len(x) if isinstance(x, (list, tuple)) else 1} arrays for {len(like)}")
+        return type(like)(reduced(p, q) for p, q in zip(x, like))
+    shape, extra = np.shape(x), np.ndim(x) - np.ndim(like)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(like.shape, shape[extra:])):
+        raise ValueError(f"has the shape {shape}, which does not reduce to {like.shape}")
+    axes = tuple(i for i in range(len(shape)) if i < extra or like.shape[i - extra] == 1 != shape[i])
+    return np.sum(x, axis=axes).reshape(like.shape)
+
+
+def worst(got: Value, expected: Value, tolerance: float = TOLERANCE) -> tuple[Any, Any] | None:
+    """The elements that differ most, None where all agree."""
+    if isinstance(expected, list):
+        pairs = (worst(p, q, tolerance) for p, q in zip(got, expected, strict=True))
+        return next((pair for pair in pairs if pair is not None), None)
+    if not np.size(expected):
+        return None
+    got, expected = np.broadcast_arrays(got, expected)
+    error = np.abs(got - expected) / (1 + np.abs(expected).max())
+    place = np.unravel_index(np.argmax(np.where(np.isnan(error), np.inf, error)), error.shape)
+    return None if error[place] <= tolerance else (got[place], expected[place])
+
+
+def hint(got: Value, expected: Value, others: Mapping[str, Value]) -> str:
+    """What the mistake looks like, where it looks like something."""
+    if isinstance(got, list):
+        return ""
+    if worst(-got, expected) is None:
+        return "; it has the wrong sign"
+    for name, value in others.items():
+        if worst(value, expected) is None:
+            return f"; it looks like the rule of '{name}'"
+    for factor in _FACTORS:
+        if worst(got / factor, expected) is None:
+            return f"; it is off by a factor {factor:g}" if factor >= 1 else f"; it misses a factor {1 / factor:g}"
+    return ""
+
+
+def plain(value: Any) -> complex | float:
+    """A number to print: real where it is."""
+    return float(value.real) if np.imag(value) == 0 else complex(value)
+
+
+def _is_hermitian(x: np.ndarray) -> bool:
+    return x.ndim >= 2 and x.shape[-1] == x.shape[-2] and np.array_equal(x, np.swapaxes(x.conj(), -1, -2))

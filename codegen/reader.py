@@ -1,0 +1,340 @@
+"""Reads derivatives.yaml into the model, defaults of each family applied.
+
+Owns the grammar of the file: documents, keys and their order, names that may stand once only, and which derivative form
+an entry has.  Must not know what a formula means: that is analysis.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import yaml
+
+from .errors import ErrorList, SpecError, did_you_mean
+from .formula import calls_in, parse_formula
+from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Text
+from .shapes import parse_shape
+from .signature import parse_signature
+
+FAMILY_KEYS = ("family", "about", "defaults", "ops")
+DEFAULT_KEYS = ("namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
+PARTIAL = "dy/dx"
+ENTRY_KEYS = (
+    "op", "doc", "alias", "namespace", "operator", "variants", "view", "domain", "dtype", "shape", "forward", "inplace",
+    "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples",
+)  # fmt: skip
+FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
+OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
+_PARTIAL_KEY = re.compile(r"d(\w+)/d(\w+)$")
+
+Items = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
+
+
+def read(path: str | os.PathLike[str]) -> Spec:
+    path = Path(path)
+    return read_text(path.read_text(encoding="utf-8"), path.name)
+
+
+def read_text(source: str, file: str = "derivatives.yaml") -> Spec:
+    errors = ErrorList(file, source)
+    spec = _Reader(source, file, errors).spec()
+    errors.raise_if_any()
+    return spec
+
+
+class _Reader:
+    def __init__(self, source: str, file: str, errors: ErrorList):
+        self.source, self.file, self.errors = source, file, errors
+        self.presets: dict[str, tuple[Formula, ...]] = {}
+        self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
+        self.operators: dict[str, str] = {}
+
+    def spec(self) -> Spec:
+        try:
+            documents = [d for d in yaml.compose_all(self.source, Loader=yaml.SafeLoader) if d is not None]
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            self.errors.add(f"not YAML: {error.problem}", Location(self.file, mark.line + 1, mark.column + 1))
+            return Spec(())
+        families = []
+        for number, document in enumerate(documents):
+            with self.errors.catch():
+                if number == 0 and self._is_presets(document):
+                    self._read_presets(document)
+                else:
+                    families.append(self._family(document))
+        return Spec(tuple(families), self.file, self.source)
+
+    # Documents.
+
+    def _is_presets(self, node: yaml.Node) -> bool:
+        return isinstance(node, yaml.MappingNode) and [key.value for key, _ in node.value] == ["presets"]
+
+    def _read_presets(self, node: yaml.MappingNode) -> None:
+        for name, (_, calls) in self._items(node.value[0][1], key="presets").items():
+            with self.errors.catch("", f"presets: {name}"):
+                self.presets[name] = tuple(parse_formula(self._text(call)) for call in self._sequence(calls))
+
+    def _family(self, node: yaml.Node) -> Family:
+        items = self._items(node, FAMILY_KEYS, what="a family")
+        for key in ("family", "about", "ops"):
+            if key not in items:
+                raise SpecError(f"a family needs '{key}:'", self._location(node))
+        name = self._text(items["family"][1])
+        about = self._text(items["about"][1]).value
+        defaults = self._items(items["defaults"][1], DEFAULT_KEYS, key="defaults") if "defaults" in items else {}
+        ops = []
+        for entry in self._sequence(items["ops"][1]):
+            with self.errors.catch():
+                ops.append(self._entry(name.value, entry, defaults))
+        self._check_order(ops)
+        return Family(name.value, about, tuple(ops), name.location)
+
+    def _check_order(self, ops: list[Op]) -> None:
+        """Alphabetical; an adjoint may stand below the op whose vjp calls it and which its own vjp calls."""
+        leader: Op | None = None
+        for op in ops:
+            if leader is not None and _calls(leader, op) and _calls(op, leader):
+                continue
+            if leader is not None and op.signature.name < leader.signature.name:
+                above = next(o for o in ops if o.signature.name > op.signature.name)
+                message = f"entries are alphabetical: it belongs above {above.signature.name}"
+                self.errors.add(message, op.location, op.name, "op")
+            else:
+                leader = op
+
+    # Entries.
+
+    def _entry(self, family: str, node: yaml.Node, defaults: Items) -> Op:
+        if not isinstance(node, yaml.MappingNode) or not node.value or node.value[0][0].value != "op":
+            raise SpecError("an entry starts with 'op:'", self._location(node))
+        text = self._text(node.value[0][1])
+        try:
+            signature = parse_signature(text)
+        except SpecError as error:
+            error.op, error.key = re.match(r"[\w.]*", text.value)[0], "op"
+            raise
+        name = signature.name.replace(".", "_")
+        own = self._items(node, ENTRY_KEYS, op=name, what="an entry")
+        self._claim(name, signature.location, name, "op")
+        form, own_form = "", [key for key in FORM_KEYS if key in own or key == PARTIAL and _partials(own)]
+        with self.errors.catch(name):
+            form = self._form(own, own_form, defaults, signature)
+        # A default that the entry states otherwise, or that its form excludes, does not apply.
+        items = {k: v for k, v in defaults.items() if k != "nondifferentiable" or not own_form} | own
+        if "doc" not in items:
+            self.errors.add("missing: one line that says what the op computes", signature.location, name, "doc")
+        op = Op(family, signature, form, "", signature.location)
+        op = replace(op, places={key: self._location(value) for key, (_, value) in items.items()})
+        fields: dict[str, object] = {"variants": _variants(op, []), "partials": {}}
+        for key, (_, value) in items.items():
+            with self.errors.catch(name, key):
+                if match := _PARTIAL_KEY.match(key):
+                    fields["partials"][match.group(1, 2)] = parse_formula(self._text(value))
+                else:
+                    fields |= self._field(op, key, value, own=key in own)
+        return replace(op, **fields)
+
+    def _form(self, own: Items, keys: list[str], defaults: Items, signature: Signature) -> str:
+        if "nondifferentiable" in keys and self._text(own["nondifferentiable"][1]).value == "false":
+            keys = [key for key in keys if key != "nondifferentiable"]
+        elif not keys and "nondifferentiable" in defaults:
+            return "nondifferentiable"
+        forms = {
+            (): "", (PARTIAL,): "partial", ("linear", "vjp"): "linear", ("multilinear", "vjp"): "multilinear",
+            ("vjp", "jvp"): "vjp_jvp", ("composite",): "composite", ("nondifferentiable",): "nondifferentiable",
+        }  # fmt: skip
+        form = forms.get(tuple(keys))
+        if form:
+            return form
+        if not keys:
+            raise SpecError("no derivative: write one of d<output>/d<input>, linear, multilinear, vjp and jvp, composite, "
+                            "nondifferentiable", signature.location)
+        where = next(self._location(node) for key, (node, _) in own.items() if _slot(key) == keys[-1])
+        if keys in (["vjp"], ["jvp"], ["linear"], ["multilinear"]):
+            partner = {"vjp": "jvp, linear or multilinear"}.get(keys[0], "vjp")
+            raise SpecError(f"'{keys[0]}' stands alone; it needs {partner}", where)
+        raise SpecError(f"more than one derivative form: {', '.join(keys)}", where)
+
+    def _field(self, op: Op, key: str, node: yaml.Node, own: bool) -> dict[str, object]:
+        """The fields of Op that one key of an entry gives."""
+        match key:
+            case "doc":
+                return {"doc": self._text(node).value}
+            case "alias":
+                for text in (aliases := self._words(node)):
+                    self._claim(text.value, text.location, op.name, key)
+                return {"aliases": tuple(text.value for text in aliases)}
+            case "operator":
+                return {"operator": self._operator(op, self._text(node))}
+            case "namespace" | "dtype":
+                return {key: self._choice(self._text(node), NAMESPACES if key == "namespace" else DTYPES, key)}
+            case "variants":
+                words = self._words(node)
+                return {"variants": _variants(op, [self._variant(op, word, own) for word in words])}
+            case "view":
+                return {"view": self._array_input(op.signature, self._text(node))}
+            case "shape":
+                text = self._text(node)
+                parse_shape(text, op.signature)
+                return {"shape": text.value}
+            case "domain" | "forward" | "inplace" | "composite":
+                return {key: parse_formula(self._text(node))}
+            case "linear" | "multilinear":
+                return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}
+            case "let":
+                return {"lets": self._formulas(op, node, key)}
+            case "vjp":
+                return {"vjp": self._formulas(op, node, key)}
+            case "jvp":
+                return {"jvp": self._jvp(op, node)}
+            case "samples":
+                return {"samples": self._samples(node)}
+        return {}
+
+    def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:
+        formulas = {}
+        for name, (_, value) in self._items(node, key=key, op=op.name).items():
+            with self.errors.catch(op.name, f"{key}: {name}"):
+                formulas[name] = parse_formula(self._text(value))
+        return formulas
+
+    def _jvp(self, op: Op, node: yaml.Node) -> dict[str, Formula]:
+        """`jvp: formula` is short for `jvp: {y: formula}` where there is one output."""
+        if not isinstance(node, yaml.ScalarNode):
+            return self._formulas(op, node, "jvp")
+        if len(op.signature.outputs) > 1:
+            raise SpecError("write one formula for each output", self._location(node))
+        return {op.signature.outputs[0].name: parse_formula(self._text(node))}
+
+    def _samples(self, node: yaml.Node) -> tuple[Formula, ...]:
+        if isinstance(node, yaml.SequenceNode):
+            return tuple(parse_formula(self._text(call)) for call in node.value)
+        text = self._text(node)
+        if text.value not in self.presets:
+            raise SpecError(f"unknown preset '{text.value}'", text.location,
+                            suggestion=did_you_mean(text.value, self.presets))
+        return self.presets[text.value]
+
+    # Values.
+
+    def _operator(self, op: Op, text: Text) -> str:
+        if text.value not in OPERATOR_METHODS:
+            raise SpecError(f"'{text.value}' is not an operator method", text.location,
+                            suggestion=did_you_mean(text.value, OPERATOR_METHODS))
+        if text.value in self.operators:
+            raise SpecError(f"{text.value} is already {self.operators[text.value]}", text.location)
+        self.operators[text.value] = op.name
+        return text.value
+
+    def _choice(self, text: Text, known: tuple[str, ...], what: str) -> str:
+        if text.value not in known:
+            raise SpecError(f"unknown {what} '{text.value}'", text.location, suggestion=did_you_mean(text.value, known))
+        return text.value
+
+    def _variant(self, op: Op, text: Text, own: bool) -> str | None:
+        """The variant, or None where a family default does not fit this op."""
+        name, signature = self._choice(text, VARIANTS, "variant"), op.signature
+        first = signature.arguments[0].type if signature.arguments else None
+        problem = ""
+        if name in ("method", "inplace") and (first is None or first.is_list or first.base not in ("Array", "Mask", "Index")):
+            problem = "needs an array as first argument"
+        elif name in ("inplace", "out") and (len(signature.outputs) > 1 or signature.outputs[0].type.is_list):
+            problem = "needs a single output"
+        elif name in ("inplace", "out") and op.inplace_only:
+            problem = "cannot be: the op is in place already"
+        if problem and own:
+            raise SpecError(f"variant '{name}' {problem}", text.location)
+        return None if problem else name
+
+    def _array_input(self, signature: Signature, text: Text) -> str:
+        names = [a.name for a in signature.arrays]
+        if text.value not in names:
+            raise SpecError(f"'{text.value}' is not an array input", text.location,
+                            suggestion=did_you_mean(text.value, names))
+        return text.value
+
+    def _claim(self, spelling: str, at: Location, op: str, key: str) -> None:
+        if spelling in self.spellings:
+            owner = self.spellings[spelling]
+            what = "has an entry already" if owner == spelling else f"is another spelling of {owner} already"
+            self.errors.add(f"'{spelling}' {what}", at, op, key)
+        self.spellings.setdefault(spelling, op)
+
+    # YAML nodes.
+
+    def _items(self, node: yaml.Node, known: tuple[str, ...] = (), *, op: str = "", key: str = "", what: str = "") -> Items:
+        """The pairs of a mapping; keys that are unknown, repeated or out of order are refused."""
+        if not isinstance(node, yaml.MappingNode):
+            raise SpecError(f"{what or f'{key!r}'} is a mapping", self._location(node))
+        items: Items = {}
+        last = -1
+        for key_node, value in node.value:
+            name, at = str(key_node.value), self._location(key_node)
+            slot = _slot(name) if PARTIAL in known else name
+            if name in items:
+                self.errors.add(f"'{name}' is written twice", at, op, key or name)
+            elif known and slot not in known:
+                self.errors.add(f"unknown key '{name}'", at, op, key, suggestion=did_you_mean(name, known))
+            else:
+                items[name] = (key_node, value)
+                place = known.index(slot) if known else last
+                if place < last and known is not DEFAULT_KEYS:
+                    message = f"the order of keys is fixed: it belongs above '{known[last]}'"
+                    self.errors.add(message, at, op, key or name)
+                last = max(place, last)
+        return items
+
+    def _sequence(self, node: yaml.Node) -> list[yaml.Node]:
+        if not isinstance(node, yaml.SequenceNode):
+            raise SpecError("a list is expected here", self._location(node))
+        return node.value
+
+    def _words(self, node: yaml.Node) -> list[Text]:
+        return [self._text(n) for n in (node.value if isinstance(node, yaml.SequenceNode) else [node])]
+
+    def _text(self, node: yaml.Node) -> Text:
+        """A scalar with the place of each character; YAML folds a line break and its indentation to one blank."""
+        if not isinstance(node, yaml.ScalarNode):
+            raise SpecError("plain text is expected here", self._location(node))
+        mark, places = node.start_mark, []
+        index, line, column = mark.index, mark.line + 1, mark.column + 1
+        for char in node.value:
+            while not char.isspace() and index < node.end_mark.index and self.source[index] != char:
+                if self.source[index] == "\n":
+                    line, column = line + 1, 0
+                index, column = index + 1, column + 1
+            places.append((line, column))
+            if not char.isspace():
+                index, column = index + 1, column + 1
+            elif self.source[index : index + 1] == " ":
+                index, column = index + 1, column + 1
+        places.append((line, column))
+        return Text(node.value, self.file, tuple(places))
+
+    def _location(self, node: yaml.Node) -> Location:
+        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _slot(key: str) -> str:
+    """The place of a key in the fixed order: every partial stands where dy/dx does."""
+    return PARTIAL if _PARTIAL_KEY.match(key) else key
+
+
+def _partials(items: Items) -> bool:
+    return any(_PARTIAL_KEY.match(key) for key in items)
+
+
+def _variants(op: Op, names: list[str | None]) -> tuple[str, ...]:
+    """Every op is a function, or a method where it only works in place."""
+    wanted = {*names, "method" if op.inplace_only else "function"}
+    return tuple(name for name in VARIANTS if name in wanted)
+
+
+def _calls(caller: Op, callee: Op) -> bool:
+    formulas = [*caller.vjp.values(), *caller.lets.values()]
+    return any(call.func.id in (callee.name, *callee.aliases) for f in formulas for call in calls_in(f.tree))

@@ -1,0 +1,202 @@
+"""Samples: the arrays that an entry's `samples:` calls stand for.
+
+Owns the makers (`x(3, 4)`, `pos(2)`, `psd(3)`, ...), their seeding and the domain.  Used by `check` and, through the
+generated op_info, by the test-suite: knows nothing of the spec beyond plain strings, and only of NumPy.
+
+Values are the same for the same seed.  Default values keep 0.1 off every multiple of 0.5, so that sign, floor and round
+are smooth there, and comparisons of a domain hold by a margin that differences stay inside.
+"""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+MARGIN = 0.05
+_TRIES = 1000
+Sampled = tuple[tuple[Any, ...], dict[str, Any]]
+DOMAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": np.abs, "real": np.real, "imag": np.imag, "floor": np.floor, "round": np.round, "min": np.min, "max": np.max,
+    "isfinite": np.isfinite, "mH": lambda x: np.conj(np.swapaxes(x, -2, -1)),
+}  # fmt: skip
+_CONSTANTS = {"slice": slice, "Ellipsis": ..., "inf": np.inf, "nan": np.nan, "np": np}
+
+
+def seed_of(op: str, index: int) -> int:
+    """The seed of one sample of one op; it does not depend on other ops or on the process."""
+    return zlib.crc32(op.encode()) + index
+
+
+def evaluate_sample(source: str, domain: str | None = None, dtype: Any = np.float64, seed: int = 0,
+                    parameters: Sequence[str] = ()) -> Sampled:  # fmt: skip
+    """The arguments of a sample call; `parameters` names the positional ones, so that the domain finds them."""
+    makers = _Makers(np.dtype(dtype), seed)
+    names = {name: getattr(makers, name) for name in _MAKER_NAMES}
+    names |= {"f": lambda *args, **kwargs: (args, kwargs), **_CONSTANTS}
+    args, kwargs = eval(compile(source, f"<sample {source}>", "eval"), {"__builtins__": {}}, names)
+    if domain is not None:
+        _move_into_domain(ast.parse(domain, mode="eval").body, dict(zip(parameters, args)) | kwargs, makers)
+    return args, kwargs
+
+
+class _Makers:
+    """Makers of one sample: each call draws on."""
+
+    def __init__(self, dtype: np.dtype, seed: int):
+        self.dtype = dtype
+        self.random = np.random.default_rng(seed)
+
+    def x(self, *shape: int) -> np.ndarray:
+        return self._typed(lambda: self._off_kinks(shape))
+
+    def pos(self, *shape: int) -> np.ndarray:
+        if self.dtype.kind in "iub":
+            return np.abs(self.x(*shape)) if self.dtype.kind != "b" else np.ones(shape, bool)
+        real = self.random.uniform(0.2, 2.0, shape)
+        return (real + 0.5j * self._off_kinks(shape) if self.dtype.kind == "c" else np.asarray(real)).astype(self.dtype)
+
+    def unit(self, *shape: int) -> np.ndarray:
+        scale = 0.3 if self.dtype.kind == "c" else 0.45
+        return (scale * self._typed(lambda: self._off_kinks(shape))).astype(self.dtype)
+
+    def distinct(self, *shape: int) -> np.ndarray:
+        """Values in random order that are at least 0.3 apart."""
+        order = self.random.permutation(int(np.prod(shape, dtype=int))).reshape(shape)
+        if self.dtype.kind in "iub":
+            return order.astype(self.dtype)
+        real = 0.37 * (order - order.size / 2) + 0.11
+        return np.asarray(real + 0.5j * self._off_kinks(shape) if self.dtype.kind == "c" else real, self.dtype)
+
+    def mat(self, *shape: int) -> np.ndarray:
+        """General matrices, singular values apart and within a factor of about ten."""
+        *batch, m, n = shape
+        noise = self._gaussian((*batch, m, n)) * 0.25
+        return (noise + np.eye(m, n) * (1.0 + 0.7 * np.arange(n))).astype(self.dtype)
+
+    def psd(self, *shape: int) -> np.ndarray:
+        """`psd(2, 3)`: two Hermitian positive definite 3 by 3 matrices, eigenvalues apart."""
+        *batch, n = shape
+        a = self._gaussian((*batch, n, n)) * 0.3
+        a = a @ np.swapaxes(a.conj(), -1, -2) + np.diag(1.0 + 0.7 * np.arange(n))
+        return ((a + np.swapaxes(a.conj(), -1, -2)) / 2).astype(self.dtype)
+
+    def tril(self, *shape: int) -> np.ndarray:
+        *batch, n = shape
+        return np.tril(self._gaussian((*batch, n, n)) * 0.4 + 1.5 * np.eye(n)).astype(self.dtype)
+
+    def ints(self, *shape: int, high: int = 3, low: int = 0) -> np.ndarray:
+        return np.asarray(self.random.integers(low, high, shape))
+
+    def mask(self, *shape: int) -> np.ndarray:
+        """Both values, wherever there is room for both."""
+        size = int(np.prod(shape, dtype=int))
+        return self.random.permutation(np.arange(size) % 2 == 0).reshape(shape)
+
+    def perm(self, n: int) -> np.ndarray:
+        return self.random.permutation(n)
+
+    def ones(self, *shape: int) -> np.ndarray:
+        return np.ones(shape, self.dtype)
+
+    def zeros(self, *shape: int) -> np.ndarray:
+        return np.zeros(shape, self.dtype)
+
+    def redraw(self, values: np.ndarray, where: np.ndarray) -> None:
+        """Draws new values, more widely spread, into part of an array."""
+        count = int(np.count_nonzero(where))
+        spread = self.random.choice([0.4, 1.0, 3.0], count)
+        values[where] = (self._typed(lambda: self._off_kinks((count,))) * spread).astype(values.dtype)
+
+    def _typed(self, draw: Callable[[], np.ndarray]) -> np.ndarray:
+        kind = self.dtype.kind
+        if kind == "c":
+            return (draw() + 1j * draw()).astype(self.dtype)
+        if kind == "b":
+            return np.asarray(draw() > 0)
+        if kind in "iu":  # not zero, so that integers divide
+            whole = np.sign(draw()) * np.ceil(2 * np.abs(draw()))
+            return np.asarray(np.abs(whole) if kind == "u" else whole).astype(self.dtype)
+        return draw().astype(self.dtype)
+
+    def _off_kinks(self, shape: tuple[int, ...]) -> np.ndarray:
+        halves = self.random.integers(-4, 4, shape) / 2
+        return np.asarray(halves + self.random.uniform(0.1, 0.4, shape))
+
+    def _gaussian(self, shape: tuple[int, ...]) -> np.ndarray:
+        real = self.random.uniform(-1, 1, shape)
+        return real + 1j * self.random.uniform(-1, 1, shape) if self.dtype.kind == "c" else real
+
+
+_MAKER_NAMES = ("x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "perm", "ones", "zeros")
+MAKERS = (*_MAKER_NAMES, "slice")
+MAKER_CONSTANTS = tuple(_CONSTANTS)
+
+
+def _move_into_domain(domain: ast.expr, arguments: dict[str, Any], makers: _Makers) -> None:
+    """Redraws, in place, what lies outside; a condition on several arguments redraws the first of their arrays."""
+    conditions = domain.values if isinstance(domain, ast.BoolOp) and isinstance(domain.op, ast.And) else [domain]
+    for condition in conditions:
+        named = [n.id for n in ast.walk(condition) if isinstance(n, ast.Name) and n.id in arguments]
+        arrays = [a for name in named if isinstance(a := arguments[name], np.ndarray) and a.flags.writeable]
+        arrays = [a for a in arrays if a.dtype == makers.dtype and makers.dtype.kind != "b"]
+        if not arrays:
+            continue
+        for _ in range(_TRIES):
+            outside = ~np.asarray(satisfied(condition, arguments))
+            if not outside.any():
+                break
+            makers.redraw(arrays[0], _within(outside, arrays[0].shape))
+        else:
+            raise ValueError(f"no sample was found in the domain {ast.unparse(condition)}")
+
+
+def _within(outside: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Which elements of an array of `shape` take part where a broadcast condition fails."""
+    extra = outside.ndim - len(shape)
+    outside = outside.any(axis=tuple(range(extra))) if extra > 0 else np.broadcast_to(outside, shape)
+    shrunk = tuple(i for i, n in enumerate(shape) if n == 1 and outside.shape[i] != 1)
+    return np.broadcast_to(outside.any(axis=shrunk, keepdims=True) if shrunk else outside, shape)
+
+
+def satisfied(domain: ast.expr, arguments: dict[str, Any]) -> Any:
+    """The domain element by element; comparisons of floats must hold by MARGIN."""
+
+    def value(node: ast.expr) -> Any:
+        match node:
+            case ast.BoolOp(ast.And(), values):
+                return np.logical_and.reduce(np.broadcast_arrays(*map(value, values)))
+            case ast.BoolOp(ast.Or(), values):
+                return np.logical_or.reduce(np.broadcast_arrays(*map(value, values)))
+            case ast.UnaryOp(ast.Not(), operand):
+                return np.logical_not(value(operand))
+            case ast.Compare(left, operators, rest):
+                operands = [value(operand) for operand in [left, *rest]]
+                parts = [_compare(op, a, b) for op, a, b in zip(operators, operands, operands[1:])]
+                return np.logical_and.reduce(np.broadcast_arrays(*parts))
+        names = {**DOMAIN_FUNCTIONS, **arguments}
+        expression = ast.fix_missing_locations(ast.Expression(node))
+        return eval(compile(expression, "<domain>", "eval"), {"__builtins__": {}}, names)
+
+    return value(domain)
+
+
+def _compare(operator: ast.cmpop, a: Any, b: Any) -> Any:
+    if not isinstance(operator, (ast.Eq, ast.NotEq)):
+        a, b = np.real(a), np.real(b)
+    margin = MARGIN if np.result_type(a, b).kind in "fc" else 0
+    match operator:
+        case ast.Gt():
+            return a - b > margin
+        case ast.GtE():
+            return a - b >= margin
+        case ast.Lt():
+            return b - a > margin
+        case ast.LtE():
+            return b - a >= margin
+        case ast.NotEq():
+            return np.abs(a - b) > margin
+    return a == b

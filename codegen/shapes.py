@@ -1,0 +1,246 @@
+"""Shapes: `(..., m, k), (..., k, n) -> (..., m, n)`.
+
+Owns their grammar:
+
+    shape   := pattern {"," pattern} "->" result {"," result}
+    pattern := NAME | "(" [dim {"," dim}] ")"                 one for each Array, Index or Mask argument, lists left out
+    dim     := NAME | INTEGER | "_" | "..."                   "_" is any size; "..." only at the front
+    result  := pattern | "broadcast(" NAME {"," NAME} ")" | "reduce(" NAME ")"
+
+A bare NAME stands for a whole shape.  The "..." of all inputs broadcast together.  In a result a NAME that no input
+binds is an argument: an `int[]` one is a whole shape, an `int` one is a dim.  `reduce(x)` is the shape of x after the
+op's `axis` and `keepdims`.  A shape is a tuple of dims, numbers when checked against samples and symbols when formulas
+are checked before anything runs.  Knows nothing of arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .errors import SpecError
+from .formula import OPERATORS, bind_call
+from .model import Argument, Signature, Text
+from .signature import split
+
+Dim = int | str
+Dims = tuple[Dim, ...]
+_FUNCTION = re.compile(r"(broadcast|reduce)\((.*)\)$", re.DOTALL)
+
+
+class Mismatch(Exception):
+    """Shapes that cannot be; the message says which."""
+
+
+class Unknown(Exception):
+    """A shape that is not known before the program runs."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """`x` is Pattern(whole="x"); `(..., m)` is Pattern(dims=("...", "m")); `reduce(x)` has a function."""
+
+    dims: Dims = ()
+    whole: tuple[str, ...] = ()
+    function: str = ""
+
+    def __str__(self) -> str:
+        if self.function:
+            return f"{self.function}({', '.join(self.whole)})"
+        return self.whole[0] if self.whole else show(self.dims)
+
+
+@dataclass(frozen=True)
+class Shape:
+    inputs: tuple[Pattern, ...]
+    results: tuple[Pattern, ...]
+
+
+def show(dims: Dims) -> str:
+    return f"({', '.join(map(str, dims))}{',' if len(dims) == 1 else ''})"
+
+
+def shaped(signature: Signature) -> list[Argument]:
+    """The arguments that have a pattern."""
+    return [a for a in signature.arguments if a.type.base in ("Array", "Index", "Mask") and not a.type.is_list]
+
+
+def parse_shape(text: Text, signature: Signature) -> Shape:
+    left, arrow, _ = text.value.partition("->")
+    if not arrow:
+        raise SpecError("a shape is `inputs -> outputs`", text.location)
+    inputs = [(part, _pattern(part)) for part in split(text.part(0, len(left)))]
+    results = [(part, _pattern(part)) for part in split(text.part(len(left) + 2, len(text.value)))]
+    arguments = shaped(signature)
+    for what, parts, wanted in (("array input", inputs, len(arguments)), ("output", results, len(signature.outputs))):
+        if len(parts) != wanted:
+            raise SpecError(f"{len(parts)} shapes for {wanted} {what}{'s' * (wanted != 1)}", text.location)
+
+    bound = {name for _, pattern in inputs for name in (*pattern.dims, *pattern.whole)}
+    bound |= {a.name for a in signature.arguments if a.type.base == "int"} | {"_"}
+    for part, pattern in inputs:
+        if pattern.function:
+            raise SpecError(f"{pattern.function} can stand in a result only", part.location)
+    for part, pattern in results:
+        for name in (*pattern.dims, *pattern.whole):
+            if isinstance(name, str) and name not in bound:
+                at = part.at(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", part.value).start())
+                raise SpecError(f"no input has '{name}'", at)
+    return Shape(tuple(p for _, p in inputs), tuple(p for _, p in results))
+
+
+def _pattern(text: Text) -> Pattern:
+    if match := _FUNCTION.match(text.value):
+        names = tuple(_dim(part) for part in split(text.part(match.start(2), match.end(2))))
+        if not names or match[1] == "reduce" and len(names) != 1 or "..." in names:
+            raise SpecError(f"{match[1]} takes {'one name' if match[1] == 'reduce' else 'names'}", text.location)
+        return Pattern(whole=names, function=match[1])
+    if text.value.isidentifier():
+        return Pattern(whole=(text.value,))
+    if not (text.value.startswith("(") and text.value.endswith(")")):
+        raise SpecError(f"'{text.value}' is not a shape", text.location)
+    parts = [part for part in split(text.part(1, len(text.value) - 1)) if part.value]
+    for part in parts[1:]:
+        if part.value == "...":
+            raise SpecError("'...' stands at the front only", part.location)
+    return Pattern(tuple(_dim(part) for part in parts))
+
+
+def _dim(text: Text) -> Dim:
+    if text.value.isdigit():
+        return int(text.value)
+    if text.value == "..." or text.value.isidentifier():
+        return text.value
+    raise SpecError(f"'{text.value}' is not a dim", text.location)
+
+
+def results(shape: Shape, inputs: Sequence[Dims | None], statics: Mapping[str, object]) -> list[Dims]:
+    """The shapes of the outputs; an input that is absent has None."""
+    bound: dict[str, Dims] = {}
+    for pattern, dims in zip(shape.inputs, inputs):
+        if dims is not None:
+            _match(pattern, dims, bound)
+    return [_result(pattern, bound, statics) for pattern in shape.results]
+
+
+def _match(pattern: Pattern, dims: Dims, bound: dict[str, Dims]) -> None:
+    if pattern.whole:
+        if bound.setdefault(pattern.whole[0], dims) != dims:
+            raise Mismatch(f"'{pattern.whole[0]}' is {show(bound[pattern.whole[0]])} and {show(dims)}")
+        return
+    names, batch = pattern.dims, ("...",) if pattern.dims[:1] == ("...",) else ()
+    fixed = len(names) - len(batch)
+    start = len(dims) - fixed
+    tail = dims[max(start, 0) :]
+    if any(map(_is_open, dims if start < 0 else tail)):
+        raise Unknown
+    if start < 0 or start > 0 and not batch:
+        raise Mismatch(f"{show(dims)} is not {pattern}")
+    if batch:
+        bound["..."] = broadcast(bound.get("...", ()), dims[:start])
+    for name, dim in zip(names[len(batch) :], tail):
+        if name == "_":
+            continue
+        expected = (name,) if isinstance(name, int) else bound.setdefault(name, (dim,))
+        if expected != (dim,):
+            raise Mismatch(f"'{name}' is {expected[0]} and {dim}")
+
+
+def _result(pattern: Pattern, bound: Mapping[str, Dims], statics: Mapping[str, object]) -> Dims:
+    if pattern.function == "broadcast":
+        return broadcast(*(bound[name] for name in pattern.whole if name in bound))
+    if pattern.function == "reduce":
+        return _reduce(bound[pattern.whole[0]], statics)
+    if pattern.whole:
+        return _static_dims(bound, statics, pattern.whole[0])
+    parts = [(d,) if isinstance(d, int) or d == "_" else _static_dims(bound, statics, d) for d in pattern.dims]
+    return tuple(dim for part in parts for dim in part)
+
+
+def _static_dims(bound: Mapping[str, Dims], statics: Mapping[str, object], name: str) -> Dims:
+    if name in bound:
+        return bound[name]
+    value = statics.get(name)
+    if isinstance(value, int):
+        return (value,)
+    if not isinstance(value, (tuple, list)):
+        raise Unknown
+    return tuple(value)
+
+
+def _reduce(dims: Dims, statics: Mapping[str, object]) -> Dims:
+    if "axis" not in statics or any(map(_is_open, dims)):
+        raise Unknown
+    axis = statics["axis"]
+    axes = range(len(dims)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    gone = {a % len(dims) for a in axes} if dims else set()
+    kept = ((1,) if statics.get("keepdims") else ())
+    return tuple(d for i, dim in enumerate(dims) for d in (kept if i in gone else (dim,)))
+
+
+def broadcast(*shapes: Dims) -> Dims:
+    width = max((len(dims) for dims in shapes), default=0)
+    result: list[Dim] = []
+    for place in range(-width, 0):
+        dims = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
+        if len(dims) > 1:
+            if any(isinstance(dim, str) for dim in dims):
+                raise Unknown
+            raise Mismatch(f"{' and '.join(map(show, shapes))} do not broadcast")
+        result.append(dims.pop() if dims else 1)
+    return tuple(result)
+
+
+def symbolic(shape: Shape, signature: Signature) -> dict[str, Dims]:
+    """The shape of each input and output in the symbols of its own pattern; one that is computed has none."""
+    names = [*(a.name for a in shaped(signature)), *(o.name for o in signature.outputs)]
+    bound = {name for pattern in shape.inputs for name in pattern.whole}
+    return {
+        name: tuple(f"{w}..." for w in pattern.whole) or pattern.dims
+        for name, pattern in zip(names, (*shape.inputs, *shape.results))
+        if not pattern.function and bound.issuperset(pattern.whole) and "_" not in pattern.dims
+    }
+
+
+def infer(tree: ast.expr, known: Mapping[str, Dims], callee: Callable[[str], tuple[Signature, Shape] | None]) -> Dims:
+    """The symbolic shape of a formula's value."""
+    match tree:
+        case ast.Constant(int() | float() | complex()):
+            return ()
+        case ast.Name(name) if name in known:
+            return known[name]
+        case ast.UnaryOp(_, operand):
+            return infer(operand, known, callee)
+        case ast.BinOp(left, op, right) if not isinstance(op, ast.MatMult):
+            return broadcast(infer(left, known, callee), infer(right, known, callee))
+        case ast.BinOp(left, ast.MatMult(), right):
+            return infer(ast.Call(ast.Name(OPERATORS[ast.MatMult]), [left, right], []), known, callee)
+        case ast.Call(ast.Name(name)) if found := callee(name):
+            return _call(name, bind_call(tree, found[0]), known, callee)
+    raise Unknown
+
+
+def _call(name: str, bound: Mapping[str, ast.expr], known: Mapping[str, Dims],
+          callee: Callable[[str], tuple[Signature, Shape] | None]) -> Dims:  # fmt: skip
+    found = callee(name)
+    if found is None or len(found[1].results) != 1:
+        raise Unknown
+    signature, shape = found
+    inputs = [infer(bound[a.name], known, callee) if a.name in bound else None for a in shaped(signature)]
+    statics = {a: v.value for a, v in bound.items() if isinstance(v, ast.Constant)}
+    return results(shape, inputs, statics)[0]
+
+
+def reduces_to(dims: Dims, target: Dims) -> bool:
+    """Whether summing over broadcast axes can turn `dims` into `target`; open shapes are compared where they can be."""
+    if len(dims) < len(target) and not any(map(_is_open, (*dims, *target))):
+        return False
+    pairs = zip(reversed(dims), reversed(target))
+    return all(d == t or t == 1 or _is_open(d) or _is_open(t) for d, t in pairs)
+
+
+def _is_open(dim: Dim) -> bool:
+    """Whether a symbol stands for any number of axes."""
+    return isinstance(dim, str) and dim.endswith("...")

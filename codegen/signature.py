@@ -1,0 +1,142 @@
+"""Signatures: `sum(x, int[]? axis=None, bool keepdims=False) -> y`.
+
+Owns their grammar:
+
+    signature := name ["." overload] "(" [argument {"," argument}] ")" "->" output {"," output}
+    argument  := [type] name ["=" literal]  |  "*"            (what follows "*" is keyword-only)
+    output    := [type] name
+    type      := base ["[" [length] "]"] ["?"]                (no type means Array)
+
+Knows nothing of formulas or families.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+
+from .errors import SpecError, did_you_mean
+from .model import ARRAY, TYPES, Argument, Location, Output, Signature, Text, Type
+
+_HEAD = re.compile(r"\s*([A-Za-z]\w*(?:\.[A-Za-z]\w*)?)\s*\(")
+_TYPED_NAME = re.compile(r"(?:(?P<type>[A-Za-z]\w*)(?P<list>\[(?P<length>\d*)\])?(?P<optional>\?)?\s+)?(?P<name>\w+)$")
+_RESERVED = {"np", "kernels", "grad"}
+
+
+def parse_signature(text: Text) -> Signature:
+    head = _HEAD.match(text.value)
+    if head is None:
+        raise SpecError("a signature is `name(arguments) -> outputs`", text.location)
+    close = _closing(text, head.end() - 1)
+    arrow = re.compile(r"\s*->").match(text.value, close + 1)
+    if arrow is None:
+        raise SpecError("the signature has no '-> outputs'", text.at(close + 1))
+
+    arguments = _arguments(text.part(head.end(), close))
+    outputs = tuple(_output(part) for part in split(text.part(arrow.end(), len(text.value))))
+    if not outputs:
+        raise SpecError("the signature names no output", text.at(arrow.end()))
+    _refuse_repeats([*arguments, *outputs])
+    return Signature(head[1], arguments, outputs, text.value, text.location)
+
+
+def split(text: Text) -> list[Text]:
+    """The parts of a text between its outermost commas."""
+    if not text.value.strip():
+        return []
+    depth, start, quote, parts = 0, 0, "", []
+    for i, char in enumerate(text.value):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text.part(start, i))
+            start = i + 1
+    return [*parts, text.part(start, len(text.value))]
+
+
+def _closing(text: Text, opening: int) -> int:
+    depth = 0
+    for i in range(opening, len(text.value)):
+        depth += {"(": 1, ")": -1}.get(text.value[i], 0)
+        if depth == 0:
+            return i
+    raise SpecError("'(' is never closed", text.at(opening))
+
+
+def _arguments(text: Text) -> tuple[Argument, ...]:
+    arguments: list[Argument] = []
+    keyword_only = False
+    for part in split(text):
+        if part.value == "*":
+            if keyword_only:
+                raise SpecError("a second '*'", part.location)
+            keyword_only = True
+            continue
+        argument = _argument(part, keyword_only)
+        if arguments and argument.default is None and arguments[-1].default is not None and not keyword_only:
+            raise SpecError(f"'{argument.name}' has no default but follows one that has", argument.location)
+        arguments.append(argument)
+    return tuple(arguments)
+
+
+def _argument(text: Text, keyword_only: bool) -> Argument:
+    name_part, equals, default_part = text.value.partition("=")
+    type_, name, location = _typed_name(text.part(0, len(name_part)))
+    if not equals:
+        return Argument(name, type_, None, keyword_only, location)
+    default = text.part(len(name_part) + 1, len(text.value))
+    _check_default(default, type_)
+    return Argument(name, type_, default.value, keyword_only, location)
+
+
+def _output(text: Text) -> Output:
+    type_, name, location = _typed_name(text)
+    return Output(name, type_, location)
+
+
+def _typed_name(text: Text) -> tuple[Type, str, Location]:
+    match = _TYPED_NAME.match(text.value)
+    if match is None:
+        raise SpecError(f"'{text.value}' is not `type name`", text.location)
+    base, name, location = match["type"] or ARRAY, match["name"], text.at(match.start("name"))
+    if base not in TYPES:
+        raise SpecError(f"unknown type '{base}'", text.location, suggestion=did_you_mean(base, TYPES))
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise SpecError(f"'{name}' is not a name", location)
+    if name in _RESERVED or name.startswith("grad_") or name.endswith("_t"):
+        raise SpecError(f"'{name}' is reserved for formulas", location)
+    length = int(match["length"]) if match["length"] else None
+    return Type(base, match["list"] is not None, length, match["optional"] is not None), name, location
+
+
+def _check_default(text: Text, type_: Type) -> None:
+    try:
+        value = ast.literal_eval(text.value)
+    except (ValueError, SyntaxError):
+        raise SpecError(f"the default {text.value} is not a literal", text.location) from None
+    if value is None:
+        fits = type_.optional
+    elif type_.is_list:
+        fits = isinstance(value, (tuple, list)) or (isinstance(value, int) and type_.base == "int")
+    else:
+        kinds = {"int": int, "float": (int, float), "bool": bool, "str": str, "Scalar": (int, float, complex)}
+        fits = isinstance(value, kinds.get(type_.base, object)) and (type_.base == "bool" or type_.base not in kinds
+                                                                    or not isinstance(value, bool))
+    if not fits:
+        hint = f"; write {type_}?" if value is None else ""
+        raise SpecError(f"the default {text.value} is not of type {type_}{hint}", text.location)
+
+
+def _refuse_repeats(named: list[Argument | Output]) -> None:
+    seen: set[str] = set()
+    for item in named:
+        if item.name in seen:
+            raise SpecError(f"'{item.name}' is named twice", item.location)
+        seen.add(item.name)

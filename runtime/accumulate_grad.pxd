@@ -1,0 +1,36 @@
+"""AccumulateGrad, and the edges that lead from a new node to what made its inputs."""
+
+from cpython.ref cimport PyObject
+
+from .grad_mode cimport GRAD_DISABLED, ThreadState
+from .node cimport Node
+from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view
+
+cdef class AccumulateGrad(Node):
+    cdef TensorBase leaf
+
+    cdef run_post_hooks(self)
+
+cdef Node grad_accumulator(TensorBase leaf)
+cdef Node gradient_edge(TensorBase tensor)
+cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t count) except -1
+cdef int connect_all(Node node, ThreadState* state, tuple operands) except -1
+cdef int set_history(TensorBase tensor, Node node, int output_nr) except -1
+
+cdef inline bint needs_grad(ThreadState* state, object value) except -1:
+    """Whether an operation on `value` has to be recorded."""
+    cdef unsigned int flags
+    if not isinstance(value, TensorBase):
+        return False
+    flags = (<TensorBase> value).flags
+    if not flags & (REQUIRES_GRAD | VIEW) or state.flags & GRAD_DISABLED:
+        return False
+    if flags & VIEW:
+        check_view(<TensorBase> value)
+    return flags & REQUIRES_GRAD
+
+cdef inline bint any_needs_grad(ThreadState* state, tuple values) except -1:
+    for value in values:
+        if needs_grad(state, value):
+            return True
+    return False

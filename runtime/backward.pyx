@@ -1,0 +1,214 @@
+"""backward() and grad(): the engine as users call it.
+
+Owns the checks of what users pass in, and the gradient edges that they may pass instead of tensors.
+"""
+
+cimport numpy as cnp
+
+import collections
+import warnings
+
+import numpy as np
+
+from .accumulate_grad cimport gradient_edge
+from .engine cimport run_backward
+from .grad_mode cimport thread_state
+from .node cimport Node, metadata_shape
+from .tensor cimport REQUIRES_GRAD, TensorBase, as_tensor, check_view, VIEW, wrap
+
+cnp.import_array()
+
+GradientEdge = collections.namedtuple("GradientEdge", ["node", "output_nr"])
+GradientEdge.__doc__ = "Where a gradient goes: a node and the number of one of its outputs."
+
+
+def get_gradient_edge(tensor):
+    """The edge that the gradient of `tensor` goes to.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Requires grad.
+
+    Returns
+    -------
+    GradientEdge
+    """
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"get_gradient_edge: expected a Tensor, got {type(tensor).__name__}")
+    if not (<TensorBase> tensor).flags & REQUIRES_GRAD:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    return GradientEdge(gradient_edge(tensor), (<TensorBase> tensor).output_nr_)
+
+
+def is_tensor_or_edge(value):
+    return isinstance(value, (TensorBase, GradientEdge))
+
+
+def as_sequence(value):
+    return (value,) if value is None or is_tensor_or_edge(value) or isinstance(value, np.ndarray) else tuple(value)
+
+
+cdef tuple edge_of(object value, Py_ssize_t i, str what):
+    """(node, output number) of a root or an input."""
+    cdef TensorBase tensor
+    if isinstance(value, GradientEdge):
+        return value.node, value.output_nr
+    if not isinstance(value, TensorBase):
+        raise TypeError(f"{what} {i} must be a Tensor or a GradientEdge, got {type(value).__name__}")
+    tensor = value
+    if tensor.flags & VIEW:
+        check_view(tensor)
+    if not tensor.flags & REQUIRES_GRAD:
+        if what == "element":
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return gradient_edge(tensor), tensor.output_nr_
+
+
+cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint create_graph):
+    """The gradient to start from: the given one, checked, or 1 for a real scalar."""
+    cdef Node node
+    cdef TensorBase gradient
+    if isinstance(root, GradientEdge):
+        node = root.node
+        shape = metadata_shape(node.metadata(root.output_nr))
+        dtype = <object> cnp.PyArray_DescrFromType(node.metadata(root.output_nr).type_num)
+    else:
+        shape, dtype = root.shape, root.dtype
+    if grad is None:
+        if int(np.prod(shape, dtype=object)) != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs; this one has shape "
+                               f"{list(shape)}: pass a gradient of that shape")
+        if dtype.kind == "c":
+            raise RuntimeError("grad can be implicitly created only for real scalar outputs but got " + str(dtype))
+        return wrap(np.ones(shape, dtype))
+    gradient = as_tensor(grad, "backward", "gradient")
+    if gradient.shape != shape:
+        raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {list(gradient.shape)} and output[{i}] has "
+                           f"a shape of {list(shape)}.")
+    if (gradient.dtype.kind == "c") != (dtype.kind == "c"):
+        raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+                           f"dtype: grad_output[{i}] has a dtype of {gradient.dtype} and output[{i}] has a dtype of {dtype}.")
+    if gradient.dtype != dtype:
+        gradient = gradient.astype(dtype) if create_graph else wrap(gradient.array.astype(dtype))
+    return gradient
+
+
+cdef tuple prepare(object outputs, object gradients, bint create_graph):
+    """Roots as edges, and their gradients."""
+    cdef tuple roots = as_sequence(outputs)
+    cdef tuple grads = (None,) * len(roots) if gradients is None else as_sequence(gradients)
+    if len(roots) == 0:
+        raise RuntimeError("grad requires non-empty outputs.")
+    if len(grads) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
+    edges = tuple([edge_of(root, i, "element") for i, root in enumerate(roots)])
+    return edges, tuple([initial_gradient(root, grad, i, create_graph) for i, (root, grad) in enumerate(zip(roots, grads))])
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+    """Accumulate the gradients of `tensors` into the `.grad` of the leaves that they were computed from.
+
+    Parameters
+    ----------
+    tensors : Tensor, GradientEdge, or sequence of them
+        Roots.
+    grad_tensors : Tensor, None, or sequence of them
+        Gradients with respect to the roots, of their shapes; None stands for 1 where the root has one real element.
+    retain_graph : bool, optional
+        Keep what the graph saved, so that it can be walked again; the value of `create_graph` by default.
+    create_graph : bool
+        Record the backward pass itself, for higher derivatives.
+    inputs : Tensor, GradientEdge, or sequence of them, optional
+        Accumulate into these only.
+
+    Raises
+    ------
+    RuntimeError
+        A root needs no gradient, a gradient has the wrong shape or dtype, or the graph was freed.
+    """
+    cdef list targets = None
+    if inputs is not None:
+        inputs = as_sequence(inputs)
+        if len(inputs) == 0:
+            raise RuntimeError("'inputs' argument to 'backward' cannot be empty.")
+        targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
+    edges, grads = prepare(tensors, grad_tensors, create_graph)
+    if create_graph:
+        warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+                      "gradient which can cause a memory leak. Use autograd.grad when creating the graph, or reset the "
+                      ".grad fields of your parameters to None after use.", stacklevel=2)
+    if inputs is not None:
+        for value in inputs:
+            if isinstance(value, TensorBase):
+                value.retain_grad()
+    run_backward(edges, grads, create_graph if retain_graph is None else retain_graph, create_graph, targets, False)
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
+         is_grads_batched=False, materialize_grads=False):
+    """The gradients of `outputs` with respect to `inputs`; no `.grad` is touched.
+
+    Parameters
+    ----------
+    outputs : Tensor, GradientEdge, or sequence of them
+    inputs : Tensor, GradientEdge, or sequence of them
+    grad_outputs : Tensor, None, or sequence of them
+        Gradients with respect to `outputs`, of their shapes.
+    retain_graph, create_graph : bool
+        As in `backward`.
+    allow_unused : bool, optional
+        Return None for an input that the outputs do not depend on, instead of raising.
+    is_grads_batched : bool
+        The first axis of every `grad_outputs` is a batch; so is that of every result.
+    materialize_grads : bool
+        Return zeros instead of None.
+
+    Returns
+    -------
+    tuple of Tensor
+        One for each input, of its shape and dtype.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+                         "allow_unused=False.")
+    cdef bint unused = bool(allow_unused) or materialize_grads
+    inputs = as_sequence(inputs)
+    if len(inputs) == 0:
+        raise RuntimeError("grad requires non-empty inputs.")
+    if materialize_grads and any(isinstance(value, GradientEdge) for value in inputs):
+        raise RuntimeError("materialize_grads cannot be used with a GradientEdge as input: it has no shape of its own")
+    if is_grads_batched:
+        return batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
+    cdef list targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
+    edges, grads = prepare(outputs, grad_outputs, create_graph)
+    results = run_backward(edges, grads, create_graph if retain_graph is None else retain_graph, create_graph, targets, True)
+    for i, result in enumerate(results):
+        if result is None and not unused:
+            raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
+                               f"allow_unused=True if this is the desired behavior. (input {i})")
+        if result is None and materialize_grads:
+            results[i] = wrap(np.zeros_like((<TensorBase> inputs[i]).array))
+    return tuple(results)
+
+
+def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads):
+    """`grad` for each item of a batch of output gradients, stacked."""
+    from .dispatch import ops
+    outputs, batches = as_sequence(outputs), as_sequence(grad_outputs)
+    sizes = {batch.shape[0] for batch in batches if batch is not None}
+    if len(sizes) != 1:
+        raise RuntimeError(f"is_grads_batched: every grad_outputs needs the same first axis, got sizes {sorted(sizes)}")
+    size = sizes.pop()
+    for i, (output, batch) in enumerate(zip(outputs, batches)):
+        if batch is not None and batch.shape[1:] != output.shape:
+            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {list(batch.shape)} and output[{i}] has a "
+                               f"shape of {list(output.shape)}. If you only want some tensors in `grad_output` to be "
+                               "considered batched, pass a batch for each.")
+    rows = []
+    for i in range(size):
+        keep = retain_graph or create_graph or i + 1 < size
+        rows.append(grad(outputs, inputs, [None if b is None else b[i] for b in batches], keep, create_graph, allow_unused,
+                         False, materialize_grads))
+    return tuple(None if column[0] is None else ops.stack(list(column)) for column in zip(*rows))

@@ -1,0 +1,134 @@
+"""What formulas compute from shapes, axes, dtypes and other static values.
+
+Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so knows nothing of tensors.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+
+
+def einsum_adjoint(subscripts, operand):
+    """The summation that carries the cotangent of 'a,b->y' back to `a` (operand 0) or `b` (1)."""
+    left, right, out = subscripts.replace("->", ",").split(",")
+    return f"{left},{out}->{right}" if operand else f"{out},{right}->{left}"
+
+
+def einsum_steps(subscripts, shapes):
+    """Subscripts for one operand and then, for each further one, for itself (empty: as it is) and for the pair.
+
+    Ellipses get letters of their own, an index of length 1 in one operand and longer in others is dropped there, and an
+    index is summed as soon as nothing to the right names it.
+    """
+    inputs, out = _einsum_terms(subscripts, shapes)
+    lengths = {}
+    for term, shape in zip(inputs, shapes):
+        for index, length in zip(term, shape):
+            if 1 not in (length, lengths.get(index, 1)) and length != lengths[index]:
+                raise ValueError(f"einsum: index {index} of {subscripts!r} has lengths {lengths[index]} and {length}")
+            if lengths.get(index, 1) == 1:
+                lengths[index] = length
+    wide = [[i for i, n in zip(term, shape) if n == lengths[i]] for term, shape in zip(inputs, shapes)]
+
+    kept = []
+    for place, term in enumerate(wide):
+        others = set(out).union(*wide[:place], *wide[place + 1 :])
+        kept.append("".join(i for i in dict.fromkeys(term) if i in others))
+    if len(inputs) == 1:
+        kept = [out]
+    steps = [f"{term}->{rest}" if term != rest or len(inputs) == 1 else "" for term, rest in zip(inputs, kept)]
+    plan, left = steps[:1], kept[0]
+    for place in range(1, len(inputs)):
+        later = set(out).union(*kept[place + 1 :])
+        both = "".join(i for i in dict.fromkeys(left + kept[place]) if i in later)
+        result = out if place == len(inputs) - 1 else both
+        plan += [steps[place], f"{left},{kept[place]}->{result}"]
+        left = result
+    return tuple(plan)
+
+
+def flat_shape(shape, start_axis, end_axis):
+    """The shape in which the axes from `start_axis` to `end_axis` are one."""
+    ndim = max(len(shape), 1)
+    start, end = start_axis % ndim, end_axis % ndim
+    if start > end:
+        raise ValueError(f"flatten: start_axis {start_axis} comes after end_axis {end_axis}")
+    return (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+
+
+def inverse_permutation(axes):
+    """The order of axes that undoes `axes`; None reverses, and undoes itself."""
+    if axes is None:
+        return None
+    axes = [axis % len(axes) for axis in axes]
+    return tuple(axes.index(axis) for axis in range(len(axes)))
+
+
+def is_complex(dtype):
+    """Whether `dtype` is complex, known before any value is."""
+    return dtype.kind == "c"
+
+
+def opposite(shift):
+    """Minus each of one or several integers."""
+    return tuple(-n for n in shift) if isinstance(shift, (tuple, list)) else -shift
+
+
+def tensordot_adjoint(a_ndim, b_ndim, axes, operand):
+    """Which axes to sum, and how to order what remains, to carry a cotangent back to `a` (operand 0) or `b` (1).
+
+    The cotangent has the free axes of `a` and then those of `b`.  Against `b` its last ones are summed, which leaves
+    the free axes of `a` and, in the order of `b`, the axes that were summed; likewise against `a`.
+    """
+    if isinstance(axes, int):
+        axes = range(a_ndim - axes, a_ndim), range(axes)
+    a_axes, b_axes = ([axis] if isinstance(axis, int) else list(axis) for axis in axes)
+    a_axes, b_axes = [axis % a_ndim for axis in a_axes], [axis % b_ndim for axis in b_axes]
+    a_free = [axis for axis in range(a_ndim) if axis not in a_axes]
+    b_free = [axis for axis in range(b_ndim) if axis not in b_axes]
+    if operand:
+        summed = tuple(a_free), tuple(range(len(a_free)))
+        order = [b_axes[a_axes.index(axis)] for axis in sorted(a_axes)] + b_free
+    else:
+        summed = tuple(range(len(a_free), len(a_free) + len(b_free))), tuple(b_free)
+        order = a_free + [a_axes[b_axes.index(axis)] for axis in sorted(b_axes)]
+    return summed, inverse_permutation(order)
+
+
+def tile_axes(shape, reps):
+    """The axes of tile_shape that count copies."""
+    return tuple(range(0, len(tile_shape(shape, reps)), 2))
+
+
+def tile_shape(shape, reps):
+    """The shape of a tiled array with an axis of its own for the copies along each axis."""
+    reps = (reps,) if isinstance(reps, int) else tuple(reps)
+    ndim = max(len(shape), len(reps))
+    shape, reps = (1,) * (ndim - len(shape)) + tuple(shape), (1,) * (ndim - len(reps)) + reps
+    return tuple(n for pair in zip(reps, shape) for n in pair)
+
+
+def _einsum_terms(subscripts, shapes):
+    """The subscripts of each operand and of the result, ellipses and the implied result spelled out."""
+    given, arrow, out = subscripts.replace(" ", "").partition("->")
+    terms = given.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError(f"einsum: {subscripts!r} is for {len(terms)} operands, {len(shapes)} given")
+    ranks = [len(shape) - len(term.replace("...", "")) for term, shape in zip(terms, shapes)]
+    for term, shape, rank in zip(terms, shapes, ranks):
+        if rank < 0 or rank and "..." not in term:
+            raise ValueError(f"einsum: {term!r} does not name the {len(shape)} axes of its operand")
+    width = max(ranks, default=0)
+    rest = "".join([letter for letter in string.ascii_letters if letter not in subscripts][:width])
+    terms = [term.replace("...", rest[width - rank :]) for term, rank in zip(terms, ranks)]
+    if not arrow:
+        named = given.replace("...", "").replace(",", "")
+        out = rest + "".join(sorted(i for i in set(named) if named.count(i) == 1))
+    elif width and "..." not in out:
+        raise ValueError(f"einsum: the result of {subscripts!r} has no place for the axes under '...'")
+    out = out.replace("...", rest)
+    for index in out:
+        if out.count(index) > 1 or index not in "".join(terms):
+            raise ValueError(f"einsum: index {index} of the result stands there twice or in no operand")
+    return terms, out

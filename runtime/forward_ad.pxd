@@ -1,0 +1,38 @@
+"""Dual levels and the tangents that tensors carry at each of them."""
+
+from .tensor cimport TANGENT, TensorBase
+
+cdef class DualLevel:
+    cdef readonly int index
+    cdef void* first            # the ForwardGrads of this level, a list linked through them, borrowed
+
+    cdef void leave(self)
+
+cdef class ForwardGrad:
+    cdef TensorBase tangent
+    cdef int level              # index of its dual level
+    cdef ForwardGrad outer      # the same tensor's tangent at the next level outwards
+    cdef DualLevel owner        # None once the level was left
+    cdef void* previous
+    cdef void* following
+
+    cdef void link(self, DualLevel owner)
+    cdef void unlink(self)
+
+cdef list levels_of(tuple operands)
+cdef TensorBase tangent_of(object operand, int level)
+cdef object primal_of(object operand, int level)
+cdef object tangents_of(object operands, int level, bint fill)
+cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1
+cdef int take_tangents(TensorBase target, TensorBase source) except -1
+
+cdef object plus(object total, object term)
+
+cdef inline bint any_tangent(tuple operands) noexcept:
+    for operand in operands:
+        if has_tangent(operand):
+            return True
+    return False
+
+cdef inline bint has_tangent(object operand) noexcept:
+    return isinstance(operand, TensorBase) and (<TensorBase> operand).flags & TANGENT != 0

@@ -1,0 +1,200 @@
+"""Grad modes: no_grad, enable_grad, set_grad_enabled and inference_mode.
+
+Owns the thread-local state and the context managers that switch its flags.  Knows no tensors.
+"""
+
+import functools
+import inspect
+import warnings
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #define GRADSPEC_THREAD_LOCAL __declspec(thread)
+    #else
+    #define GRADSPEC_THREAD_LOCAL __thread
+    #endif
+    /* Zero bytes are the state of a new thread: grad mode on, no level, no task. */
+    static GRADSPEC_THREAD_LOCAL unsigned long long gradspec_thread_bytes[16];
+    """
+    unsigned long long gradspec_thread_bytes[16]
+
+
+cdef ThreadState* thread_state() noexcept nogil:
+    return <ThreadState*> &gradspec_thread_bytes[0]
+
+
+def is_grad_enabled():
+    """Whether operations are recorded in this thread."""
+    return not thread_state().flags & GRAD_DISABLED
+
+
+def is_inference_mode_enabled():
+    """Whether this thread is inside `inference_mode`."""
+    return bool(thread_state().flags & INFERENCE)
+
+
+cdef unsigned int _replace(unsigned int mask, unsigned int bits) noexcept:
+    """Set the flags under `mask` to `bits`; returns what they were."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int previous = state.flags & mask
+    state.flags = (state.flags & ~mask) | bits
+    return previous
+
+
+class _Mode:
+    """A context manager and decorator that sets some flags of the thread and restores them."""
+
+    _mask = GRAD_DISABLED
+    _bits = 0
+
+    def __enter__(self):
+        self.__dict__.setdefault("_previous", []).append(_replace(self._mask, self._bits))
+
+    def __exit__(self, *exc_info):
+        _replace(self._mask, self._previous.pop())
+
+    def __call__(self, function):
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated: the mode applies to __init__ only. Decorate the methods instead.",
+                FutureWarning, stacklevel=2,
+            )
+            function.__init__ = self(function.__init__)
+            return function
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+        if inspect.iscoroutinefunction(function):
+            return self._wrap_coroutine(function)
+
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            with self._clone():
+                return function(*args, **kwargs)
+        return wrapper
+
+    def _clone(self):
+        return type(self)()
+
+    def _wrap_generator(self, function):
+        """The mode holds while the generator runs, and the caller's while it is suspended."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            yield from _resume(generator, self._clone)
+        return wrapper
+
+    def _wrap_coroutine(self, function):
+        @functools.wraps(function)
+        async def wrapper(*args, **kwargs):
+            return await _Awaitable(function(*args, **kwargs), self._clone)
+        return wrapper
+
+
+class _Awaitable:
+    def __init__(self, coroutine, mode):
+        self.coroutine, self.mode = coroutine, mode
+
+    def __await__(self):
+        return _resume(self.coroutine, self.mode)
+
+
+def _resume(generator, mode):
+    """Drive `generator`, entering `mode()` for each step only."""
+    try:
+        with mode():
+            value = generator.send(None)
+        while True:
+            try:
+                sent = yield value
+            except GeneratorExit:
+                with mode():
+                    generator.close()
+                raise
+            except BaseException as error:
+                with mode():
+                    value = generator.throw(error)
+            else:
+                with mode():
+                    value = generator.send(sent)
+    except StopIteration as stop:
+        return stop.value
+
+
+class no_grad(_Mode):
+    """Record nothing: results do not require grad.
+
+    A context manager and a decorator, with or without parentheses.
+    """
+
+    _bits = GRAD_DISABLED
+
+    def __new__(cls, function=None):
+        self = super().__new__(cls)
+        return self if function is None else self(function)
+
+    def __init__(self, function=None):
+        pass
+
+
+class enable_grad(no_grad):
+    """Record again inside `no_grad`; a context manager and a decorator."""
+
+    _bits = 0
+
+
+class set_grad_enabled(_Mode):
+    """Switch recording on or off, at once; as a context manager it is restored on exit.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    def __init__(self, mode):
+        if not isinstance(mode, (bool, int)):
+            raise TypeError(f"set_grad_enabled: mode must be a bool, got {type(mode).__name__}")
+        self._bits = 0 if mode else GRAD_DISABLED
+        self.mode = bool(mode)
+        self._previous = []
+        self._before = _replace(GRAD_DISABLED, self._bits)
+        self._entered = False
+
+    def __enter__(self):
+        self._previous.append(self._before if not self._previous else _replace(self._mask, self._bits))
+        _replace(self._mask, self._bits)
+
+    def __call__(self, function):
+        _replace(GRAD_DISABLED, self._before)
+        return super().__call__(function)
+
+    def _clone(self):
+        return set_grad_enabled(self.mode)
+
+
+class inference_mode(_Mode):
+    """As `no_grad`, and results are inference tensors: they keep no version and cannot be recorded later.
+
+    Parameters
+    ----------
+    mode : bool or callable
+        False leaves the mode of the surroundings as it is; a function is decorated.
+    """
+
+    _mask = GRAD_DISABLED | INFERENCE
+
+    def __new__(cls, mode=True):
+        self = super().__new__(cls)
+        if callable(mode):
+            self._bits, self.mode = GRAD_DISABLED | INFERENCE, True
+            return self(mode)
+        return self
+
+    def __init__(self, mode=True):
+        self.mode = bool(mode)
+        self._bits = GRAD_DISABLED | INFERENCE if mode else 0
+        if not mode:
+            self._mask = INFERENCE
+
+    def _clone(self):
+        return inference_mode(self.mode)

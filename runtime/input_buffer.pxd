@@ -1,0 +1,12 @@
+"""Gradients on their way into a node: validation and accumulation."""
+
+from .node cimport InputMetadata, Node
+from .tensor cimport TensorBase
+
+cdef object validate(Node node, int output_nr, object grad, bint recording, Node source)
+cdef object defined_array(Node node, object grads, int output_nr)
+cdef object defined_tensor(Node node, object grads, int output_nr)
+cdef list defined_arrays(Node node, object grads)
+cdef list defined_tensors(Node node, object grads)
+cdef object flat_gradients(tuple grads, tuple is_list)
+cdef object accumulate(object total, object term, bint recording)

@@ -1,0 +1,125 @@
+"""InputBuffer: gradients on their way into a node.
+
+Owns what a gradient must look like when it arrives (summed to the shape, cast to the dtype and, where the value is real,
+to the real part) and how several gradients become one.  While nothing is recorded gradients are arrays; otherwise they
+are tensors and every step is an operator.
+"""
+
+cimport numpy as cnp
+from numpy cimport ndarray, npy_intp
+
+import numpy as np
+
+from .dispatch import ops
+from .kernels.ufunc cimport Ufunc, add_into
+from .node cimport InputMetadata, Node, metadata_shape
+from .tensor cimport TensorBase, wrap
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(object)
+
+cdef extern from "numpy/arrayobject.h" nogil:
+    int PyArray_FLAGS(ndarray)
+    int PyArray_TYPE(ndarray)
+    int PyArray_NDIM(ndarray)
+    npy_intp* PyArray_DIMS(ndarray)
+    int NPY_ARRAY_OWNDATA
+    int NPY_ARRAY_WRITEABLE
+
+cdef Ufunc _add = Ufunc(np.add, "add")
+
+
+cdef inline bint has_shape(ndarray array, InputMetadata* metadata) noexcept:
+    cdef int i
+    if PyArray_NDIM(array) != metadata.ndim:
+        return False
+    for i in range(metadata.ndim):
+        if PyArray_DIMS(array)[i] != metadata.dims[i]:
+            return False
+    return True
+
+
+cdef object validate(Node node, int output_nr, object grad, bint recording, Node source):
+    """`grad` with the shape and dtype of output `output_nr` of `node`.
+
+    `source`, None for a gradient that the user passed, is named where the shapes cannot be reconciled.
+    """
+    cdef InputMetadata* metadata = node.metadata(output_nr)
+    cdef ndarray array = (<TensorBase> grad).array if recording else grad
+    cdef bint same_shape = has_shape(array, metadata)
+    if same_shape and PyArray_TYPE(array) == metadata.type_num:
+        return grad
+    if not same_shape:
+        grad = reduce_to(node, metadata_shape(metadata), grad, recording, source)
+    if PyArray_TYPE(array) != metadata.type_num:
+        dtype = <object> cnp.PyArray_DescrFromType(metadata.type_num)
+        if cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE(array)) and not cnp.PyTypeNum_ISCOMPLEX(metadata.type_num):
+            grad = ops.real(grad) if recording else grad.real
+        if grad.dtype != dtype:
+            grad = ops.astype(grad, dtype) if recording else grad.astype(dtype)
+    return grad
+
+
+cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node source):
+    """Sum a broadcast gradient back to the shape of the value that was broadcast."""
+    cdef tuple current = grad.shape
+    cdef int extra = len(current) - len(shape)
+    fits = extra >= 0 and all([n == 1 or n == m for n, m in zip(shape, current[extra:])])
+    if not fits:
+        raise RuntimeError(f"Function {'' if source is None else source.name()} returned an invalid gradient for "
+                           f"{node.name()} - got {list(current)} but expected shape compatible with {list(shape)}")
+    if recording:
+        return ops.sum_to(grad, shape)
+    axes = tuple(range(extra)) + tuple([i + extra for i, n in enumerate(shape) if n == 1 and current[i + extra] != 1])
+    return np.add.reduce(grad, axis=axes, keepdims=True).reshape(shape)
+
+
+cdef object accumulate(object total, object term, bint recording):
+    """The sum of two gradients: into `total` where nobody else can see it, else into a new one."""
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
+    if recording:
+        return ops.add(total, term)
+    if Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted:
+        return add_into(total, term)
+    return _add.binary(total, term)
+
+
+cdef object defined_array(Node node, object grads, int output_nr):
+    """The gradient of one of several outputs, zeros where none arrived."""
+    cdef InputMetadata* metadata
+    grad = grads[output_nr]
+    if grad is None:
+        metadata = node.metadata(output_nr)
+        grad = np.zeros(metadata_shape(metadata), <object> cnp.PyArray_DescrFromType(metadata.type_num))
+    return grad
+
+
+cdef object defined_tensor(Node node, object grads, int output_nr):
+    grad = grads[output_nr]
+    return wrap(defined_array(node, grads, output_nr)) if grad is None else grad
+
+
+cdef list defined_arrays(Node node, object grads):
+    """The gradients of a list of outputs, zeros for those that did not arrive."""
+    if node.outputs == NULL:
+        grads = [grads]
+    return [defined_array(node, grads, i) for i in range(node.n_outputs)]
+
+
+cdef list defined_tensors(Node node, object grads):
+    if node.outputs == NULL:
+        grads = [grads]
+    return [defined_tensor(node, grads, i) for i in range(node.n_outputs)]
+
+
+cdef object flat_gradients(tuple grads, tuple is_list):
+    """The gradients of inputs and lists of inputs in one row, as the edges are."""
+    cdef list flat = []
+    for grad, several in zip(grads, is_list):
+        if several:
+            flat.extend(grad)
+        else:
+            flat.append(grad)
+    return flat[0] if len(flat) == 1 else tuple(flat)

@@ -1,0 +1,133 @@
+"""Einstein summation over one and two operands, and diagonals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def diag_embed(x, offset, axis1, axis2):
+    """Square matrices along two new axes with the last axis of `x` on a diagonal.
+
+    Parameters
+    ----------
+    x : ndarray
+    offset : int
+    axis1, axis2 : int
+        Positions of the new axes in the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    n, ndim = x.shape[-1] + abs(offset), x.ndim + 1
+    lead = iter(x.shape[:-1])
+    shape = tuple(n if i in (axis1 % ndim, axis2 % ndim) else next(lead) for i in range(ndim))
+    return diagonal_backward(x, shape, offset, axis1, axis2)
+
+
+def diagonal(x, offset, axis1, axis2):
+    """``np.diagonal``, but writable where `x` is.
+
+    Parameters
+    ----------
+    x : ndarray
+    offset, axis1, axis2 : int
+
+    Returns
+    -------
+    ndarray
+        A view of `x`.
+    """
+    y = np.diagonal(x, offset, axis1, axis2)
+    y.flags.writeable = x.flags.writeable
+    return y
+
+
+def diagonal_backward(x, shape, offset, axis1, axis2):
+    """Zeros of the given shape with the last axis of `x` on a diagonal.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+    offset, axis1, axis2 : int
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.zeros(shape, x.dtype)
+    diagonal(y, offset, axis1, axis2)[...] = x
+    return y
+
+
+def einsum_pair(subscripts, a, b):
+    """Einstein summation of two operands as one matrix product.
+
+    Parameters
+    ----------
+    subscripts : str
+        ``'ij,jk->ik'``; no index stands twice in an operand, and each stands in two of the three.
+    a, b : ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    left, right, out = subscripts.replace("->", ",").split(",")
+    batch = [i for i in left if i in right and i in out]
+    summed = [i for i in left if i in right and i not in out]
+    rows, columns = [i for i in left if i not in right], [i for i in right if i not in left]
+    size = dict(zip(left, a.shape)) | dict(zip(right, b.shape))
+
+    def arranged(x, subscript, first, second):
+        x = x.transpose([subscript.index(i) for i in (*batch, *first, *second)])
+        return x.reshape([size[i] for i in batch] + [math.prod(size[i] for i in group) for group in (first, second)])
+
+    y = arranged(a, left, rows, summed) @ arranged(b, right, summed, columns)
+    order = [*batch, *rows, *columns]
+    return y.reshape([size[i] for i in order]).transpose([order.index(i) for i in out])
+
+
+def einsum_single(subscripts, x):
+    """Einstein summation of one operand: diagonals, sums and transposition.
+
+    Parameters
+    ----------
+    subscripts : str
+        ``'iij->j'``
+    x : ndarray
+
+    Returns
+    -------
+    ndarray
+        Never a view of `x`.
+    """
+    y = np.einsum(subscripts, x)
+    return y.copy() if np.may_share_memory(x, y) else y
+
+
+def einsum_single_backward(x, subscripts, shape):
+    """Zeros of the given shape with `x` spread over the elements that einsum_single sums.
+
+    Parameters
+    ----------
+    x : ndarray
+    subscripts : str
+        As given to einsum_single.
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    source, out = subscripts.split("->")
+    every = "".join(dict.fromkeys(source))
+    y = np.zeros(shape, x.dtype)
+    axes = [i for i, index in enumerate(every) if index not in out]
+    kept = [index for index in every if index in out]
+    spread = np.expand_dims(x.transpose([out.index(index) for index in kept]), axes)
+    np.einsum(f"{source}->{every}", y)[...] = spread
+    return y

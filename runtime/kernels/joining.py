@@ -1,0 +1,126 @@
+"""Arrays taken apart, padded and folded back; what NumPy's own joining functions have no adjoint for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+def concat_backward(x, shapes, axis):
+    """The parts of `x`, one of each shape, as they stood before np.concatenate.
+
+    Parameters
+    ----------
+    x : ndarray
+    shapes : sequence of tuple of int
+    axis : int or None
+
+    Returns
+    -------
+    list of ndarray
+        Views of `x`.
+    """
+    lengths = [math.prod(shape) if axis is None else shape[axis] for shape in shapes]
+    ends = np.cumsum(lengths)[:-1]
+    parts = np.split(x, ends, 0 if axis is None else axis)
+    return [part.reshape(shape) for part, shape in zip(parts, shapes)]
+
+
+def pad(x, pad_width, mode, constant_values):
+    """``np.pad`` for the modes that are linear in `x`.
+
+    Parameters
+    ----------
+    x : ndarray
+    pad_width : int, pair of int, or one pair for each axis
+    mode : {'constant', 'edge', 'reflect', 'symmetric', 'wrap'}
+    constant_values : scalar
+        Used by mode 'constant' only.
+
+    Returns
+    -------
+    ndarray
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
+    options = {"constant_values": constant_values} if mode == "constant" else {}
+    return np.pad(x, _widths(pad_width, x.ndim), mode, **options)
+
+
+def pad_backward(x, shape, pad_width, mode):
+    """Each element of `x` added to the element that pad copied it from.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+        The shape before padding.
+    pad_width, mode : as in pad
+
+    Returns
+    -------
+    ndarray
+    """
+    widths = _widths(pad_width, len(shape))
+    if mode == "constant":
+        return x[tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))].copy()
+    size = math.prod(shape)
+    sources = np.pad(np.arange(size).reshape(shape), widths, mode)
+    y = np.zeros(size, x.dtype)
+    np.add.at(y, sources.reshape(-1), x.reshape(-1))
+    return y.reshape(shape)
+
+
+def repeat_backward(x, shape, repeats, axis):
+    """The sum over each run of slices that np.repeat made.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+        The shape before repeating.
+    repeats : int or sequence of int
+    axis : int or None
+
+    Returns
+    -------
+    ndarray
+    """
+    before = (math.prod(shape),) if axis is None else shape
+    axis = 0 if axis is None else axis % len(shape)
+    length, repeats = before[axis], np.asarray(repeats)
+    if repeats.size == 1:
+        runs = x.reshape(before[:axis] + (length, int(repeats.flat[0])) + before[axis + 1 :])
+        return runs.sum(axis + 1).reshape(shape)
+    y = np.zeros((length,) + x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
+    # A run without slices adds nothing: reduceat would give it the first of the next.
+    full = repeats > 0
+    starts = (np.cumsum(repeats) - repeats)[full]
+    if starts.size:
+        y[full] = np.add.reduceat(np.moveaxis(x, axis, 0), starts, 0)
+    return np.moveaxis(y, 0, axis).reshape(shape)
+
+
+def unstack(x, axis):
+    """The slices of `x` along `axis`.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    list of ndarray
+        Views of `x`, 0-d ones too.
+    """
+    slices = np.moveaxis(x, axis, 0)
+    return [slices[i, ...] for i in range(len(slices))]
+
+
+def _widths(pad_width, ndim):
+    """A pair (before, after) for each axis."""
+    return np.broadcast_to(np.asarray(pad_width, dtype=np.intp), (ndim, 2)).tolist()

@@ -1,0 +1,21 @@
+"""NumPy's own inner loops, called directly where both sides of the call are plain."""
+
+from numpy cimport ndarray, npy_intp
+
+cdef extern from "numpy/ufuncobject.h" nogil:
+    ctypedef void (*PyUFuncGenericFunction)(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+
+cdef class Ufunc:
+    cdef readonly object function       # the NumPy ufunc
+    cdef readonly str name              # the operator's name, for messages
+    cdef PyUFuncGenericFunction loops[4]  # for float32, float64, complex64, complex128; NULL where there is none
+    cdef void* loop_data[4]
+    cdef int out_types[4]
+
+    cdef object unary(self, object x)
+    cdef object binary(self, object a, object b)
+    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps)
+    cdef object into(self, tuple operands, ndarray out)
+
+cdef object as_array(object result)
+cdef ndarray add_into(ndarray total, ndarray term)

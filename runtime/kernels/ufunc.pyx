@@ -1,0 +1,271 @@
+"""NumPy ufuncs without their call overhead on plain operands.
+
+Owns the direct path: operands that are contiguous, aligned and of one inexact dtype go straight to the inner loop that
+NumPy itself would have picked, so results are NumPy's to the bit.  Everything else, and every call that raised a
+floating-point flag, goes through the ufunc, which broadcasts, promotes, and warns as `numpy.errstate` says.
+Knows nothing of autograd.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.long cimport PyLong_AsDouble
+from libc.math cimport isinf
+
+import numpy as np
+
+from ..errors import explain
+
+cnp.import_array()
+cnp.import_ufunc()
+
+cdef extern from *:
+    """
+    #if defined(__x86_64__) || defined(_M_X64)
+    #include <xmmintrin.h>
+    /* Invalid, divide by zero, overflow. */
+    static inline int fp_raised(void) { return (int)(_mm_getcsr() & 0x0D); }
+    static inline void fp_clear(void) { unsigned s = _mm_getcsr(); if (s & 0x3F) _mm_setcsr(s & ~0x3Fu); }
+    #else
+    #include <fenv.h>
+    static inline int fp_raised(void) { return fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW); }
+    static inline void fp_clear(void) { feclearexcept(FE_ALL_EXCEPT); }
+    #endif
+    """
+    int fp_raised() noexcept nogil
+    void fp_clear() noexcept nogil
+
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct PyUFuncObject:
+        int nin
+        int nout
+        int nargs
+        PyUFuncGenericFunction* functions
+        void** data
+        int ntypes
+        const char* types
+
+cdef extern from "numpy/arrayobject.h" nogil:
+    int PyArray_CheckExact(object)
+    int PyArray_FLAGS(ndarray)
+    int PyArray_TYPE(ndarray)
+    int PyArray_NDIM(ndarray)
+    npy_intp* PyArray_DIMS(ndarray)
+    npy_intp PyArray_SIZE(ndarray)
+    char* PyArray_BYTES(ndarray)
+    bint PyArray_ISNOTSWAPPED(ndarray)
+    int NPY_ARRAY_C_CONTIGUOUS
+    int NPY_ARRAY_ALIGNED
+    object PyArray_EMPTY(int, npy_intp*, int, int)
+
+
+cdef npy_intp GRAIN = 4096  # elements from which the loop is worth a release of the GIL
+
+cdef npy_intp[4] ITEM_SIZES = [4, 8, 8, 16]
+
+
+cdef inline int slot_of(int type_num) noexcept nogil:
+    """Index of an inexact dtype in the tables of loops, -1 for any other."""
+    if type_num == cnp.NPY_FLOAT64:
+        return 1
+    if type_num == cnp.NPY_FLOAT32:
+        return 0
+    if type_num == cnp.NPY_COMPLEX128:
+        return 3
+    if type_num == cnp.NPY_COMPLEX64:
+        return 2
+    return -1
+
+
+cdef inline bint is_plain(ndarray x) noexcept:
+    """Contiguous, aligned and in native byte order: what an inner loop takes as it is."""
+    cdef int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
+    return PyArray_FLAGS(x) & wanted == wanted and PyArray_ISNOTSWAPPED(x)
+
+
+cdef inline bint same_shape(ndarray a, ndarray b) noexcept:
+    cdef int i, ndim = PyArray_NDIM(a)
+    if ndim != PyArray_NDIM(b):
+        return False
+    for i in range(ndim):
+        if PyArray_DIMS(a)[i] != PyArray_DIMS(b)[i]:
+            return False
+    return True
+
+
+cdef union Number:
+    float f
+    double d
+    float[2] F
+    double[2] D
+
+
+cdef inline bint store_number(object value, int slot, Number* number) except -1:
+    """Write a Python number as the dtype of `slot`; False where NumPy has to decide (complex, out of range)."""
+    cdef double real
+    if type(value) is float:
+        real = PyFloat_AS_DOUBLE(value)
+    elif type(value) is int or type(value) is bool:
+        try:
+            real = PyLong_AsDouble(value)
+        except OverflowError:
+            return False
+    else:
+        return False
+    if slot == 1:
+        number.d = real
+    elif slot == 3:
+        number.D[0] = real
+        number.D[1] = 0.0
+    else:
+        if slot == 0:
+            number.f = <float> real
+        else:
+            number.F[0] = <float> real
+            number.F[1] = 0.0
+        if isinf(<float> real) and not isinf(real):
+            return False
+    return True
+
+
+cdef object as_array(object result):
+    """A forward's result as an ndarray, or tuple or list of them: NumPy hands out scalars for 0-d results."""
+    if PyArray_CheckExact(result):
+        return result
+    if isinstance(result, (tuple, list)):
+        return type(result)([as_array(item) for item in result]) if type(result) in (tuple, list) else (
+            tuple([as_array(item) for item in result]))
+    return np.asarray(result)
+
+
+cdef class Ufunc:
+    """One NumPy ufunc under an operator's name.
+
+    Parameters
+    ----------
+    function : numpy.ufunc
+        With one output.
+    name : str
+        The operator's name, for messages.
+    """
+
+    def __init__(self, function, str name):
+        cdef PyUFuncObject* ufunc = <PyUFuncObject*> (<void*> function)
+        cdef int i, j, slot
+        cdef bint uniform
+        self.function = function
+        self.name = name
+        for i in range(4):
+            self.loops[i] = NULL
+        for i in range(ufunc.ntypes):
+            slot = slot_of(ufunc.types[i * ufunc.nargs])
+            uniform = slot >= 0
+            for j in range(1, ufunc.nin):
+                uniform = uniform and ufunc.types[i * ufunc.nargs + j] == ufunc.types[i * ufunc.nargs]
+            if uniform and self.loops[slot] == NULL:
+                self.loops[slot] = ufunc.functions[i]
+                self.loop_data[slot] = ufunc.data[i]
+                self.out_types[slot] = ufunc.types[i * ufunc.nargs + ufunc.nin]
+
+    cdef object unary(self, object x):
+        cdef char* args[2]
+        cdef npy_intp steps[2]
+        cdef npy_intp size
+        cdef int slot
+        cdef ndarray out
+        if PyArray_CheckExact(x) and is_plain(x):
+            slot = slot_of(PyArray_TYPE(x))
+            if slot >= 0 and self.loops[slot] != NULL:
+                out = PyArray_EMPTY(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot], 0)
+                size = PyArray_SIZE(x)
+                args[0], args[1] = PyArray_BYTES(x), PyArray_BYTES(out)
+                steps[0], steps[1] = ITEM_SIZES[slot], out.itemsize
+                if self.run(slot, args, size, steps):
+                    return out
+        try:
+            return as_array(self.function(x))
+        except Exception as error:
+            raise explain(error, self.name, x=x) from None
+
+    cdef object binary(self, object a, object b):
+        cdef char* args[3]
+        cdef npy_intp steps[3]
+        cdef npy_intp size
+        cdef int slot
+        cdef Number number
+        cdef ndarray out
+        cdef ndarray lead = None
+        if PyArray_CheckExact(a) and is_plain(a):
+            slot = slot_of(PyArray_TYPE(a))
+            if slot >= 0 and self.loops[slot] != NULL:
+                steps[0] = steps[1] = ITEM_SIZES[slot]
+                args[0] = PyArray_BYTES(a)
+                if PyArray_CheckExact(b):
+                    if PyArray_TYPE(b) == PyArray_TYPE(a) and is_plain(b):
+                        args[1] = PyArray_BYTES(b)
+                        if same_shape(a, b):
+                            lead = a
+                        elif PyArray_NDIM(b) == 0:
+                            lead, steps[1] = a, 0
+                        elif PyArray_NDIM(a) == 0:
+                            lead, steps[0] = b, 0
+                elif store_number(b, slot, &number):
+                    lead, args[1], steps[1] = a, <char*> &number, 0
+        elif PyArray_CheckExact(b) and is_plain(b):
+            slot = slot_of(PyArray_TYPE(b))
+            if slot >= 0 and self.loops[slot] != NULL and store_number(a, slot, &number):
+                lead = b
+                args[0], args[1] = <char*> &number, PyArray_BYTES(b)
+                steps[0], steps[1] = 0, ITEM_SIZES[slot]
+        if lead is not None:
+            out = PyArray_EMPTY(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot], 0)
+            size = PyArray_SIZE(lead)
+            args[2], steps[2] = PyArray_BYTES(out), out.itemsize
+            if self.run(slot, args, size, steps):
+                return out
+        try:
+            return as_array(self.function(a, b))
+        except Exception as error:
+            raise explain(error, self.name, a=a, b=b) from None
+
+    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
+        """Run the loop; False where it raised a floating-point flag, so that the ufunc may tell the user."""
+        cdef PyUFuncGenericFunction loop = self.loops[slot]
+        cdef void* data = self.loop_data[slot]
+        cdef bint raised
+        if size < GRAIN:
+            fp_clear()
+            loop(args, &size, steps, data)
+            return not fp_raised()
+        with nogil:
+            fp_clear()
+            loop(args, &size, steps, data)
+            raised = fp_raised()
+        return not raised
+
+    cdef object into(self, tuple operands, ndarray out):
+        """Compute into `out`, with NumPy's casting and broadcasting rules for `out=`."""
+        try:
+            return self.function(*operands, out=out)
+        except Exception as error:
+            raise explain(error, self.name, operands=operands, out=out) from None
+
+
+cdef Ufunc _add = Ufunc(np.add, "add")
+
+
+cdef ndarray add_into(ndarray total, ndarray term):
+    """Add `term` to `total` in place; the shapes are equal and `total` belongs to the caller."""
+    cdef char* args[3]
+    cdef npy_intp steps[3]
+    cdef npy_intp size
+    cdef int slot = slot_of(PyArray_TYPE(total))
+    if slot >= 0 and PyArray_TYPE(term) == PyArray_TYPE(total) and is_plain(total) and is_plain(term):
+        args[0] = args[2] = PyArray_BYTES(total)
+        args[1] = PyArray_BYTES(term)
+        steps[0] = steps[1] = steps[2] = ITEM_SIZES[slot]
+        size = PyArray_SIZE(total)
+        _add.loops[slot](args, &size, steps, _add.loop_data[slot])
+    else:
+        np.add(total, term, out=total)
+    return total

@@ -1,0 +1,69 @@
+"""Node: one recorded operation, and what the engine knows of its outputs."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
+from numpy cimport ndarray, npy_intp
+
+cdef enum:
+    INLINE_DIMS = 4
+
+cdef struct InputMetadata:
+    int ndim
+    int type_num
+    npy_intp* dims              # points to `inline_dims`, or to the heap beyond 4 dimensions
+    npy_intp[INLINE_DIMS] inline_dims
+
+cdef struct TaskSlot:
+    uint64_t task               # id of the GraphTask that these notes belong to, 0 for none
+    int dependencies            # edges into the node whose gradients have not arrived
+    bint needed                 # on a path to what was asked for
+    bint captured               # some gradient that arrives here is a result
+    PyObject* buffer            # the gradient so far, owned; a list of them where there are several outputs
+
+cdef class NodeHooks:
+    cdef public dict tensor_pre      # output number -> {id: hook}; run first, on one gradient
+    cdef public dict retains_grad    # output number -> weak reference to the tensor that keeps its gradient
+    cdef public dict pre             # {id: hook(grads)}
+    cdef public dict post            # {id: hook(grad_inputs, grad_outputs)}
+    cdef public dict post_accumulate # {id: hook(tensor)}, leaves only
+    cdef public dict metadata        # the user's own notes
+
+cdef class Node:
+    cdef tuple next_nodes       # for each input of the forward the Node that made it, or None
+    cdef int* next_nrs          # the output number at each next node; NULL where all are 0
+    cdef uint64_t sequence_nr   # in order of creation; the engine runs the greatest first
+    cdef int n_outputs
+    cdef InputMetadata output   # of output 0
+    cdef InputMetadata* outputs # of all outputs; NULL where there is one
+    cdef bint released          # saved tensors are gone
+
+    cdef TaskSlot slot          # notes of the GraphTask that walks this node
+    cdef uint64_t skip          # bit i: the gradient of input i is not asked for
+    cdef NodeHooks hooks        # None until a hook or metadata is attached
+    cdef object __weakref__
+
+    cdef bint tracked           # the cyclic collector knows this node
+
+    cdef object apply(self, object grad)
+    cdef object apply_recorded(self, object grad)
+    cdef void release_variables(self)
+    cdef object saved_value(self, str name, bint raw)
+    cdef bint takes_undefined(self)
+
+    cdef inline bint needs(self, int i) noexcept:
+        """Whether the gradient of input `i` is worth computing (needs_input_grad)."""
+        return self.next_nodes[i] is not None and not (i < 64 and (self.skip >> i) & 1)
+
+    cdef inline int next_nr(self, int i) noexcept:
+        return 0 if self.next_nrs == NULL else self.next_nrs[i]
+
+    cdef inline InputMetadata* metadata(self, int output_nr) noexcept:
+        return &self.output if self.outputs == NULL else &self.outputs[output_nr]
+
+    cdef NodeHooks ensure_hooks(self)
+    cdef int set_outputs(self, int count) except -1
+    cdef int set_edges(self, list output_nrs) except -1
+    cdef void describe(self, int output_nr, ndarray array) noexcept
+    cdef void track(self) noexcept
+
+cdef tuple metadata_shape(InputMetadata* metadata)

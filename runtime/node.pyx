@@ -1,0 +1,208 @@
+"""Node: one recorded operation of the backward graph.
+
+Owns the edges to the next nodes, what a gradient that arrives must look like, and the hooks.  Subclasses, mostly
+generated, add what they saved and how they turn an output's gradient into their inputs' gradients.  Knows neither
+tensors nor the order in which nodes run.
+
+Nodes are kept from Python's cyclic collector until something that can close a cycle is attached: a collection that
+walks a million live nodes costs more than the nodes' own work.
+"""
+
+from cpython.ref cimport Py_XDECREF
+from libc.stdlib cimport free, malloc
+cimport numpy as cnp
+from numpy cimport ndarray, npy_intp
+
+from .grad_mode cimport thread_state
+from .hooks import RemovableHandle
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    void PyObject_GC_Track(object)
+    int PyObject_GC_IsTracked(object)
+
+cdef extern from "numpy/arrayobject.h" nogil:
+    int PyArray_TYPE(ndarray)
+    int PyArray_NDIM(ndarray)
+    npy_intp* PyArray_DIMS(ndarray)
+
+
+cdef tuple metadata_shape(InputMetadata* metadata):
+    cdef int i
+    return tuple([metadata.dims[i] for i in range(metadata.ndim)])
+
+
+cdef class NodeHooks:
+    """Everything rare about a node, made when the first of it is attached."""
+
+    def __cinit__(self):
+        self.tensor_pre, self.retains_grad, self.pre, self.post = {}, {}, {}, {}
+        self.post_accumulate, self.metadata = {}, {}
+
+
+cdef class Node:
+    """One operation of the graph that `backward` walks.
+
+    Users meet nodes as `tensor.grad_fn` and through `next_functions`.
+    """
+
+    saved_names = ()
+
+    def __dealloc__(self):
+        cdef int i
+        Py_XDECREF(self.slot.buffer)
+        free(self.next_nrs)
+        if self.outputs != NULL:
+            for i in range(self.n_outputs):
+                if self.outputs[i].dims != self.outputs[i].inline_dims:
+                    free(self.outputs[i].dims)
+            free(self.outputs)
+        elif self.output.dims != self.output.inline_dims:
+            free(self.output.dims)
+
+    cdef object apply(self, object grad):
+        """Gradients of the inputs, from arrays to arrays: one array, or a tuple where there are several inputs."""
+        raise NotImplementedError(f"{self.name()} has no apply")
+
+    cdef object apply_recorded(self, object grad):
+        """The same on tensors, through the operators, so that it is recorded and carries tangents."""
+        raise NotImplementedError(f"{self.name()} has no apply_recorded")
+
+    cdef void release_variables(self):
+        """Drop what was saved."""
+
+    cdef object saved_value(self, str name, bint raw):
+        """What was saved under `name`, as users see it."""
+        raise AttributeError(f"{self.name()} saves no {name!r}; it saves {', '.join(self.saved_names) or 'nothing'}")
+
+    cdef bint takes_undefined(self):
+        """Whether apply wants to be called when no gradient arrived at all."""
+        return False
+
+    cdef int set_outputs(self, int count) except -1:
+        """Make room for the metadata of several outputs; one needs no call."""
+        cdef int i
+        self.n_outputs = count
+        if count != 1:
+            self.outputs = <InputMetadata*> malloc(max(count, 1) * sizeof(InputMetadata))
+            if self.outputs == NULL:
+                raise MemoryError()
+            for i in range(count):
+                self.outputs[i].ndim = -1
+                self.outputs[i].dims = self.outputs[i].inline_dims
+        return 0
+
+    cdef int set_edges(self, list output_nrs) except -1:
+        """Note which output of each next node the edges go to."""
+        cdef int i
+        if any(output_nrs):
+            self.next_nrs = <int*> malloc(len(output_nrs) * sizeof(int))
+            if self.next_nrs == NULL:
+                raise MemoryError()
+            for i in range(len(output_nrs)):
+                self.next_nrs[i] = output_nrs[i]
+        return 0
+
+    cdef void describe(self, int output_nr, ndarray array) noexcept:
+        """Note shape and dtype of an output: its gradient has to match them."""
+        cdef InputMetadata* metadata
+        cdef int i
+        if self.outputs == NULL:
+            self.n_outputs = 1
+            metadata = &self.output
+        else:
+            metadata = &self.outputs[output_nr]
+        metadata.ndim = PyArray_NDIM(array)
+        metadata.type_num = PyArray_TYPE(array)
+        metadata.dims = metadata.inline_dims
+        if metadata.ndim > INLINE_DIMS:
+            metadata.dims = <npy_intp*> malloc(metadata.ndim * sizeof(npy_intp))
+        for i in range(metadata.ndim):
+            metadata.dims[i] = PyArray_DIMS(array)[i]
+
+    cdef void track(self) noexcept:
+        """Hand this node to the cyclic collector."""
+        self.tracked = True
+        if not PyObject_GC_IsTracked(self):
+            PyObject_GC_Track(self)
+        if self.next_nodes is not None and not PyObject_GC_IsTracked(self.next_nodes):
+            PyObject_GC_Track(self.next_nodes)
+
+    cdef NodeHooks ensure_hooks(self):
+        if self.hooks is None:
+            self.hooks = NodeHooks.__new__(NodeHooks)
+            self.track()
+        return self.hooks
+
+    def name(self):
+        """The node's class name, as in `MultiplyBackward`."""
+        return type(self).__name__
+
+    def __getattr__(self, name):
+        if name.startswith("_saved_"):
+            return self.saved_value(name[7:], False)
+        if name.startswith("_raw_saved_"):
+            return self.saved_value(name[11:], True)
+        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+
+    def __dir__(self):
+        return sorted(object.__dir__(self) + [prefix + name for name in self.saved_names
+                                              for prefix in ("_saved_", "_raw_saved_")])
+
+    @property
+    def next_functions(self):
+        """Pairs (node, output number), one for each input; (None, 0) where no gradient is needed."""
+        cdef int i
+        nodes = self.next_nodes or ()
+        return tuple([(nodes[i], self.next_nr(i)) for i in range(len(nodes))])
+
+    @property
+    def metadata(self):
+        """A dictionary for the user's own notes."""
+        return self.ensure_hooks().metadata
+
+    @property
+    def _input_metadata(self):
+        return [_Metadata(metadata_shape(self.metadata(i)), cnp.PyArray_DescrFromType(self.metadata(i).type_num))
+                for i in range(self.n_outputs) if self.metadata(i).ndim >= 0]
+
+    def _sequence_nr(self):
+        return self.sequence_nr
+
+    def _set_sequence_nr(self, uint64_t value):
+        self.sequence_nr = value
+
+    def register_hook(self, hook):
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran; a returned tuple replaces the gradients.
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        return RemovableHandle(self.ensure_hooks().post, _checked(hook))
+
+    def register_prehook(self, hook):
+        """Call `hook(grad_outputs)` before this node runs; a returned tuple replaces the gradients.
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        return RemovableHandle(self.ensure_hooks().pre, _checked(hook))
+
+    def __repr__(self):
+        return f"<{self.name()} at {id(self):#x}>"
+
+
+class _Metadata:
+    """Shape and dtype of one output, as Python objects."""
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = shape, dtype
+
+
+def _checked(hook):
+    if not callable(hook):
+        raise TypeError(f"register_hook: expected a callable, got {type(hook).__name__}")
+    return hook

@@ -1,0 +1,355 @@
+"""Optimizer, SGD, Adam and AdamW, with PyTorch's formulas, defaults and state.
+
+Owns the state of an optimiser as ndarrays.  Knows a parameter only by its public face: its gradient's array, and an
+in-place write under `no_grad`, which tells every graph that saved the old value.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from . import Tensor, enable_grad, no_grad
+
+
+class Optimizer:
+    """What all optimisers share: groups of parameters, each with options of its own, and a state for each parameter.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, or of dict
+        Leaves to optimise.  A dict is a group: its "params", and options that differ from the defaults.
+    defaults : dict
+        The options of a group that does not name them.
+
+    Attributes
+    ----------
+    param_groups : list of dict
+        Read at every step, so `group["lr"] = ...` is how a learning rate is scheduled.
+    state : dict
+        From a parameter to its buffers.
+    """
+
+    def __init__(self, params: Iterable[Tensor] | Iterable[dict], defaults: dict[str, Any]) -> None:
+        if isinstance(params, (Tensor, dict, set)):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, in a fixed order, "
+                f"got {type(params).__name__}"
+            )
+        self.defaults = defaults
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Optimise more parameters, with options of their own.
+
+        Parameters
+        ----------
+        param_group : dict
+            "params" (a Tensor or an iterable of Tensors) and the options that differ from the defaults.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, got {type(param_group).__name__}")
+        if "params" not in param_group:
+            raise ValueError(f"param_group has no 'params', only {', '.join(map(repr, param_group)) or 'nothing'}")
+        if unknown := set(param_group) - {"params"} - set(self.defaults):
+            raise ValueError(f"{type(self).__name__} has no option {', '.join(map(repr, sorted(unknown)))}")
+        params = param_group["params"]
+        params = [params] if isinstance(params, Tensor) else list(params)
+        for param in params:
+            if not isinstance(param, Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(param).__name__}")
+            if not param.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor: it is computed anew from its inputs; optimize those")
+        seen = [id(param) for param in chain(params, *(group["params"] for group in self.param_groups))]
+        if len(seen) != len(set(seen)):
+            raise ValueError("some parameters appear more than once, in one or in several parameter groups")
+        group = {**self.defaults, **param_group, "params": params}
+        self.check_options(group)
+        self.param_groups.append(group)
+
+    def check_options(self, group: dict[str, Any]) -> None:
+        """Raise ValueError where an option of `group` makes no sense."""
+        for name, title in (("lr", "learning rate"), ("weight_decay", "weight_decay value"), ("eps", "epsilon value")):
+            if name in group and not group[name] >= 0:
+                raise ValueError(f"Invalid {title}: {group[name]}; it must be 0 or more")
+
+    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+        """The step to subtract from a parameter, as a new array; `state` is the parameter's own and is changed."""
+        raise NotImplementedError(f"{type(self).__name__} has no update()")
+
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
+        """Move every parameter that has a gradient.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Computes the loss and its gradients anew; called once, before the parameters move.
+
+        Returns
+        -------
+        Tensor or None
+            What `closure` returned.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                for param in group["params"]:
+                    if param.grad is not None:
+                        grad = param.grad.numpy()
+                        grad = -grad if group.get("maximize") else grad
+                        change = self.update(param.numpy(), grad, self.state[param], group)
+                        param -= np.asarray(change, param.dtype)  # an option may be a float64 scalar
+        return loss
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters.
+
+        Parameters
+        ----------
+        set_to_none : bool
+            False keeps the gradient's tensor and fills it with zeros.
+        """
+        for param in chain.from_iterable(group["params"] for group in self.param_groups):
+            if param.grad is None:
+                continue
+            if set_to_none:
+                param.grad = None
+            else:
+                param.grad.detach_()
+                param.grad.zero_()
+
+    def state_dict(self) -> dict[str, Any]:
+        """State and options, with each parameter replaced by its number; the buffers are not copied.
+
+        Returns
+        -------
+        dict
+            "state" (number to buffers) and "param_groups" (options, and "params" as numbers).
+        """
+        number = {id(p): i for i, p in enumerate(chain.from_iterable(group["params"] for group in self.param_groups))}
+        return {
+            "state": {number[id(param)]: state for param, state in self.state.items()},
+            "param_groups": [{**group, "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups],
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Continue from what `state_dict` returned; parameters are matched by their order.
+
+        Parameters
+        ----------
+        state_dict : dict
+            It is copied: later steps do not change it.
+        """
+        saved = deepcopy(state_dict)
+        ours, theirs = ([len(group["params"]) for group in groups] for groups in (self.param_groups, saved["param_groups"]))
+        if len(ours) != len(theirs):
+            raise ValueError(f"loaded state dict has {len(theirs)} parameter groups, the optimizer has {len(ours)}")
+        if ours != theirs:
+            raise ValueError(f"loaded state dict has groups of {theirs} parameters, the optimizer has groups of {ours}")
+        groups = [{**theirs, "params": ours["params"]} for ours, theirs in zip(self.param_groups, saved["param_groups"])]
+        for group in groups:
+            self.check_options(group)
+        parameters = dict(
+            zip(
+                chain.from_iterable(group["params"] for group in saved["param_groups"]),
+                chain.from_iterable(group["params"] for group in groups),
+            )
+        )
+        state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        for number, values in saved["state"].items():
+            param = parameters[number]
+            for name, value in values.items():
+                if isinstance(value, np.ndarray):
+                    if value.shape != param.shape:
+                        raise ValueError(f"loaded {name} of parameter {number} has shape {value.shape}, not {param.shape}")
+                    values[name] = value.astype(param.dtype)
+            state[param] = values
+        self.param_groups, self.state = groups, state
+
+    def __repr__(self) -> str:
+        groups = (
+            f"    {len(group['params'])} parameters, {', '.join(f'{k}={v}' for k, v in group.items() if k != 'params')}"
+            for group in self.param_groups
+        )
+        return "\n".join([f"{type(self).__name__} (", *groups, ")"])
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, with momentum.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, or of dict
+    lr : float
+    momentum : float
+        How much of the last step is kept.
+    dampening : float
+        How much of the gradient is withheld from the momentum.
+    weight_decay : float
+        L2 penalty, added to the gradient.
+    nesterov : bool
+        Step by the gradient as the momentum will have changed it.
+    maximize : bool
+        Climb instead of descending.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[dict],
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        options = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
+        super().__init__(params, {**options, "nesterov": nesterov, "maximize": maximize})
+
+    def check_options(self, group: dict[str, Any]) -> None:
+        super().check_options(group)
+        if not group["momentum"] >= 0:
+            raise ValueError(f"Invalid momentum value: {group['momentum']}; it must be 0 or more")
+        if group["nesterov"] and (group["momentum"] == 0 or group["dampening"] != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+
+    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+        momentum = group["momentum"]
+        if group["weight_decay"]:
+            grad = grad + group["weight_decay"] * array
+        if momentum:
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = np.array(grad)
+            else:
+                buffer *= momentum
+                buffer += (1 - group["dampening"]) * grad
+            grad = grad + momentum * buffer if group["nesterov"] else buffer
+        return group["lr"] * grad
+
+
+class Adam(Optimizer):
+    """Adam: steps scaled by running moments of the gradient (Kingma and Ba, 2015).
+
+    Parameters
+    ----------
+    params : iterable of Tensor, or of dict
+    lr : float
+    betas : (float, float)
+        Decay of the running mean of the gradient, and of its square.
+    eps : float
+        Added to the denominator.
+    weight_decay : float
+        L2 penalty, added to the gradient.
+    amsgrad : bool
+        Divide by the largest second moment so far.
+    maximize : bool
+        Climb instead of descending.
+    """
+
+    decoupled_weight_decay = False
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[dict],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, {**options, "amsgrad": amsgrad, "maximize": maximize})
+
+    def check_options(self, group: dict[str, Any]) -> None:
+        super().check_options(group)
+        for i, beta in enumerate(group["betas"]):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+
+    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+        lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]
+        if not state:
+            state["step"] = 0
+            state["exp_avg"] = np.zeros(array.shape, array.dtype)
+            state["exp_avg_sq"] = np.zeros(array.shape, array.dtype)
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = np.zeros(array.shape, array.dtype)
+        if decay and not self.decoupled_weight_decay:
+            grad = grad + decay * array
+
+        state["step"] += 1
+        mean, square, grad = (as_real(values) for values in (state["exp_avg"], state["exp_avg_sq"], grad))
+        mean += (1 - beta1) * (grad - mean)
+        square *= beta2
+        square += (1 - beta2) * (grad * grad)
+        if group["amsgrad"]:
+            largest = as_real(state["max_exp_avg_sq"])
+            np.maximum(largest, square, out=largest)
+            square = largest
+
+        bias1, bias2 = 1 - beta1 ** state["step"], 1 - beta2 ** state["step"]
+        step = mean / (np.sqrt(square) / bias2**0.5 + group["eps"])
+        step *= lr / bias1
+        step = step.view(array.dtype).reshape(array.shape)
+        if decay and self.decoupled_weight_decay:
+            step += lr * decay * array
+        return step
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameter itself and stays out of the moments (Loshchilov and Hutter, 2019).
+
+    Parameters
+    ----------
+    params : iterable of Tensor, or of dict
+    lr : float
+    betas : (float, float)
+        Decay of the running mean of the gradient, and of its square.
+    eps : float
+        Added to the denominator.
+    weight_decay : float
+        Share of the parameter, times `lr`, taken off at each step.
+    amsgrad : bool
+        Divide by the largest second moment so far.
+    maximize : bool
+        Climb instead of descending.
+    """
+
+    decoupled_weight_decay = True
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[dict],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+
+
+def as_real(array: np.ndarray) -> np.ndarray:
+    """A complex array as its real and imaginary parts, each of which has moments of its own; at least one axis."""
+    array = np.atleast_1d(array)
+    return np.ascontiguousarray(array).view(array.real.dtype) if np.iscomplexobj(array) else array

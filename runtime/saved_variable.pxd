@@ -1,0 +1,41 @@
+"""SavedVariable: a value that backward needs, as it was when it was saved."""
+
+from libc.stdint cimport uint32_t
+from numpy cimport ndarray
+
+from .grad_mode cimport SAVED_HOOKS, ThreadState
+from .node cimport Node
+from .tensor cimport TensorBase, TensorExtra, VersionCounter
+
+cdef class SavedVariable:
+    cdef ndarray array              # None once packed by a hook
+    cdef VersionCounter counter
+    cdef uint32_t version
+    cdef TensorBase variable        # the tensor itself; None for an output, which would hold its own node
+    cdef TensorExtra extra          # an output's tangents
+    cdef Node grad_fn               # of an input whose value was packed
+    cdef int output_nr
+    cdef bint is_output
+    cdef bint requires_grad
+    cdef object packed
+    cdef object unpack_hook
+
+    cdef pack(self, pack_hook, unpack_hook)
+    cdef ndarray unpacked(self)
+
+cdef object pack_input(TensorBase value)
+cdef SavedVariable save_output(TensorBase value)
+cdef object saved_array(Node node, object saved, uint32_t version, str name)
+cdef object saved_tensor(Node node, object saved, uint32_t version, str name)
+cdef object as_variable(Node node, object saved, uint32_t version)
+cdef object as_attribute(object value)
+
+cdef tuple save_inputs(ThreadState* state, tuple values)
+
+cdef inline object save_input(ThreadState* state, object value, uint32_t* version):
+    """What to keep of an input: the tensor and its version, or the Python number."""
+    if isinstance(value, TensorBase):
+        if state.flags & SAVED_HOOKS:
+            return pack_input(<TensorBase> value)
+        version[0] = (<TensorBase> value).version()
+    return value

@@ -1,0 +1,250 @@
+"""SavedVariable: a value that backward needs, as it was when it was saved.
+
+Owns the version check, pack and unpack hooks, and the rule that a saved output never holds its own node.  An input that
+no hook touches is kept as the tensor itself beside a version number; only the other cases need an object of this class.
+Knows nothing of the engine.
+"""
+
+from libc.stdint cimport uint32_t
+cimport numpy as cnp
+from numpy cimport ndarray
+
+import threading
+
+from .accumulate_grad cimport grad_accumulator
+from .grad_mode cimport SAVED_HOOKS, ThreadState, thread_state
+from .node cimport Node
+from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, wrap
+
+cnp.import_array()
+
+
+class _HookStack(threading.local):
+    def __init__(self):
+        self.hooks = []
+        self.disabled = []  # messages of disable_saved_tensors_hooks
+
+
+_stack = _HookStack()
+
+
+cdef class SavedVariable:
+    """A saved tensor as hooks see it: `node._raw_saved_x`."""
+
+    def __init__(self):
+        raise TypeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """Replace the saved tensor by `pack_hook(tensor)` now, and by `unpack_hook` of that when it is needed.
+
+        Parameters
+        ----------
+        pack_hook, unpack_hook : callable
+        """
+        if self.unpack_hook is not None:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
+        if self.array is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise TypeError("register_hooks: incompatible function arguments, expected two callables")
+        self.pack(pack_hook, unpack_hook)
+
+    cdef pack(self, pack_hook, unpack_hook):
+        cdef TensorBase detached = wrap(self.array)
+        cdef uint32_t version = detached.version()
+        self.packed = pack_hook(detached)
+        if detached.version() != version:
+            raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+                               "pack hook can not be modified by in-place operations")
+        self.unpack_hook = unpack_hook
+        if self.variable is not None:
+            self.grad_fn = self.variable.grad_fn_
+            if self.grad_fn is not None or not self.variable.flags & REQUIRES_GRAD:
+                self.variable = None  # a leaf has to stay: its AccumulateGrad is found through it
+        self.array = None
+
+    cdef ndarray unpacked(self):
+        if self.unpack_hook is None:
+            return self.array
+        value = self.unpack_hook(self.packed)
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got {type(value).__name__}")
+        return (<TensorBase> value).array
+
+
+cdef SavedVariable pack_variable(TensorBase value):
+    cdef SavedVariable saved = SavedVariable.__new__(SavedVariable)
+    saved.variable, saved.array = value, value.array
+    saved.requires_grad = value.flags & REQUIRES_GRAD
+    saved.output_nr = value.output_nr_
+    saved.extra = value.extra if value.flags & TANGENT else None
+    saved.counter, saved.version = value.shared_counter(), value.version()
+    return saved
+
+
+cdef object pack_input(TensorBase value):
+    """A saved input under the innermost saved-tensor hooks."""
+    cdef SavedVariable saved = pack_variable(value)
+    if _stack.hooks:
+        saved.pack(_stack.hooks[-1][0], _stack.hooks[-1][1])
+    return saved
+
+
+cdef SavedVariable save_output(TensorBase value):
+    """A saved output: the array without the tensor, whose grad_fn would close a circle."""
+    cdef SavedVariable saved = SavedVariable.__new__(SavedVariable)
+    saved.array, saved.is_output = value.array, True
+    saved.output_nr, saved.requires_grad = value.output_nr_, True
+    saved.counter = value.shared_counter()
+    saved.version = saved.counter.value
+    saved.extra = value.extra
+    if thread_state().flags & SAVED_HOOKS and _stack.hooks:
+        saved.pack(_stack.hooks[-1][0], _stack.hooks[-1][1])
+    return saved
+
+
+cdef tuple save_inputs(ThreadState* state, tuple values):
+    """Pairs of what `save_input` keeps and the version, for a list of arrays."""
+    cdef uint32_t version
+    cdef list saved = []
+    for value in values:
+        version = 0
+        item = save_input(state, value, &version)
+        saved.append((item, version))
+    return tuple(saved)
+
+
+cdef int check(Node node, uint32_t now, uint32_t then, str name) except -1:
+    if now != then:
+        raise RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"'{name}', saved by {node.name()}, is at version {now}; expected version {then} instead. "
+            "Hint: write to a clone(), or compute what is needed before the in-place operation."
+        )
+    return 0
+
+
+cdef object freed(Node node, str name):
+    raise RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        f"been freed): {node.name()} no longer has '{name}'. Saved intermediate values of the graph are freed when you "
+        "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
+        "second time or if you need to access saved tensors after calling backward."
+    )
+
+
+cdef object saved_array(Node node, object saved, uint32_t version, str name):
+    """The saved value for an unrecorded formula: an array, a Python number, or None."""
+    cdef TensorBase tensor
+    cdef SavedVariable variable
+    if isinstance(saved, TensorBase):
+        tensor = saved
+        check(node, tensor.version(), version, name)
+        return tensor.array
+    if saved is None:
+        return freed(node, name) if node.released else None
+    if isinstance(saved, SavedVariable):
+        variable = saved
+        if variable.unpack_hook is None:
+            check(node, variable.counter.value, variable.version, name)
+        return variable.unpacked()
+    if isinstance(saved, tuple):
+        return [saved_array(node, item, v, name) for item, v in saved]
+    return saved
+
+
+cdef object saved_tensor(Node node, object saved, uint32_t version, str name):
+    """The saved value for a recorded formula: the tensor with its history, a Python number, or None."""
+    cdef TensorBase tensor
+    cdef SavedVariable variable
+    if isinstance(saved, TensorBase):
+        tensor = saved
+        check(node, tensor.version(), version, name)
+        return tensor
+    if saved is None:
+        return freed(node, name) if node.released else None
+    if isinstance(saved, SavedVariable):
+        variable = saved
+        if variable.unpack_hook is None:
+            check(node, variable.counter.value, variable.version, name)
+        if variable.unpack_hook is None and variable.variable is not None:
+            return variable.variable
+        tensor = wrap(variable.unpacked())
+        if variable.unpack_hook is None:
+            tensor.counter = variable.counter
+        tensor.output_nr_ = variable.output_nr
+        tensor.grad_fn_ = node if variable.is_output else variable.grad_fn
+        if variable.requires_grad:
+            tensor.flags |= REQUIRES_GRAD
+        if variable.variable is not None and tensor.grad_fn_ is None:
+            tensor.grad_fn_ = grad_accumulator(variable.variable)
+        if variable.extra is not None and variable.extra.tangents is not None:
+            tensor.extra = variable.extra
+            tensor.flags |= TANGENT
+        return tensor
+    if isinstance(saved, tuple):
+        return [saved_tensor(node, item, v, name) for item, v in saved]
+    return saved
+
+
+cdef object as_variable(Node node, object saved, uint32_t version):
+    """A saved field as a SavedVariable, which hooks can be registered on."""
+    cdef SavedVariable variable
+    if not isinstance(saved, TensorBase):
+        return saved
+    variable = pack_variable(saved)
+    variable.version = version
+    return variable
+
+
+cdef object as_attribute(object value):
+    """`_saved_x` as users see it: lists as tuples."""
+    return tuple(value) if type(value) is list else value
+
+
+class saved_tensors_hooks:
+    """Pack every tensor saved inside the block, and unpack it when backward needs it.
+
+    Parameters
+    ----------
+    pack_hook : callable
+        Gets a tensor, returns anything.
+    unpack_hook : callable
+        Gets what `pack_hook` returned, returns a tensor with the same values.
+    """
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self):
+        if _stack.disabled:
+            raise RuntimeError(_stack.disabled[-1])
+        _stack.hooks.append((self.pack_hook, self.unpack_hook))
+        thread_state().flags |= SAVED_HOOKS
+
+    def __exit__(self, *exc_info):
+        if _stack.hooks:
+            _stack.hooks.pop()
+        if not _stack.hooks:
+            thread_state().flags &= ~<unsigned int> SAVED_HOOKS
+
+
+class disable_saved_tensors_hooks:
+    """Refuse `saved_tensors_hooks` inside the block.
+
+    Parameters
+    ----------
+    error_message : str
+        What the RuntimeError says.
+    """
+
+    def __init__(self, error_message):
+        self.error_message = error_message
+
+    def __enter__(self):
+        if _stack.hooks:
+            raise RuntimeError(self.error_message)
+        _stack.disabled.append(self.error_message)
+
+    def __exit__(self, *exc_info):
+        _stack.disabled.pop()

@@ -1,0 +1,656 @@
+"""TensorBase: one ndarray and its place in the graph.
+
+Owns the fields of a tensor, conversions to and from NumPy, and what needs no operator: flags, gradients, hooks, printing.
+The operators arrive with the generated subclass Tensor.  Knows the node that made a tensor, not how nodes run.
+
+Tensors stay out of Python's cyclic collector until a hook, a user attribute or a Python Function can close a cycle.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport PyTypeObject
+from cpython.ref cimport PyObject
+from numpy cimport ndarray
+
+import math
+import operator
+import warnings
+import weakref
+
+import numpy as np
+
+from .grad_mode cimport GRAD_DISABLED, INFERENCE, thread_state
+from .hooks import RemovableHandle
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    void PyObject_GC_Track(object)
+    void PyObject_GC_UnTrack(void*)
+    int PyObject_GC_IsTracked(object)
+    PyObject** _PyObject_GetDictPtr(object)
+    int PyObject_GenericSetAttr(object, object, PyObject*) except -1
+
+cdef extern from "numpy/arrayobject.h" nogil:
+    int PyArray_CheckExact(object)
+    int PyArray_TYPE(ndarray)
+    int PyArray_NDIM(ndarray)
+
+cdef extern from *:
+    """
+    /* The generated Tensor; its tp_new takes a tensor from TensorBase's freelist. */
+    static PyObject *gradspec_new(PyTypeObject *type, PyObject *empty) {
+        PyObject *self = type->tp_new(type, empty, NULL);
+        if (self) PyObject_GC_UnTrack(self);
+        return self;
+    }
+    """
+    object gradspec_new(PyTypeObject*, object)
+
+cdef inline PyObject* attributes_of(object tensor) noexcept:
+    """The dictionary of the user's own attributes, NULL where there are none."""
+    cdef PyObject** place = _PyObject_GetDictPtr(tensor)
+    return NULL if place == NULL else place[0]
+
+
+cdef PyTypeObject* tensor_type = NULL
+cdef tuple NOTHING = ()
+
+
+def register_tensor_type(type cls):
+    """Make `cls` the type of every tensor that the library creates."""
+    global tensor_type
+    tensor_type = <PyTypeObject*> cls
+
+
+cdef TensorBase wrap(ndarray array):
+    """A new tensor around `array`, which needs no gradient."""
+    cdef TensorBase tensor = <TensorBase> gradspec_new(tensor_type, NOTHING)
+    tensor.array = array
+    return tensor
+
+
+cdef bint is_inexact(ndarray array) noexcept:
+    cdef int type_num = PyArray_TYPE(array)
+    return cnp.PyTypeNum_ISFLOAT(type_num) or cnp.PyTypeNum_ISCOMPLEX(type_num)
+
+
+cdef TensorBase as_tensor(object data, str op, str argument):
+    """`data` as a tensor, without a copy where it is an array."""
+    cdef ndarray array
+    if isinstance(data, TensorBase):
+        return data
+    array = data if PyArray_CheckExact(data) else np.asarray(data)
+    if array.dtype.kind not in "fciub":
+        raise TypeError(f"{op}: argument '{argument}' must be a tensor, an array or a number, "
+                        f"got {type(data).__name__}{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
+    return wrap(array)
+
+
+cdef object slow_operand(object value, str op, str argument):
+    if type(value) is complex or type(value) is bool or value is None:
+        return value
+    return as_tensor(value, op, argument)
+
+
+cdef object slow_wrap(object result):
+    if type(result) is tuple or type(result) is list:
+        return tuple([wrap(np.asarray(item)) for item in result])
+    return wrap(np.asarray(result))
+
+
+cdef tuple operands(object values, str op, str argument):
+    """A list of arrays as a tuple of operands."""
+    if isinstance(values, TensorBase) or not isinstance(values, (list, tuple)):
+        try:
+            values = tuple(values)
+        except TypeError:
+            raise TypeError(f"{op}: argument '{argument}' must be a sequence of tensors, got {type(values).__name__}") from None
+    return tuple([operand(value, op, argument) for value in values])
+
+
+cdef list arrays_of(tuple values):
+    return [array_of(value) for value in values]
+
+
+cdef object as_mask(object mask):
+    return np.asarray(numpy_of(mask), dtype=bool)
+
+
+cdef object as_ints(object value, str op, str argument):
+    """A tuple of ints, from one int or a sequence of them; None stays None."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, (int, np.integer)):
+            return (operator.index(value),)
+        return tuple([operator.index(item) for item in value])
+    except TypeError:
+        raise TypeError(f"{op}: argument '{argument}' must be an int or a sequence of ints, got {value!r}") from None
+
+
+cdef object as_scalar(object value, str op, str argument):
+    """A Python number; a tensor that requires grad is refused, because its gradient would be lost."""
+    if isinstance(value, TensorBase):
+        if (<TensorBase> value).flags & REQUIRES_GRAD:
+            raise TypeError(f"{op}: argument '{argument}' is a plain number and cannot be differentiated; pass "
+                            f"{argument}.item() if no gradient should flow")
+        return value.item()
+    return value
+
+
+cdef object as_dtype(object dtype):
+    return None if dtype is None else np.dtype(dtype)
+
+
+cdef object shape_of(object value):
+    if isinstance(value, TensorBase):
+        value = (<TensorBase> value).array
+    if isinstance(value, (list, tuple)):
+        return tuple([shape_of(item) for item in value])
+    return value.shape if isinstance(value, ndarray) else ()
+
+
+cdef object ndim_of(object value):
+    return len(shape_of(value))
+
+
+cdef object size_of(object value):
+    return math.prod(shape_of(value))
+
+
+cdef object dtype_of(object value):
+    if isinstance(value, TensorBase):
+        value = (<TensorBase> value).array
+    return value.dtype if isinstance(value, ndarray) else np.result_type(value)
+
+
+cdef bint is_operand(object value) noexcept:
+    """Whether an operator takes `value`; anything else may know better what to do with a tensor."""
+    return isinstance(value, (TensorBase, float, int, complex, ndarray, np.generic, list, tuple))
+
+
+cdef object star(tuple values):
+    """`f(2, 3)` and `f((2, 3))` are the same."""
+    return values[0] if len(values) == 1 else values
+
+
+cdef object numpy_of(object value):
+    """Tensors replaced by their arrays, in sequences and slices too."""
+    if isinstance(value, TensorBase):
+        return (<TensorBase> value).array
+    if type(value) is tuple or type(value) is list:
+        return type(value)([numpy_of(item) for item in value])
+    if type(value) is slice:
+        return slice(index_number(value.start), index_number(value.stop), index_number(value.step))
+    return value
+
+
+cdef object index_number(object value):
+    return value.item() if isinstance(value, TensorBase) else value
+
+
+cdef object as_index(object index):
+    """An index that NumPy understands; a list that holds sequences or slices is read as a tuple."""
+    if type(index) is list and any(isinstance(i, (list, tuple, slice, TensorBase, ndarray)) or i is None or i is ...
+                                   for i in index):
+        index = tuple(index)
+    return numpy_of(index)
+
+
+cdef class VersionCounter:
+    """Counts the in-place writes to one buffer, for all tensors that share it."""
+
+
+cdef class TensorExtra:
+    """The rarely used fields of a tensor."""
+
+
+@cython.freelist(256)
+@cython.trashcan(True)
+cdef class TensorBase:
+    """One ndarray, and its place in the graph."""
+
+    # NumPy's operators leave `array + tensor` to ours; its functions refuse a tensor rather than drop the graph.
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    cdef VersionCounter shared_counter(self):
+        if self.counter is None:
+            self.counter = VersionCounter.__new__(VersionCounter)
+        return self.counter
+
+    cdef TensorExtra ensure_extra(self):
+        if self.extra is None:
+            self.extra = TensorExtra.__new__(TensorExtra)
+        return self.extra
+
+    cdef void track(self) noexcept:
+        if not PyObject_GC_IsTracked(self):
+            PyObject_GC_Track(self)
+        if self.extra is not None and not PyObject_GC_IsTracked(self.extra):
+            PyObject_GC_Track(self.extra)
+
+    cdef void bump(self):
+        """Note an in-place write."""
+        cdef VersionCounter counter = self.shared_counter()
+        counter.value += 1
+
+    cdef TensorBase alias(self):
+        """A new tensor with the same array and version, and no history."""
+        cdef TensorBase other = wrap(self.array)
+        other.counter = self.shared_counter()
+        return other
+
+    def __setattr__(self, name, value):
+        PyObject_GenericSetAttr(self, name, <PyObject*> value)
+        if attributes_of(self) != NULL:
+            self.track()
+
+    def __delattr__(self, name):
+        if name == "grad":
+            self.grad_ = None
+        elif name in ("data", "requires_grad", "_grad_fn", "_backward_hooks"):
+            raise RuntimeError(f"cannot delete attribute '{name}' of a tensor")
+        else:
+            PyObject_GenericSetAttr(self, name, NULL)
+
+    # What the array is.
+
+    @property
+    def shape(self):
+        """Tuple of ints."""
+        return (<object> self.array).shape
+
+    @property
+    def ndim(self):
+        return PyArray_NDIM(self.array)
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return (<object> self.array).size
+
+    @property
+    def dtype(self):
+        return (<object> self.array).dtype
+
+    @property
+    def itemsize(self):
+        return (<object> self.array).itemsize
+
+    @property
+    def nbytes(self):
+        return (<object> self.array).nbytes
+
+    @property
+    def strides(self):
+        """Bytes between neighbours along each axis, as NumPy counts them."""
+        return (<object> self.array).strides
+
+    def dim(self):
+        """Number of axes; PyTorch's spelling of `ndim`."""
+        return PyArray_NDIM(self.array)
+
+    def numel(self):
+        """Number of elements; PyTorch's spelling of `size`."""
+        return (<object> self.array).size
+
+    # Its place in the graph.
+
+    @property
+    def requires_grad(self):
+        """Whether gradients flow to this tensor; settable on leaves."""
+        return bool(self.flags & REQUIRES_GRAD)
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        if not isinstance(value, (bool, np.bool_)):
+            raise RuntimeError(f"requires_grad must be a bool, got {type(value).__name__}")
+        if self.grad_fn_ is not None:
+            if value:
+                return
+            raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                               "variable in a subgraph that doesn't require differentiation use "
+                               "var_no_grad = var.detach().")
+        if value:
+            if not is_inexact(self.array):
+                raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
+                                   f"this one is {self.dtype}; use astype(float) first")
+            self.flags |= REQUIRES_GRAD
+        else:
+            self.flags &= ~<unsigned int> REQUIRES_GRAD
+
+    def requires_grad_(self, requires_grad=True):
+        """Set `requires_grad` in place.
+
+        Parameters
+        ----------
+        requires_grad : bool
+
+        Returns
+        -------
+        Tensor
+            This one.
+        """
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self):
+        """True where no recorded operation made this tensor."""
+        return self.grad_fn_ is None
+
+    @property
+    def grad_fn(self):
+        """The node that made this tensor; None for a leaf."""
+        if self.flags & VIEW:
+            check_view(self)
+        return self.grad_fn_
+
+    @property
+    def output_nr(self):
+        """Which output of `grad_fn` this is."""
+        return self.output_nr_
+
+    @property
+    def grad(self):
+        """The accumulated gradient; None before the first backward."""
+        if self.grad_ is None and self.grad_fn_ is not None and not self.flags & RETAINS_GRAD:
+            warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                          "won't be populated during autograd.backward(). If you indeed want the .grad field to be "
+                          "populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.", stacklevel=2)
+        return self.grad_
+
+    @grad.setter
+    def grad(self, value):
+        cdef TensorBase other
+        if value is None:
+            self.grad_ = None
+            return
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got {type(value).__name__}")
+        other = value
+        if other is self:
+            raise RuntimeError("can't assign a Tensor as its own grad")
+        if other.dtype != self.dtype:
+            raise RuntimeError(f"assigned grad has dtype {other.dtype}, the tensor has {self.dtype}")
+        if other.shape != self.shape:
+            raise RuntimeError(f"assigned grad has shape {other.shape}, the tensor has {self.shape}")
+        self.grad_ = other
+
+    @property
+    def retains_grad(self):
+        """Whether `retain_grad` was called on this non-leaf."""
+        return bool(self.flags & RETAINS_GRAD)
+
+    def retain_grad(self):
+        """Keep the gradient of this non-leaf in `.grad`; does nothing on a leaf."""
+        if not self.flags & REQUIRES_GRAD:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.grad_fn_ is None or self.flags & RETAINS_GRAD:
+            return
+        self.flags |= RETAINS_GRAD
+        self.grad_fn_.ensure_hooks().retains_grad[self.output_nr_] = weakref.ref(self)
+
+    def register_hook(self, hook):
+        """Call `hook(grad)` when the gradient of this tensor is known; a returned tensor replaces it.
+
+        Parameters
+        ----------
+        hook : callable
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        if not self.flags & REQUIRES_GRAD:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not callable(hook):
+            raise TypeError(f"register_hook: expected a callable, got {type(hook).__name__}")
+        return RemovableHandle(self.hooks_of_node().tensor_pre.setdefault(self.output_nr_, {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Call `hook(tensor)` after a gradient was accumulated into this leaf's `.grad`.
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        if not self.flags & REQUIRES_GRAD:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn_ is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return RemovableHandle(self.hooks_of_node().post_accumulate, hook)
+
+    cdef NodeHooks hooks_of_node(self):
+        """The hooks of the node that receives this tensor's gradient; a leaf keeps them itself."""
+        cdef TensorExtra extra
+        self.track()
+        if self.grad_fn_ is not None:
+            return self.grad_fn_.ensure_hooks()
+        extra = self.ensure_extra()
+        if extra.leaf_hooks is None:
+            extra.leaf_hooks = NodeHooks.__new__(NodeHooks)
+            if self.accumulator != NULL:
+                (<Node> self.accumulator).hooks = extra.leaf_hooks
+        self.track()
+        return extra.leaf_hooks
+
+    @property
+    def _version(self):
+        if self.flags & INFERENCE_TENSOR:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self.version()
+
+    @property
+    def _base(self):
+        """What this tensor is a view of, or None."""
+        return None if self.extra is None else self.extra.base
+
+    def _is_view(self):
+        return bool(self.flags & VIEW)
+
+    def __getattr__(self, name):
+        if name.startswith("_saved_"):
+            raise AttributeError(f"a tensor has no {name!r}: it is an attribute of its grad_fn")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+
+    def detach(self):
+        """The same array without history; writes to either are seen, and counted, by both.
+
+        Returns
+        -------
+        Tensor
+        """
+        cdef TensorBase other = self.alias()
+        other.flags = self.flags & INFERENCE_TENSOR
+        return other
+
+    def detach_(self):
+        """Forget this tensor's history, in place.
+
+        Raises
+        ------
+        RuntimeError
+            On a view: its history belongs to the base as well.
+        """
+        if self.flags & VIEW:
+            raise RuntimeError("can't detach views in-place; use detach() instead")
+        self.grad_fn_, self.output_nr_ = None, 0
+        self.flags &= ~<unsigned int> (REQUIRES_GRAD | RETAINS_GRAD | TANGENT)
+        return self
+
+    @property
+    def data(self):
+        """The same array with neither history nor a shared version: writes through it are not noticed."""
+        return wrap(self.array)
+
+    @data.setter
+    def data(self, value):
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"data must be a Tensor, got {type(value).__name__}")
+        if self.flags & REQUIRES_GRAD and not is_inexact((<TensorBase> value).array):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        self.array = (<TensorBase> value).array
+
+    # Out to NumPy and Python.
+
+    def numpy(self):
+        """The ndarray itself, not a copy.
+
+        Raises
+        ------
+        RuntimeError
+            Where a gradient would be dropped silently: outside `no_grad`, on a tensor that requires grad.
+        """
+        if self.flags & REQUIRES_GRAD and not thread_state().flags & GRAD_DISABLED:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self.array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def item(self):
+        """The only element, as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to a number")
+        return (<object> self.array).item()
+
+    def tolist(self):
+        """Nested lists of Python numbers; a number for a 0-d tensor."""
+        return (<object> self.array).tolist()
+
+    def __len__(self):
+        if PyArray_NDIM(self.array) == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __iter__(self):
+        if PyArray_NDIM(self.array) == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(self.array.shape[0]))
+
+    def __bool__(self):
+        if self.array.size != 1:
+            raise RuntimeError(f"the truth value of a Tensor with {self.array.size} elements is ambiguous; "
+                               "use any() or all()")
+        return bool((<object> self.array).item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __index__(self):
+        if self.array.size != 1 or self.array.dtype.kind not in "iub":
+            raise TypeError("only integer tensors of one element can be converted to an index")
+        return int(self.item())
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec and self.array.size == 1 else format(str(self), spec)
+
+    def __repr__(self):
+        parts = [np.array2string(self.array, separator=", ", prefix="tensor(")]
+        if self.array.dtype != np.float64 and self.array.dtype.kind not in "b" and self.array.dtype != np.int64:
+            parts.append(f"dtype={self.array.dtype}")
+        if self.array.size == 0 and self.array.ndim != 1:
+            parts.append(f"shape={self.shape}")
+        if self.grad_fn_ is not None:
+            stale = self.flags & VIEW and is_stale(self)
+            parts.append(f"grad_fn=<{'Invalid' if stale else self.grad_fn_.name()}>")
+        elif self.flags & REQUIRES_GRAD:
+            parts.append("requires_grad=True")
+        return f"tensor({', '.join(parts)})"
+
+    def __reduce_ex__(self, protocol):
+        if self.grad_fn_ is not None:
+            raise RuntimeError("only leaf tensors support copy.deepcopy and pickle: a graph cannot be copied. "
+                               "Use detach() first, or clone() to keep the graph")
+        return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
+                         <object> attributes_of(self) if attributes_of(self) != NULL else None)
+
+    def __deepcopy__(self, memo):
+        import copy
+        _, arguments = self.__reduce_ex__(4)
+        memo[id(self)] = other = rebuild(arguments[0], *copy.deepcopy(arguments[1:], memo))
+        return other
+
+
+def rebuild(type cls, ndarray array, requires_grad, grad, attributes):
+    """A leaf from its parts: what pickle and deepcopy call."""
+    cdef TensorBase tensor = cls.__new__(cls)
+    tensor.array = array
+    tensor.grad_ = grad
+    if attributes:
+        for name, value in attributes.items():
+            setattr(tensor, name, value)
+    return tensor.requires_grad_(requires_grad)
+
+
+cdef bint is_stale(TensorBase view) noexcept:
+    return view.extra.rebased != view.counter.rebased
+
+
+cdef int check_view(TensorBase view) except -1:
+    """Refuse a view whose base was written to in place since: its recorded history is not that of its values."""
+    if is_stale(view):
+        raise RuntimeError("this view was taken before a recorded in-place write to its base or to another view, so its "
+                           "history does not match its values; take the view again after the write")
+    return 0
+
+
+def tensor(data, dtype=None, requires_grad=False):
+    """A new leaf with a copy of `data`.
+
+    Parameters
+    ----------
+    data : array_like
+        Numbers, nested sequences, an array or a tensor.
+    dtype : dtype, optional
+        NumPy's choice by default: float64 for Python floats.
+    requires_grad : bool
+        Whether operations on it are recorded.
+
+    Returns
+    -------
+    Tensor
+    """
+    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad)
+
+
+def asarray(data, dtype=None, requires_grad=False, *, copy=None):
+    """A tensor around `data`, sharing its memory where that is possible; a tensor is returned as it is.
+
+    Parameters
+    ----------
+    data : array_like
+    dtype : dtype, optional
+    requires_grad : bool
+    copy : bool, optional
+        True always copies; False refuses to.
+
+    Returns
+    -------
+    Tensor
+    """
+    if isinstance(data, TensorBase) and not copy and (dtype is None or data.dtype == np.dtype(dtype)):
+        return data.requires_grad_() if requires_grad else data
+    if isinstance(data, TensorBase) and (<TensorBase> data).flags & REQUIRES_GRAD:
+        return data.astype(dtype if dtype is not None else data.dtype)
+    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad)
+
+
+cdef TensorBase as_leaf(ndarray array, requires_grad):
+    if array.dtype.kind not in "fciub":
+        raise TypeError(f"tensor: expected numbers, got an array of dtype {array.dtype}")
+    cdef TensorBase result = wrap(array)
+    if thread_state().flags & INFERENCE:
+        result.flags |= INFERENCE_TENSOR
+    if requires_grad:
+        result.requires_grad = True
+    return result

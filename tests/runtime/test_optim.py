@@ -1,0 +1,304 @@
+"""optim: hand-computed steps, PyTorch's numbers where torch is installed, state and errors."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.optim import SGD, Adam, AdamW, Optimizer
+
+TORCH = "compares with PyTorch's optimisers, and torch is not installed"
+
+
+def parameter(values, dtype=np.float64):
+    return gs.tensor(np.array(values, dtype), requires_grad=True)
+
+
+def step(optimizer, param, grad):
+    param.grad = gs.tensor(np.array(grad, param.dtype))
+    optimizer.step()
+    return param.detach().numpy()
+
+
+class TestByHand:
+    def test_sgd(self):
+        p = parameter([1.0, -2.0])
+        np.testing.assert_allclose(step(SGD([p], lr=0.1), p, [3.0, 5.0]), [0.7, -2.5])
+
+    def test_weight_decay_is_added_to_the_gradient(self):
+        p = parameter([2.0])
+        np.testing.assert_allclose(step(SGD([p], lr=0.1, weight_decay=0.5), p, [1.0]), [2.0 - 0.1 * (1.0 + 0.5 * 2.0)])
+
+    def test_momentum_and_dampening(self):
+        p = parameter([0.0])
+        optimizer = SGD([p], lr=1.0, momentum=0.5, dampening=0.25)
+        np.testing.assert_allclose(step(optimizer, p, [4.0]), [-4.0])  # the first buffer is the gradient, undamped
+        np.testing.assert_allclose(step(optimizer, p, [4.0]), [-4.0 - (0.5 * 4.0 + 0.75 * 4.0)])
+
+    def test_nesterov(self):
+        p = parameter([0.0])
+        optimizer = SGD([p], lr=1.0, momentum=0.5, nesterov=True)
+        np.testing.assert_allclose(step(optimizer, p, [4.0]), [-(4.0 + 0.5 * 4.0)])
+
+    def test_maximize(self):
+        p = parameter([1.0])
+        np.testing.assert_allclose(step(SGD([p], lr=0.1, maximize=True), p, [3.0]), [1.3])
+
+    @pytest.mark.parametrize("grad", [1e-3, 7.0, -250.0])
+    def test_first_adam_step_is_the_learning_rate(self, grad):
+        p = parameter([0.0])
+        np.testing.assert_allclose(step(Adam([p], lr=0.1), p, [grad]), [-0.1 * np.sign(grad)], rtol=1e-4)
+
+    def test_second_adam_step(self):
+        p = parameter([0.0])
+        optimizer = Adam([p], lr=0.1, betas=(0.5, 0.75), eps=0.0)
+        step(optimizer, p, [1.0])
+        mean = (0.5 * 0.5 * 1.0 + 0.5 * 3.0) / (1 - 0.5**2)
+        square = (0.75 * 0.25 * 1.0 + 0.25 * 9.0) / (1 - 0.75**2)
+        np.testing.assert_allclose(step(optimizer, p, [3.0]), [-0.1 - 0.1 * mean / np.sqrt(square)])
+
+    def test_adamw_shrinks_the_parameter(self):
+        p = parameter([2.0])
+        np.testing.assert_allclose(step(AdamW([p], lr=0.1, weight_decay=0.5), p, [0.0]), [2.0 * (1 - 0.1 * 0.5)])
+
+    def test_adam_treats_real_and_imaginary_parts_apart(self):
+        p = parameter([0j], np.complex128)
+        np.testing.assert_allclose(step(Adam([p], lr=0.1), p, [3 - 1e-3j]), [-0.1 + 0.1j], rtol=1e-4)
+
+
+CASES = [
+    ("SGD", {"lr": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "maximize": True}),
+    ("SGD", {}),
+    ("Adam", {}),
+    ("Adam", {"lr": 0.05, "betas": (0.5, 0.7), "eps": 1e-3, "weight_decay": 0.2}),
+    ("Adam", {"lr": 0.05, "amsgrad": True}),
+    ("Adam", {"lr": 0.05, "maximize": True}),
+    ("AdamW", {}),
+    ("AdamW", {"lr": 0.05, "weight_decay": 0.3, "amsgrad": True}),
+]
+
+
+@pytest.mark.parametrize("name, options", CASES)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_same_as_torch(name, options, dtype):
+    torch = pytest.importorskip("torch", reason=TORCH)
+    rng = np.random.default_rng(0)
+
+    def draw(shape):
+        return np.asarray(rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype == "complex128" else 0), dtype)
+
+    shapes = [(3, 4), (5,), ()]
+    starts = [draw(shape) for shape in shapes]
+    ours = [gs.tensor(start, requires_grad=True) for start in starts]
+    theirs = [torch.tensor(start, requires_grad=True) for start in starts]
+    our_optimizer = getattr(gs.optim, name)(ours, **options)
+    their_optimizer = getattr(torch.optim, name)(theirs, **options)
+    for _ in range(5):
+        for p, q in zip(ours, theirs):
+            grad = draw(p.shape)
+            p.grad, q.grad = gs.tensor(grad), torch.tensor(grad)
+        our_optimizer.step()
+        their_optimizer.step()
+    for p, q in zip(ours, theirs):
+        assert p.dtype == dtype
+        tolerance = 1e-5 if dtype == "float32" else 1e-12
+        np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+def test_same_defaults_as_torch(name):
+    torch = pytest.importorskip("torch", reason=TORCH)
+    ours = getattr(gs.optim, name)([parameter([0.0])]).param_groups[0]
+    theirs = getattr(torch.optim, name)([torch.zeros(1, requires_grad=True)]).param_groups[0]
+    assert {key: theirs[key] for key in ours if key != "params"} == {k: v for k, v in ours.items() if k != "params"}
+
+
+def test_trains_through_backward():
+    x, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]]), np.array([5.0, 1.0, 1.5])  # y = x @ [1, 2]
+    w = parameter([0.0, 0.0])
+    optimizer = SGD([w], lr=0.05, momentum=0.5)
+    for _ in range(300):
+        optimizer.zero_grad()
+        (((gs.asarray(x) @ w) - y) ** 2).sum().backward()
+        optimizer.step()
+    np.testing.assert_allclose(w.detach().numpy(), [1.0, 2.0], atol=1e-6)
+
+
+class TestStep:
+    def test_is_in_place(self):
+        p = parameter([1.0])
+        array = p.detach().numpy()
+        step(SGD([p], lr=0.5), p, [1.0])
+        assert array[0] == 0.5 and p.is_leaf and p.requires_grad
+
+    def test_bumps_the_version_so_that_stale_graphs_raise(self):
+        p = parameter([1.0])
+        y = (p * p).sum()
+        version = p._version
+        step(SGD([p], lr=0.5), p, [1.0])
+        assert p._version > version
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward()
+
+    def test_without_gradient_nothing_moves(self):
+        p, q = parameter([1.0]), parameter([1.0])
+        optimizer = Adam([p, q], weight_decay=1.0)
+        step(optimizer, p, [1.0])
+        assert q.item() == 1.0 and q not in optimizer.state
+
+    def test_gradient_is_left_alone(self):
+        p = parameter([1.0])
+        optimizer = SGD([p], lr=0.1, momentum=0.9, weight_decay=0.1)
+        for _ in range(3):
+            step(optimizer, p, [2.0])
+            assert p.grad.item() == 2.0
+
+    def test_closure_runs_with_gradients_and_its_loss_is_returned(self):
+        p = parameter([3.0])
+        optimizer = SGD([p], lr=0.1)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (p * p).sum()
+            loss.backward()
+            return loss
+
+        with gs.no_grad():
+            assert optimizer.step(closure).item() == 9.0
+        assert p.item() == pytest.approx(3.0 - 0.1 * 6.0)
+
+    def test_numpy_scalar_options_keep_float32(self):
+        p = parameter([1.0], np.float32)
+        step(SGD([p], lr=np.float64(0.5)), p, [1.0])
+        assert p.dtype == np.float32 and p.item() == 0.5
+
+
+class TestGroups:
+    def test_options_of_their_own(self):
+        p, q = parameter([0.0]), parameter([0.0])
+        optimizer = SGD([{"params": p}, {"params": [q], "lr": 1.0}], lr=0.1)
+        p.grad, q.grad = gs.tensor([1.0]), gs.tensor([1.0])
+        optimizer.step()
+        assert (p.item(), q.item()) == (-0.1, -1.0)
+
+    def test_learning_rate_may_change_between_steps(self):
+        p = parameter([0.0])
+        optimizer = SGD([p], lr=0.1)
+        optimizer.param_groups[0]["lr"] = 2.0
+        assert step(optimizer, p, [1.0]) == -2.0
+
+    def test_add_param_group(self):
+        p, q = parameter([0.0]), parameter([0.0])
+        optimizer = SGD([p], lr=0.1)
+        optimizer.add_param_group({"params": [q], "momentum": 0.9})
+        assert [group["momentum"] for group in optimizer.param_groups] == [0, 0.9]
+
+    def test_generator_of_parameters(self):
+        assert len(SGD(p for p in [parameter([0.0]), parameter([1.0])]).param_groups[0]["params"]) == 2
+
+
+class TestZeroGrad:
+    def test_sets_to_none(self):
+        p = parameter([1.0])
+        p.grad = gs.tensor([2.0])
+        SGD([p]).zero_grad()
+        assert p.grad is None
+
+    def test_keeps_the_tensor_on_request(self):
+        p = parameter([1.0])
+        p.grad = grad = gs.tensor([2.0])
+        SGD([p]).zero_grad(set_to_none=False)
+        assert p.grad is grad and grad.item() == 0.0
+
+
+class TestStateDict:
+    @pytest.mark.parametrize("make", [lambda p: SGD(p, lr=0.1, momentum=0.9), lambda p: Adam(p, lr=0.1, amsgrad=True)])
+    def test_round_trip_continues_the_same_path(self, make):
+        p = parameter([1.0, 2.0])
+        optimizer = make([p])
+        step(optimizer, p, [1.0, -1.0])
+        q = gs.tensor(p.detach().numpy(), requires_grad=True)
+        other = make([q])
+        other.load_state_dict(optimizer.state_dict())
+        for grad in ([0.5, 0.1], [-2.0, 0.3]):
+            np.testing.assert_array_equal(step(optimizer, p, grad), step(other, q, grad))
+
+    def test_names_parameters_by_number(self):
+        p, q = parameter([1.0]), parameter([1.0])
+        optimizer = SGD([{"params": [p]}, {"params": [q], "lr": 0.5}], momentum=0.9)
+        step(optimizer, q, [3.0])
+        saved = optimizer.state_dict()
+        assert [group["params"] for group in saved["param_groups"]] == [[0], [1]]
+        assert saved["param_groups"][1]["lr"] == 0.5
+        assert list(saved["state"]) == [1] and saved["state"][1]["momentum_buffer"] == [3.0]
+
+    def test_loading_copies(self):
+        p = parameter([1.0])
+        optimizer = SGD([p], lr=0.1, momentum=0.9)
+        step(optimizer, p, [3.0])
+        saved = optimizer.state_dict()
+        other = SGD([p], lr=0.1, momentum=0.9)
+        other.load_state_dict(saved)
+        step(other, p, [1.0])
+        assert saved["state"][0]["momentum_buffer"] == [3.0]
+
+    def test_mismatches(self):
+        one, two = SGD([parameter([1.0])]), SGD([parameter([1.0]), parameter([1.0])])
+        with pytest.raises(ValueError, match=r"groups of \[2\] parameters, the optimizer has groups of \[1\]"):
+            one.load_state_dict(two.state_dict())
+        three = SGD([{"params": parameter([1.0])}, {"params": parameter([1.0])}])
+        with pytest.raises(ValueError, match="has 2 parameter groups, the optimizer has 1"):
+            one.load_state_dict(three.state_dict())
+
+    def test_wrong_shape(self):
+        p, q = parameter([1.0]), parameter([1.0, 2.0])
+        optimizer = SGD([p], momentum=0.9)
+        step(optimizer, p, [1.0])
+        with pytest.raises(ValueError, match=r"momentum_buffer of parameter 0 has shape \(1,\), not \(2,\)"):
+            SGD([q], momentum=0.9).load_state_dict(optimizer.state_dict())
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda p: SGD([]), ValueError, "optimizer got an empty parameter list"),
+        (lambda p: SGD(p), TypeError, "should be an iterable of Tensors or dicts.*got Tensor"),
+        (lambda p: SGD({p}), TypeError, "in a fixed order, got set"),
+        (lambda p: SGD([np.zeros(1)]), TypeError, "can only optimize Tensors, but one of the params is ndarray"),
+        (lambda p: SGD([p * 2]), ValueError, "can't optimize a non-leaf Tensor"),
+        (lambda p: SGD([p, p]), ValueError, "some parameters appear more than once"),
+        (lambda p: SGD([{"params": p}, {"params": p}]), ValueError, "some parameters appear more than once"),
+        (lambda p: SGD([{"lr": 1.0}]), ValueError, "no 'params', only 'lr'"),
+        (lambda p: SGD([{"params": p, "momentun": 1}]), ValueError, "SGD has no option 'momentun'"),
+        (lambda p: SGD([p], lr=-1), ValueError, "Invalid learning rate: -1"),
+        (lambda p: SGD([p], lr=float("nan")), ValueError, "Invalid learning rate: nan"),
+        (lambda p: SGD([p], momentum=-1), ValueError, "Invalid momentum value: -1"),
+        (lambda p: SGD([p], weight_decay=-1), ValueError, "Invalid weight_decay value: -1"),
+        (lambda p: SGD([p], nesterov=True), ValueError, "Nesterov momentum requires a momentum and zero dampening"),
+        (lambda p: Adam([p], eps=-1), ValueError, "Invalid epsilon value: -1"),
+        (lambda p: Adam([p], betas=(0.9, 1.0)), ValueError, "Invalid beta parameter at index 1: 1.0"),
+        (lambda p: SGD([{"params": p, "lr": -2}]), ValueError, "Invalid learning rate: -2"),
+    ],
+)
+def test_errors(make, error, message):
+    with pytest.raises(error, match=message):
+        make(parameter([1.0]))
+
+
+def test_a_subclass_writes_only_update():
+    class SignDescent(Optimizer):
+        def __init__(self, params, lr=1.0):
+            super().__init__(params, {"lr": lr})
+
+        def update(self, array, grad, state, group):
+            return group["lr"] * np.sign(grad)
+
+    p = parameter([0.0, 0.0])
+    np.testing.assert_array_equal(step(SignDescent([p], lr=0.5), p, [3.0, -0.1]), [-0.5, 0.5])
+
+
+def test_repr_shows_the_options():
+    assert "SGD (\n    1 parameters, lr=0.5, momentum=0" in repr(SGD([parameter([1.0])], lr=0.5))

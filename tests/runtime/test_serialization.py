@@ -1,0 +1,147 @@
+"""serialization: round trips of names, dtypes and flags, atomic writes, refusals."""
+
+import os
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.serialization import load, save
+
+DTYPES = ["bool", "int8", "int64", "uint16", "float16", "float32", "float64", "complex64", "complex128"]
+NAMES = [
+    "weight",
+    "layer0/weight",
+    "",
+    ".",
+    "../up",
+    "/root",
+    "file",
+    "a b\n",
+    "%",
+    "%gradspec",
+    "%25",
+    "größe",
+    "层",
+    "a\0b",
+    "\ud800",
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "state.npz"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4)])
+def test_arrays(path, dtype, shape):
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    save(path, {"x": gs.asarray(array)})
+    loaded = load(path)["x"]
+    assert isinstance(loaded, gs.Tensor) and loaded.dtype == dtype and not loaded.requires_grad
+    np.testing.assert_array_equal(loaded.numpy(), array)
+
+
+def test_requires_grad(path):
+    save(path, {"w": gs.tensor([1.0], requires_grad=True), "x": gs.tensor([2.0])})
+    loaded = load(path)
+    assert loaded["w"].requires_grad and loaded["w"].is_leaf and not loaded["x"].requires_grad
+    loaded["w"].sum().backward()
+    assert loaded["w"].grad.item() == 1.0
+
+
+def test_names_of_any_kind_keep_their_order(path):
+    save(path, {name: gs.tensor(float(i), requires_grad=i % 2 == 0) for i, name in enumerate(NAMES)})
+    loaded = load(path)
+    assert list(loaded) == NAMES
+    assert [value.item() for value in loaded.values()] == list(range(len(NAMES)))
+    assert [value.requires_grad for value in loaded.values()] == [i % 2 == 0 for i in range(len(NAMES))]
+
+
+def test_non_contiguous(path):
+    array = np.arange(12.0).reshape(3, 4)
+    save(path, {"transposed": gs.asarray(array.T), "reversed": gs.asarray(array[::-1, ::2])})
+    np.testing.assert_array_equal(load(path)["transposed"].numpy(), array.T)
+    np.testing.assert_array_equal(load(path)["reversed"].numpy(), array[::-1, ::2])
+
+
+def test_empty_state(path):
+    save(path, {})
+    assert load(path) == {}
+
+
+def test_numpy_reads_it(path):
+    save(path, {"weight": gs.tensor([1.0, 2.0]), "layer/bias": gs.tensor([3.0])})
+    with np.load(path, allow_pickle=False) as archive:
+        np.testing.assert_array_equal(archive["weight"], [1.0, 2.0])
+        np.testing.assert_array_equal(archive["layer%2Fbias"], [3.0])
+
+
+def test_path_is_used_as_it_is(tmp_path):
+    save(str(tmp_path / "model"), {"x": gs.tensor(1.0)})
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_replaces_a_file_and_follows_a_link(tmp_path):
+    target, link = tmp_path / "target.npz", tmp_path / "link.npz"
+    save(target, {"x": gs.tensor(1.0)})
+    link.symlink_to(target)
+    save(link, {"x": gs.tensor(2.0)})
+    assert link.is_symlink() and load(target)["x"].item() == 2.0
+
+
+def test_a_failed_write_leaves_the_old_file(path, monkeypatch):
+    save(path, {"x": gs.tensor(1.0)})
+
+    def fail(*args, **kwargs):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(np.lib.format, "write_array", fail)
+    with pytest.raises(OSError, match="no space left"):
+        save(path, {"x": gs.tensor(2.0)})
+    monkeypatch.undo()
+    assert load(path)["x"].item() == 1.0 and os.listdir(path.parent) == [path.name]
+
+
+def test_save_refuses(path):
+    w = gs.tensor([1.0], requires_grad=True)
+    with pytest.raises(TypeError, match="names must be str, got 1"):
+        save(path, {1: w})
+    with pytest.raises(TypeError, match=r"state\['w'\] must be a Tensor, got ndarray; see gradspec.tensor"):
+        save(path, {"w": np.zeros(1)})
+    with pytest.raises(ValueError, match=r"state\['y'\] is not a leaf and its graph cannot be saved; save its detach\(\)"):
+        save(path, {"y": w * 2})
+    assert not path.exists()
+
+
+def test_load_refuses(path, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(path)
+    save(path, {"x": gs.tensor(np.arange(1000.0))})
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 0xFF
+    for damaged in (b"", b"not an archive", whole[:-100], whole[: len(whole) // 2], bytes(flipped)):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="is damaged or was not written by gradspec"):
+            load(path)
+    np.savez(path, x=np.zeros(1))
+    with pytest.raises(ValueError, match="was not written by gradspec"):
+        load(path)
+    np.save(tmp_path / "one.npy", np.zeros(1))
+    with pytest.raises(ValueError, match="was not written by gradspec"):
+        load(tmp_path / "one.npy")
+
+
+def test_never_unpickles(path):
+    np.savez(path, **{"%gradspec": np.array('{"version": 1, "requires_grad": []}'), "x": np.array([object()])})
+    with pytest.raises(ValueError, match="damaged or was not written by gradspec") as caught:
+        load(path)
+    assert "allow_pickle=False" in str(caught.value.__cause__)
+
+
+def test_later_version(path):
+    np.savez(path, **{"%gradspec": np.array('{"version": 99, "requires_grad": []}')})
+    with pytest.raises(ValueError, match=r"written by a later gradspec \(file version 99\)"):
+        load(path)

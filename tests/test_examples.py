@@ -1,0 +1,54 @@
+"""Every example runs by itself and comes to the right result."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(name, *arguments):
+    command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def number(pattern, text):
+    return float(re.search(pattern + r"\s*(-?[\d.]+(?:e[-+]\d+)?)", text)[1])
+
+
+def test_every_example_is_run():
+    tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} <= tested
+
+
+def test_linear_regression():
+    ours, exact = re.findall(r"y = (-?[\d.]+) x \+ (-?[\d.]+)", run("linear_regression.py"))
+    assert [float(value) for value in ours] == pytest.approx([float(value) for value in exact], abs=1e-3)
+
+
+def test_jacobian():
+    out = run("jacobian.py")
+    assert "dq/da    = [36. 81.]" in out and "dq/db    = [-12.  -8.]" in out
+    assert number("by hand:", out.splitlines()[-2]) < 1e-12
+    assert number("radius:", out) == pytest.approx(2)
+
+
+def test_digits(tmp_path):
+    pytest.importorskip("sklearn", reason="the digits come with scikit-learn")
+    out = run("digits.py", "--epochs", 15, "--no-plot", "--output", tmp_path)
+    assert out.splitlines()[-1].startswith("test accuracy")
+    assert number("test accuracy", out) >= 0.97
+    assert [path.name for path in tmp_path.iterdir()] == ["digits.npz"]
+
+
+def test_gaussian_process():
+    pytest.importorskip("scipy", reason="scipy.optimize does the fit")
+    out = run("gaussian_process.py")
+    assert number("noise", out) == pytest.approx(0.2, abs=0.05)
+    assert 1 < number("length scale", out) < 4
+    assert number("log likelihood.*->", out) > number("log likelihood", out)
