@@ -8,7 +8,7 @@ from pathlib import Path
 from .rounds import Figures
 
 NOTHING = "-"
-COLUMNS = {"gradspec": "gradspec", "torch": "PyTorch", "jax": "JAX, jitted", "autograd": "HIPS autograd"}
+COLUMNS = {"torch": "PyTorch", "gradspec": "gradspec", "jax": "JAX, jitted", "autograd": "HIPS autograd"}
 
 
 def best_torch(figures: dict[str, Figures]) -> dict[str, Figures]:
@@ -36,32 +36,37 @@ def ratio(figure: Figures | None, base: Figures | None) -> float | None:
 
 def markdown(titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> str:
     """One row a case: each peer's median, its ratio to PyTorch's, and for JAX the first call, which compiles."""
-    headings = ["", "PyTorch", "gradspec", "ratio", "JAX, jitted", "ratio", "JAX's first call", "HIPS autograd", "ratio"]
-    lines = ["| " + " | ".join(headings) + " |", "|:--" + "|--:" * (len(headings) - 1) + "|"]
+    folded = {name: best_torch(figures) for name, figures in results.items()}
+    libraries = [library for library in COLUMNS if any(library in figures for figures in folded.values())]
     notes: list[str] = []
 
-    def note(text: str) -> str:
-        if text not in notes:
-            notes.append(text)
-        return f"{NOTHING} [{notes.index(text) + 1}]"
+    def time(figure: Figures) -> str:
+        if figure.median:
+            return duration(figure.median)
+        if figure.note not in notes:
+            notes.append(figure.note)
+        return f"- [{notes.index(figure.note) + 1}]"
 
-    for name, figures in results.items():
-        figures = best_torch(figures)
-        base = figures.get("torch")
+    headings = [""]
+    for library in libraries:
+        headings.append(COLUMNS[library])
+        if library == "jax":
+            headings.append("first call")
+        if library != "torch":
+            headings.append("ratio")
+    lines = ["| " + " | ".join(headings) + " |", "|:--" + "|--:" * (len(headings) - 1) + "|"]
+    for name, figures in folded.items():
         cells = [titles[name]]
-        for library in ("torch", "gradspec", "jax", "autograd"):
-            figure = figures.get(library)
-            if figure is None:
-                cells.append(NOTHING)
-            else:
-                cells.append(duration(figure.median) if figure.median else note(figure.note or "no figure"))
-            if library != "torch":
-                share = ratio(figure, base)
-                cells.append("" if share is None else f"**{times(share)}**" if library == "gradspec" else times(share))
+        for library in libraries:
+            figure = figures[library]
+            cells.append(time(figure))
             if library == "jax":
-                cells.append(duration(figure.first) if figure and figure.first and figure.median else "")
+                cells.append(duration(figure.first) if figure.median else "")
+            if library != "torch":
+                share = ratio(figure, figures.get("torch"))
+                cells.append("" if share is None else f"**{times(share)}**" if library == "gradspec" else times(share))
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", *(f"[{number}] {text}  " for number, text in enumerate(notes, 1))]
+    lines += ["", *(f"[{number}] {note}  " for number, note in enumerate(notes, 1))]
     return "\n".join(lines).rstrip() + "\n"
 
 

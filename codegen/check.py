@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,8 @@ def check(spec: Spec, root: Path | str = ".", progress: Progress | None = None,
     errors = ErrorList(spec.file, spec.source)
     deferred = []
     ops = spec.ops
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         for done, op in enumerate(ops.values()):
             if progress is not None:
                 progress(done, len(ops), op.name)
@@ -231,8 +233,8 @@ class _Case:
             return self.at({name: moved})
 
         change = numeric.derivative(f, self.inputs[name], direction)
-        closer = numeric.derivative(f, self.inputs[name], direction, numeric.STEP / 16)
-        if numeric.worst(change, closer, 1e-3) is not None:
+        closer = numeric.derivative(f, self.inputs[name], direction, numeric.STEP / 8)
+        if numeric.worst(change, closer, 10 * TOLERANCE) is not None:
             message = f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?"
             self.report(message, "samples")
             raise _Stop

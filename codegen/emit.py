@@ -403,7 +403,7 @@ class View:
 
     def joint_call(self) -> str:
         """The op itself on tangents, for a jointly linear op."""
-        arguments = [f"{a.name}_t" if a.name in self.derived.joint_linear else a.name for a in self.arguments]
+        arguments = [f"ops.clone({a.name}_t)" if self.op.inplace_only and a is self.arguments[0] else f"{a.name}_t" if a.name in self.derived.joint_linear else a.name for a in self.arguments]
         return f"ops.{self.name}({', '.join(self._keyworded(arguments))})"
 
     def _keyworded(self, values: list[str]) -> list[str]:
@@ -490,7 +490,7 @@ class View:
 
     @property
     def method_names(self) -> list[str]:
-        return [self.name.rstrip("_") + "_" if self.op.inplace_only else self.name, *self.op.aliases]
+        return [self.name, *self.op.aliases]
 
     @property
     def binary(self) -> bool:
@@ -525,11 +525,15 @@ class View:
 
     @property
     def inplace_names(self) -> list[str]:
-        return [f"{name}_" for name in self.method_names]
+        return [name if self.op.inplace_only else f"{name}_" for name in self.method_names]
 
     @property
     def inplace_entry(self) -> str:
-        return f"{self.name}_"
+        return self.name if self.op.inplace_only else f"{self.name}_"
+
+    @property
+    def writes_in_place(self) -> bool:
+        return "inplace" in self.op.variants or self.op.inplace_only
 
     @property
     def is_bound(self) -> bool:
@@ -554,6 +558,10 @@ class View:
             if isinstance(node, ast.Name) and node.id in names:
                 node.id = names[node.id]
         return ast.unparse(tree)
+
+    @property
+    def is_array_method(self) -> bool:
+        return "method" in self.op.variants and not self.op.inplace_only
 
     @property
     def modes(self) -> str:

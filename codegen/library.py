@@ -33,7 +33,8 @@ def read_library(root: Path) -> Library:
             kernels |= {f.name for f in ast.parse(text).body if isinstance(f, ast.FunctionDef)}
         else:
             kernels |= set(_CYTHON_DEF.findall(text))
-    return Library(_helpers(source, "runtime/formulas.py"), frozenset(kernels), formulas_source=source)
+    public = frozenset(name for name in kernels if not name.startswith("_"))
+    return Library(_helpers(source, "runtime/formulas.py"), public, formulas_source=source)
 
 
 def unused_helpers(library: Library, called: set[str]) -> list[Signature]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 TOLERANCE = 1e-6
-STEP = 2.0**-8
+STEP = 2.0**-12
 _FACTORS = [float(n) for n in range(2, 11)] + [1 / n for n in range(2, 11)]
 Value = Any  # an array, or a list of values
 

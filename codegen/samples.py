@@ -3,8 +3,8 @@
 Owns the makers (`x(3, 4)`, `pos(2)`, `psd(3)`, ...), their seeding and the domain.  Used by `check` and, through the
 generated op_info, by the test-suite: knows nothing of the spec beyond plain strings, and only of NumPy.
 
-Values are the same for the same seed.  Default values keep 0.1 off every multiple of 0.5, so that sign, floor and round
-are smooth there, and comparisons of a domain hold by a margin that differences stay inside.
+Values are the same for the same seed.  Default values keep 0.1 off every multiple of 0.5 and off one another, so that
+sign, floor, round and maximum are smooth there, and comparisons of a domain hold by a margin that differences stay in.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class _Makers:
     def __init__(self, dtype: np.dtype, seed: int):
         self.dtype = dtype
         self.random = np.random.default_rng(seed)
+        self._drawn = self.random.uniform(0, 100)
 
     def x(self, *shape: int) -> np.ndarray:
         return self._typed(lambda: self._off_kinks(shape))
@@ -72,21 +73,21 @@ class _Makers:
         return np.asarray(real + 0.5j * self._off_kinks(shape) if self.dtype.kind == "c" else real, self.dtype)
 
     def mat(self, *shape: int) -> np.ndarray:
-        """General matrices, singular values apart and within a factor of about ten."""
+        """General matrices with the singular values 1, 1.7, 2.4, ..."""
         *batch, m, n = shape
-        noise = self._gaussian((*batch, m, n)) * 0.25
-        return (noise + np.eye(m, n) * (1.0 + 0.7 * np.arange(n))).astype(self.dtype)
+        k = min(m, n)
+        u, v = self._rotation(*batch, m)[..., :k], self._rotation(*batch, n)[..., :k]
+        return (u * (1.0 + 0.7 * np.arange(k)) @ np.swapaxes(v.conj(), -1, -2)).astype(self.dtype)
 
     def psd(self, *shape: int) -> np.ndarray:
-        """`psd(2, 3)`: two Hermitian positive definite 3 by 3 matrices, eigenvalues apart."""
-        *batch, n = shape
-        a = self._gaussian((*batch, n, n)) * 0.3
-        a = a @ np.swapaxes(a.conj(), -1, -2) + np.diag(1.0 + 0.7 * np.arange(n))
-        return ((a + np.swapaxes(a.conj(), -1, -2)) / 2).astype(self.dtype)
+        """`psd(2, 3)`: two Hermitian positive definite 3 by 3 matrices with the eigenvalues 1, 1.7, 2.4."""
+        u = self._rotation(*shape)
+        x = u * (1.0 + 0.7 * np.arange(shape[-1])) @ np.swapaxes(u.conj(), -1, -2)
+        return ((x + np.swapaxes(x.conj(), -1, -2)) / 2).astype(self.dtype)
 
     def tril(self, *shape: int) -> np.ndarray:
         *batch, n = shape
-        return np.tril(self._gaussian((*batch, n, n)) * 0.4 + 1.5 * np.eye(n)).astype(self.dtype)
+        return np.tril(self._general(*batch, n, n) * 0.4 + 1.5 * np.eye(n)).astype(self.dtype)
 
     def ints(self, *shape: int, high: int = 3, low: int = 0) -> np.ndarray:
         return np.asarray(self.random.integers(low, high, shape))
@@ -123,12 +124,20 @@ class _Makers:
         return draw().astype(self.dtype)
 
     def _off_kinks(self, shape: tuple[int, ...]) -> np.ndarray:
-        halves = self.random.integers(-4, 4, shape) / 2
-        return np.asarray(halves + self.random.uniform(0.1, 0.4, shape))
+        """Steps by the golden section, in random order: they stay apart from all others that this sample draws."""
+        count = int(np.prod(shape, dtype=int))
+        steps = (self._drawn + np.arange(count)) * (5**0.5 - 1) / 2
+        self._drawn += count
+        eighths, part = np.divmod(8 * np.mod(self.random.permutation(steps), 1), 1)
+        return np.asarray(eighths / 2 - 2 + 0.1 + 0.3 * part).reshape(shape)
 
-    def _gaussian(self, shape: tuple[int, ...]) -> np.ndarray:
+    def _general(self, *shape: int) -> np.ndarray:
         real = self.random.uniform(-1, 1, shape)
         return real + 1j * self.random.uniform(-1, 1, shape) if self.dtype.kind == "c" else real
+
+    def _rotation(self, *shape: int) -> np.ndarray:
+        """Orthogonal or unitary matrices."""
+        return np.linalg.qr(self._general(*shape, shape[-1]))[0]
 
 
 _MAKER_NAMES = ("x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "perm", "ones", "zeros")
@@ -156,10 +165,11 @@ def _move_into_domain(domain: ast.expr, arguments: dict[str, Any], makers: _Make
 
 def _within(outside: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Which elements of an array of `shape` take part where a broadcast condition fails."""
-    extra = outside.ndim - len(shape)
-    outside = outside.any(axis=tuple(range(extra))) if extra > 0 else np.broadcast_to(outside, shape)
-    shrunk = tuple(i for i, n in enumerate(shape) if n == 1 and outside.shape[i] != 1)
-    return np.broadcast_to(outside.any(axis=shrunk, keepdims=True) if shrunk else outside, shape)
+    extra = max(outside.ndim - len(shape), 0)
+    outside = outside.any(axis=tuple(range(extra)))
+    outside = outside.reshape((1,) * (len(shape) - outside.ndim) + outside.shape)
+    repeated = tuple(i for i, n in enumerate(shape) if n == 1 != outside.shape[i])
+    return np.broadcast_to(outside.any(axis=repeated, keepdims=True), shape)
 
 
 def satisfied(domain: ast.expr, arguments: dict[str, Any]) -> Any:

@@ -77,7 +77,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--no-plot", action="store_true", help="do not save the loss curve")
-    parser.add_argument("--output", type=Path, default=Path(tempfile.gettempdir()), help="folder of the model and the plot")
+    parser.add_argument(
+        "--output", type=Path, default=Path(tempfile.gettempdir()), help="folder of the model and the plot"
+    )
     options = parser.parse_args()
 
     images, labels = load_digits(return_X_y=True)

@@ -6,26 +6,208 @@ import numpy as np
 from gradspec.tensor import register_tensor_type
 
 from gradspec.tensor cimport TensorBase, is_operand, star
-from gradspec.generated.variable_type.pointwise_binary cimport (
-    op_add, op_add_,
-    op_multiply, op_multiply_,
-    op_subtract, op_subtract_,
-)
 from gradspec.generated.variable_type.pointwise_unary cimport (
-    op_conj, op_conj_,
-    op_negative, op_negative_,
-    op_real, op_real_,
-    op_tanh, op_tanh_,
+op_absolute, op_absolute_,
+op_acos, op_acos_,
+op_acosh, op_acosh_,
+op_angle, 
+op_asin, op_asin_,
+op_asinh, op_asinh_,
+op_atan, op_atan_,
+op_atanh, op_atanh_,
+op_cbrt, op_cbrt_,
+op_ceil, op_ceil_,
+op_conj, op_conj_,
+op_cos, op_cos_,
+op_cosh, op_cosh_,
+op_deg2rad, op_deg2rad_,
+op_digamma, op_digamma_,
+op_erf, op_erf_,
+op_erfc, op_erfc_,
+op_erfinv, op_erfinv_,
+op_exp, op_exp_,
+op_exp2, op_exp2_,
+op_expm1, op_expm1_,
+op_floor, op_floor_,
+op_imag, 
+op_lgamma, op_lgamma_,
+op_log, op_log_,
+op_log10, op_log10_,
+op_log1p, op_log1p_,
+op_log2, op_log2_,
+op_logit, op_logit_,
+op_nan_to_num, op_nan_to_num_,
+op_negative, op_negative_,
+op_positive, 
+op_rad2deg, op_rad2deg_,
+op_real, 
+op_reciprocal, op_reciprocal_,
+op_round, op_round_,
+op_rsqrt, op_rsqrt_,
+op_sigmoid, op_sigmoid_,
+op_sign, op_sign_,
+op_sin, op_sin_,
+op_sinc, op_sinc_,
+op_sinh, op_sinh_,
+op_sqrt, op_sqrt_,
+op_square, op_square_,
+op_tan, op_tan_,
+op_tanh, op_tanh_,
+op_trunc, op_trunc_,
+)
+from gradspec.generated.variable_type.pointwise_binary cimport (
+op_add, op_add_,
+op_atan2, op_atan2_,
+op_clip, op_clip_,
+op_copysign, op_copysign_,
+op_divide, op_divide_,
+op_floor_divide, op_floor_divide_,
+op_fmax, op_fmax_,
+op_fmin, op_fmin_,
+op_fmod, op_fmod_,
+op_heaviside, op_heaviside_,
+op_hypot, op_hypot_,
+op_lerp, op_lerp_,
+op_logaddexp, op_logaddexp_,
+op_logaddexp2, op_logaddexp2_,
+op_maximum, op_maximum_,
+op_minimum, op_minimum_,
+op_multiply, op_multiply_,
+op_pow, op_pow_,
+op_remainder, op_remainder_,
+op_subtract, op_subtract_,
+op_xlogy, op_xlogy_,
+)
+from gradspec.generated.variable_type.comparison cimport (
+op_allclose, 
+op_bitwise_and, op_bitwise_and_,
+op_bitwise_invert, op_bitwise_invert_,
+op_bitwise_left_shift, op_bitwise_left_shift_,
+op_bitwise_or, op_bitwise_or_,
+op_bitwise_right_shift, op_bitwise_right_shift_,
+op_bitwise_xor, op_bitwise_xor_,
+op_equal, 
+op_greater, 
+op_greater_equal, 
+op_isclose, 
+op_isfinite, 
+op_isinf, 
+op_isnan, 
+op_less, 
+op_less_equal, 
+op_logical_and, 
+op_logical_not, 
+op_logical_or, 
+op_logical_xor, 
+op_not_equal, 
+op_signbit, 
 )
 from gradspec.generated.variable_type.reductions cimport (
-    op_astype,
-    op_broadcast_to,
-    op_permute_dims,
-    op_sum,
-    op_sum_to,
-    op_swapaxes,
-    op_unreduce,
-    op_zeros_like,
+op_all, 
+op_any, 
+op_count_nonzero, 
+op_logsumexp, 
+op_max, 
+op_mean, 
+op_min, 
+op_nansum, 
+op_norm, 
+op_prod, 
+op_std, 
+op_sum, 
+op_var, 
+op_vector_norm, 
+)
+from gradspec.generated.variable_type.scans cimport (
+op_cumprod, 
+op_cumsum, 
+op_diff, 
+)
+from gradspec.generated.variable_type.linear_algebra cimport (
+op_cross, 
+op_dot, 
+op_inner, 
+op_matmul, op_matmul_,
+op_outer, 
+op_trace, 
+op_tril, op_tril_,
+op_triu, op_triu_,
+op_vdot, 
+op_vecdot, 
+)
+from gradspec.generated.variable_type.views cimport (
+op_broadcast_to, 
+op_diag, 
+op_diag_embed, 
+op_diagonal, 
+op_expand_dims, 
+op_flatten, 
+op_flip, 
+op_mH, 
+op_mT, 
+op_moveaxis, 
+op_permute_dims, 
+op_ravel, 
+op_reshape, 
+op_roll, 
+op_rot90, 
+op_squeeze, 
+op_swapaxes, 
+)
+from gradspec.generated.variable_type.indexing cimport (
+op_gather, 
+op_getitem, 
+op_index_add, op_index_add_,
+op_index_put, op_index_put_,
+op_index_select, 
+op_masked_fill, op_masked_fill_,
+op_scatter_add, op_scatter_add_,
+op_take, 
+op_take_along_axis, 
+)
+from gradspec.generated.variable_type.joining cimport (
+op_repeat, 
+op_split, 
+op_tile, 
+op_unstack, 
+)
+from gradspec.generated.variable_type.sorting cimport (
+op_argmax, 
+op_argmin, 
+op_argsort, 
+op_sort, 
+op_topk, 
+)
+from gradspec.generated.variable_type.activations cimport (
+op_celu, op_celu_,
+op_elu, op_elu_,
+op_gelu, op_gelu_,
+op_hardsigmoid, op_hardsigmoid_,
+op_hardswish, op_hardswish_,
+op_hardtanh, op_hardtanh_,
+op_leaky_relu, op_leaky_relu_,
+op_log_sigmoid, op_log_sigmoid_,
+op_mish, op_mish_,
+op_relu, op_relu_,
+op_relu6, op_relu6_,
+op_selu, op_selu_,
+op_silu, op_silu_,
+op_softplus, op_softplus_,
+op_softsign, op_softsign_,
+op_tanhshrink, op_tanhshrink_,
+)
+from gradspec.generated.variable_type.normalisers cimport (
+op_log_softmax, 
+op_softmax, 
+)
+from gradspec.generated.variable_type.creation cimport (
+op_astype, 
+op_copy, 
+)
+from gradspec.generated.variable_type.mutation cimport (
+op_copy_,
+op_fill_,
+op_zero_,
 )
 from gradspec.backward import backward
 
@@ -66,12 +248,509 @@ cdef class Tensor(TensorBase):
         """
         backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs)
 
+    def absolute(self):
+        """Modulus; the derivative at 0 is 0."""
+        return op_absolute(self)
+
+    def abs(self):
+        """Modulus; the derivative at 0 is 0."""
+        return op_absolute(self)
+
+    def absolute_(self):
+        """Modulus; the derivative at 0 is 0. In place."""
+        return op_absolute_(self)
+
+    def abs_(self):
+        """Modulus; the derivative at 0 is 0. In place."""
+        return op_absolute_(self)
+
+    def __abs__(self):
+        return op_absolute(self)
+
+    def acos(self):
+        """Inverse cosine."""
+        return op_acos(self)
+
+    def arccos(self):
+        """Inverse cosine."""
+        return op_acos(self)
+
+    def acos_(self):
+        """Inverse cosine. In place."""
+        return op_acos_(self)
+
+    def arccos_(self):
+        """Inverse cosine. In place."""
+        return op_acos_(self)
+
+    def acosh(self):
+        """Inverse hyperbolic cosine."""
+        return op_acosh(self)
+
+    def arccosh(self):
+        """Inverse hyperbolic cosine."""
+        return op_acosh(self)
+
+    def acosh_(self):
+        """Inverse hyperbolic cosine. In place."""
+        return op_acosh_(self)
+
+    def arccosh_(self):
+        """Inverse hyperbolic cosine. In place."""
+        return op_acosh_(self)
+
+    def angle(self):
+        """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+        return op_angle(self)
+
+    def asin(self):
+        """Inverse sine."""
+        return op_asin(self)
+
+    def arcsin(self):
+        """Inverse sine."""
+        return op_asin(self)
+
+    def asin_(self):
+        """Inverse sine. In place."""
+        return op_asin_(self)
+
+    def arcsin_(self):
+        """Inverse sine. In place."""
+        return op_asin_(self)
+
+    def asinh(self):
+        """Inverse hyperbolic sine."""
+        return op_asinh(self)
+
+    def arcsinh(self):
+        """Inverse hyperbolic sine."""
+        return op_asinh(self)
+
+    def asinh_(self):
+        """Inverse hyperbolic sine. In place."""
+        return op_asinh_(self)
+
+    def arcsinh_(self):
+        """Inverse hyperbolic sine. In place."""
+        return op_asinh_(self)
+
+    def atan(self):
+        """Inverse tangent."""
+        return op_atan(self)
+
+    def arctan(self):
+        """Inverse tangent."""
+        return op_atan(self)
+
+    def atan_(self):
+        """Inverse tangent. In place."""
+        return op_atan_(self)
+
+    def arctan_(self):
+        """Inverse tangent. In place."""
+        return op_atan_(self)
+
+    def atanh(self):
+        """Inverse hyperbolic tangent."""
+        return op_atanh(self)
+
+    def arctanh(self):
+        """Inverse hyperbolic tangent."""
+        return op_atanh(self)
+
+    def atanh_(self):
+        """Inverse hyperbolic tangent. In place."""
+        return op_atanh_(self)
+
+    def arctanh_(self):
+        """Inverse hyperbolic tangent. In place."""
+        return op_atanh_(self)
+
+    def cbrt(self):
+        """Cube root."""
+        return op_cbrt(self)
+
+    def cbrt_(self):
+        """Cube root. In place."""
+        return op_cbrt_(self)
+
+    def ceil(self):
+        """Least integer that is not below x."""
+        return op_ceil(self)
+
+    def ceil_(self):
+        """Least integer that is not below x. In place."""
+        return op_ceil_(self)
+
+    def conj(self):
+        """Complex conjugate."""
+        return op_conj(self)
+
+    def conjugate(self):
+        """Complex conjugate."""
+        return op_conj(self)
+
+    def conj_(self):
+        """Complex conjugate. In place."""
+        return op_conj_(self)
+
+    def conjugate_(self):
+        """Complex conjugate. In place."""
+        return op_conj_(self)
+
+    def cos(self):
+        """Cosine."""
+        return op_cos(self)
+
+    def cos_(self):
+        """Cosine. In place."""
+        return op_cos_(self)
+
+    def cosh(self):
+        """Hyperbolic cosine."""
+        return op_cosh(self)
+
+    def cosh_(self):
+        """Hyperbolic cosine. In place."""
+        return op_cosh_(self)
+
+    def deg2rad(self):
+        """Degrees to radians."""
+        return op_deg2rad(self)
+
+    def radians(self):
+        """Degrees to radians."""
+        return op_deg2rad(self)
+
+    def deg2rad_(self):
+        """Degrees to radians. In place."""
+        return op_deg2rad_(self)
+
+    def radians_(self):
+        """Degrees to radians. In place."""
+        return op_deg2rad_(self)
+
+    def digamma(self):
+        """Derivative of lgamma. Needs SciPy."""
+        return op_digamma(self)
+
+    def digamma_(self):
+        """Derivative of lgamma. Needs SciPy. In place."""
+        return op_digamma_(self)
+
+    def erf(self):
+        """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
+        return op_erf(self)
+
+    def erf_(self):
+        """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x. In place."""
+        return op_erf_(self)
+
+    def erfc(self):
+        """1 - erf(x) without cancellation."""
+        return op_erfc(self)
+
+    def erfc_(self):
+        """1 - erf(x) without cancellation. In place."""
+        return op_erfc_(self)
+
+    def erfinv(self):
+        """Inverse of erf. Needs SciPy."""
+        return op_erfinv(self)
+
+    def erfinv_(self):
+        """Inverse of erf. Needs SciPy. In place."""
+        return op_erfinv_(self)
+
+    def exp(self):
+        """Exponential."""
+        return op_exp(self)
+
+    def exp_(self):
+        """Exponential. In place."""
+        return op_exp_(self)
+
+    def exp2(self):
+        """2 to the power x."""
+        return op_exp2(self)
+
+    def exp2_(self):
+        """2 to the power x. In place."""
+        return op_exp2_(self)
+
+    def expm1(self):
+        """exp(x) - 1 without cancellation."""
+        return op_expm1(self)
+
+    def expm1_(self):
+        """exp(x) - 1 without cancellation. In place."""
+        return op_expm1_(self)
+
+    def floor(self):
+        """Greatest integer that is not above x."""
+        return op_floor(self)
+
+    def floor_(self):
+        """Greatest integer that is not above x. In place."""
+        return op_floor_(self)
+
+    def imag(self):
+        """Imaginary part, zeros for a real array."""
+        return op_imag(self)
+
+    def lgamma(self):
+        """Logarithm of the modulus of the gamma function."""
+        return op_lgamma(self)
+
+    def gammaln(self):
+        """Logarithm of the modulus of the gamma function."""
+        return op_lgamma(self)
+
+    def lgamma_(self):
+        """Logarithm of the modulus of the gamma function. In place."""
+        return op_lgamma_(self)
+
+    def gammaln_(self):
+        """Logarithm of the modulus of the gamma function. In place."""
+        return op_lgamma_(self)
+
+    def log(self):
+        """Natural logarithm."""
+        return op_log(self)
+
+    def log_(self):
+        """Natural logarithm. In place."""
+        return op_log_(self)
+
+    def log10(self):
+        """Logarithm to base 10."""
+        return op_log10(self)
+
+    def log10_(self):
+        """Logarithm to base 10. In place."""
+        return op_log10_(self)
+
+    def log1p(self):
+        """log(1 + x) without cancellation."""
+        return op_log1p(self)
+
+    def log1p_(self):
+        """log(1 + x) without cancellation. In place."""
+        return op_log1p_(self)
+
+    def log2(self):
+        """Logarithm to base 2."""
+        return op_log2(self)
+
+    def log2_(self):
+        """Logarithm to base 2. In place."""
+        return op_log2_(self)
+
+    def logit(self):
+        """log(x / (1 - x)), the inverse of sigmoid."""
+        return op_logit(self)
+
+    def logit_(self):
+        """log(x / (1 - x)), the inverse of sigmoid. In place."""
+        return op_logit_(self)
+
+    def nan_to_num(self, nan=0.0, posinf=None, neginf=None, *, out=None):
+        """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+        return op_nan_to_num(self, nan, posinf, neginf)
+
+    def nan_to_num_(self, nan=0.0, posinf=None, neginf=None, *, out=None):
+        """NaN and infinities replaced, by default by 0 and the largest finite numbers. In place."""
+        return op_nan_to_num_(self, nan, posinf, neginf)
+
+    def negative(self):
+        """-x."""
+        return op_negative(self)
+
+    def neg(self):
+        """-x."""
+        return op_negative(self)
+
+    def negative_(self):
+        """-x. In place."""
+        return op_negative_(self)
+
+    def neg_(self):
+        """-x. In place."""
+        return op_negative_(self)
+
+    def __neg__(self):
+        return op_negative(self)
+
+    def positive(self):
+        """+x, a copy."""
+        return op_positive(self)
+
+    def __pos__(self):
+        return op_positive(self)
+
+    def rad2deg(self):
+        """Radians to degrees."""
+        return op_rad2deg(self)
+
+    def degrees(self):
+        """Radians to degrees."""
+        return op_rad2deg(self)
+
+    def rad2deg_(self):
+        """Radians to degrees. In place."""
+        return op_rad2deg_(self)
+
+    def degrees_(self):
+        """Radians to degrees. In place."""
+        return op_rad2deg_(self)
+
+    def real(self):
+        """Real part, `x` itself for a real array."""
+        return op_real(self)
+
+    def reciprocal(self):
+        """1 / x."""
+        return op_reciprocal(self)
+
+    def reciprocal_(self):
+        """1 / x. In place."""
+        return op_reciprocal_(self)
+
+    def round(self, decimals=0, *, out=None):
+        """Nearest number with the given decimals, to even in the middle."""
+        return op_round(self, decimals)
+
+    def around(self, decimals=0, *, out=None):
+        """Nearest number with the given decimals, to even in the middle."""
+        return op_round(self, decimals)
+
+    def round_(self, decimals=0, *, out=None):
+        """Nearest number with the given decimals, to even in the middle. In place."""
+        return op_round_(self, decimals)
+
+    def around_(self, decimals=0, *, out=None):
+        """Nearest number with the given decimals, to even in the middle. In place."""
+        return op_round_(self, decimals)
+
+    def rsqrt(self):
+        """1 / sqrt(x)."""
+        return op_rsqrt(self)
+
+    def rsqrt_(self):
+        """1 / sqrt(x). In place."""
+        return op_rsqrt_(self)
+
+    def sigmoid(self):
+        """1 / (1 + exp(-x)), without overflow."""
+        return op_sigmoid(self)
+
+    def expit(self):
+        """1 / (1 + exp(-x)), without overflow."""
+        return op_sigmoid(self)
+
+    def sigmoid_(self):
+        """1 / (1 + exp(-x)), without overflow. In place."""
+        return op_sigmoid_(self)
+
+    def expit_(self):
+        """1 / (1 + exp(-x)), without overflow. In place."""
+        return op_sigmoid_(self)
+
+    def sign(self):
+        """x / abs(x), and 0 at 0, where the derivative is 0 too."""
+        return op_sign(self)
+
+    def sgn(self):
+        """x / abs(x), and 0 at 0, where the derivative is 0 too."""
+        return op_sign(self)
+
+    def sign_(self):
+        """x / abs(x), and 0 at 0, where the derivative is 0 too. In place."""
+        return op_sign_(self)
+
+    def sgn_(self):
+        """x / abs(x), and 0 at 0, where the derivative is 0 too. In place."""
+        return op_sign_(self)
+
+    def sin(self):
+        """Sine."""
+        return op_sin(self)
+
+    def sin_(self):
+        """Sine. In place."""
+        return op_sin_(self)
+
+    def sinc(self):
+        """sin(pi x) / (pi x), and 1 at 0."""
+        return op_sinc(self)
+
+    def sinc_(self):
+        """sin(pi x) / (pi x), and 1 at 0. In place."""
+        return op_sinc_(self)
+
+    def sinh(self):
+        """Hyperbolic sine."""
+        return op_sinh(self)
+
+    def sinh_(self):
+        """Hyperbolic sine. In place."""
+        return op_sinh_(self)
+
+    def sqrt(self):
+        """Square root; the derivative at 0 is infinite."""
+        return op_sqrt(self)
+
+    def sqrt_(self):
+        """Square root; the derivative at 0 is infinite. In place."""
+        return op_sqrt_(self)
+
+    def square(self):
+        """x * x."""
+        return op_square(self)
+
+    def square_(self):
+        """x * x. In place."""
+        return op_square_(self)
+
+    def tan(self):
+        """Tangent."""
+        return op_tan(self)
+
+    def tan_(self):
+        """Tangent. In place."""
+        return op_tan_(self)
+
+    def tanh(self):
+        """Hyperbolic tangent."""
+        return op_tanh(self)
+
+    def tanh_(self):
+        """Hyperbolic tangent. In place."""
+        return op_tanh_(self)
+
+    def trunc(self):
+        """x without its fraction."""
+        return op_trunc(self)
+
+    def fix(self):
+        """x without its fraction."""
+        return op_trunc(self)
+
+    def trunc_(self):
+        """x without its fraction. In place."""
+        return op_trunc_(self)
+
+    def fix_(self):
+        """x without its fraction. In place."""
+        return op_trunc_(self)
+
     def add(self, b, *, out=None):
-        """Sum."""
+        """a + b."""
         return op_add(self, b)
 
     def add_(self, b, *, out=None):
-        """Sum. In place."""
+        """a + b. In place."""
         return op_add_(self, b)
 
     def __add__(self, other):
@@ -83,12 +762,190 @@ cdef class Tensor(TensorBase):
     def __iadd__(self, other):
         return op_add_(self, other) if is_operand(other) else NotImplemented
 
+    def atan2(self, b, *, out=None):
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]."""
+        return op_atan2(self, b)
+
+    def arctan2(self, b, *, out=None):
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]."""
+        return op_atan2(self, b)
+
+    def atan2_(self, b, *, out=None):
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]. In place."""
+        return op_atan2_(self, b)
+
+    def arctan2_(self, b, *, out=None):
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]. In place."""
+        return op_atan2_(self, b)
+
+    def clip(self, min=None, max=None, *, out=None):
+        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+        return op_clip(self, min, max)
+
+    def clamp(self, min=None, max=None, *, out=None):
+        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+        return op_clip(self, min, max)
+
+    def clip_(self, min=None, max=None, *, out=None):
+        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
+        return op_clip_(self, min, max)
+
+    def clamp_(self, min=None, max=None, *, out=None):
+        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
+        return op_clip_(self, min, max)
+
+    def copysign(self, b, *, out=None):
+        """Modulus of a with the sign of b."""
+        return op_copysign(self, b)
+
+    def copysign_(self, b, *, out=None):
+        """Modulus of a with the sign of b. In place."""
+        return op_copysign_(self, b)
+
+    def divide(self, b, *, out=None):
+        """a / b."""
+        return op_divide(self, b)
+
+    def div(self, b, *, out=None):
+        """a / b."""
+        return op_divide(self, b)
+
+    def true_divide(self, b, *, out=None):
+        """a / b."""
+        return op_divide(self, b)
+
+    def divide_(self, b, *, out=None):
+        """a / b. In place."""
+        return op_divide_(self, b)
+
+    def div_(self, b, *, out=None):
+        """a / b. In place."""
+        return op_divide_(self, b)
+
+    def true_divide_(self, b, *, out=None):
+        """a / b. In place."""
+        return op_divide_(self, b)
+
+    def __truediv__(self, other):
+        return op_divide(self, other) if is_operand(other) else NotImplemented
+
+    def __rtruediv__(self, other):
+        return op_divide(other, self) if is_operand(other) else NotImplemented
+
+    def __itruediv__(self, other):
+        return op_divide_(self, other) if is_operand(other) else NotImplemented
+
+    def floor_divide(self, b, *, out=None):
+        """floor(a / b)."""
+        return op_floor_divide(self, b)
+
+    def floor_divide_(self, b, *, out=None):
+        """floor(a / b). In place."""
+        return op_floor_divide_(self, b)
+
+    def __floordiv__(self, other):
+        return op_floor_divide(self, other) if is_operand(other) else NotImplemented
+
+    def __rfloordiv__(self, other):
+        return op_floor_divide(other, self) if is_operand(other) else NotImplemented
+
+    def __ifloordiv__(self, other):
+        return op_floor_divide_(self, other) if is_operand(other) else NotImplemented
+
+    def fmax(self, b, *, out=None):
+        """The larger one, or the one that is not NaN; ties share the gradient."""
+        return op_fmax(self, b)
+
+    def fmax_(self, b, *, out=None):
+        """The larger one, or the one that is not NaN; ties share the gradient. In place."""
+        return op_fmax_(self, b)
+
+    def fmin(self, b, *, out=None):
+        """The smaller one, or the one that is not NaN; ties share the gradient."""
+        return op_fmin(self, b)
+
+    def fmin_(self, b, *, out=None):
+        """The smaller one, or the one that is not NaN; ties share the gradient. In place."""
+        return op_fmin_(self, b)
+
+    def fmod(self, b, *, out=None):
+        """a - b * trunc(a / b), with the sign of a."""
+        return op_fmod(self, b)
+
+    def fmod_(self, b, *, out=None):
+        """a - b * trunc(a / b), with the sign of a. In place."""
+        return op_fmod_(self, b)
+
+    def heaviside(self, b, *, out=None):
+        """0 where a < 0, 1 where a > 0, b where a is 0."""
+        return op_heaviside(self, b)
+
+    def heaviside_(self, b, *, out=None):
+        """0 where a < 0, 1 where a > 0, b where a is 0. In place."""
+        return op_heaviside_(self, b)
+
+    def hypot(self, b, *, out=None):
+        """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
+        return op_hypot(self, b)
+
+    def hypot_(self, b, *, out=None):
+        """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0. In place."""
+        return op_hypot_(self, b)
+
+    def lerp(self, b, weight, *, out=None):
+        """a + weight * (b - a)."""
+        return op_lerp(self, b, weight)
+
+    def lerp_(self, b, weight, *, out=None):
+        """a + weight * (b - a). In place."""
+        return op_lerp_(self, b, weight)
+
+    def logaddexp(self, b, *, out=None):
+        """log(exp(a) + exp(b)) without overflow."""
+        return op_logaddexp(self, b)
+
+    def logaddexp_(self, b, *, out=None):
+        """log(exp(a) + exp(b)) without overflow. In place."""
+        return op_logaddexp_(self, b)
+
+    def logaddexp2(self, b, *, out=None):
+        """log2(2**a + 2**b) without overflow."""
+        return op_logaddexp2(self, b)
+
+    def logaddexp2_(self, b, *, out=None):
+        """log2(2**a + 2**b) without overflow. In place."""
+        return op_logaddexp2_(self, b)
+
+    def maximum(self, b, *, out=None):
+        """The larger one, NaN where one is; ties share the gradient."""
+        return op_maximum(self, b)
+
+    def maximum_(self, b, *, out=None):
+        """The larger one, NaN where one is; ties share the gradient. In place."""
+        return op_maximum_(self, b)
+
+    def minimum(self, b, *, out=None):
+        """The smaller one, NaN where one is; ties share the gradient."""
+        return op_minimum(self, b)
+
+    def minimum_(self, b, *, out=None):
+        """The smaller one, NaN where one is; ties share the gradient. In place."""
+        return op_minimum_(self, b)
+
     def multiply(self, b, *, out=None):
-        """Product."""
+        """a * b."""
+        return op_multiply(self, b)
+
+    def mul(self, b, *, out=None):
+        """a * b."""
         return op_multiply(self, b)
 
     def multiply_(self, b, *, out=None):
-        """Product. In place."""
+        """a * b. In place."""
+        return op_multiply_(self, b)
+
+    def mul_(self, b, *, out=None):
+        """a * b. In place."""
         return op_multiply_(self, b)
 
     def __mul__(self, other):
@@ -100,12 +957,70 @@ cdef class Tensor(TensorBase):
     def __imul__(self, other):
         return op_multiply_(self, other) if is_operand(other) else NotImplemented
 
+    def pow(self, b, *, out=None):
+        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+        return op_pow(self, b)
+
+    def power(self, b, *, out=None):
+        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+        return op_pow(self, b)
+
+    def pow_(self, b, *, out=None):
+        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
+        return op_pow_(self, b)
+
+    def power_(self, b, *, out=None):
+        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
+        return op_pow_(self, b)
+
+    def __pow__(self, other, modulo):
+        return op_pow(self, other) if is_operand(other) else NotImplemented
+
+    def __rpow__(self, other, modulo):
+        return op_pow(other, self) if is_operand(other) else NotImplemented
+
+    def __ipow__(self, other):
+        return op_pow_(self, other) if is_operand(other) else NotImplemented
+
+    def remainder(self, b, *, out=None):
+        """a - b * floor(a / b), with the sign of b."""
+        return op_remainder(self, b)
+
+    def mod(self, b, *, out=None):
+        """a - b * floor(a / b), with the sign of b."""
+        return op_remainder(self, b)
+
+    def remainder_(self, b, *, out=None):
+        """a - b * floor(a / b), with the sign of b. In place."""
+        return op_remainder_(self, b)
+
+    def mod_(self, b, *, out=None):
+        """a - b * floor(a / b), with the sign of b. In place."""
+        return op_remainder_(self, b)
+
+    def __mod__(self, other):
+        return op_remainder(self, other) if is_operand(other) else NotImplemented
+
+    def __rmod__(self, other):
+        return op_remainder(other, self) if is_operand(other) else NotImplemented
+
+    def __imod__(self, other):
+        return op_remainder_(self, other) if is_operand(other) else NotImplemented
+
     def subtract(self, b, *, out=None):
-        """Difference."""
+        """a - b."""
+        return op_subtract(self, b)
+
+    def sub(self, b, *, out=None):
+        """a - b."""
         return op_subtract(self, b)
 
     def subtract_(self, b, *, out=None):
-        """Difference. In place."""
+        """a - b. In place."""
+        return op_subtract_(self, b)
+
+    def sub_(self, b, *, out=None):
+        """a - b. In place."""
         return op_subtract_(self, b)
 
     def __sub__(self, other):
@@ -117,72 +1032,723 @@ cdef class Tensor(TensorBase):
     def __isub__(self, other):
         return op_subtract_(self, other) if is_operand(other) else NotImplemented
 
-    def conj(self):
-        """Conj."""
-        return op_conj(self)
+    def xlogy(self, b, *, out=None):
+        """a * log(b), and 0 where a is 0."""
+        return op_xlogy(self, b)
 
-    def conj_(self):
-        """Conj. In place."""
-        return op_conj_(self)
+    def xlogy_(self, b, *, out=None):
+        """a * log(b), and 0 where a is 0. In place."""
+        return op_xlogy_(self, b)
 
-    def negative(self):
-        """Neg."""
-        return op_negative(self)
+    def allclose(self, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+        """Whether isclose holds everywhere."""
+        return op_allclose(self, b, rtol, atol, equal_nan)
 
-    def negative_(self):
-        """Neg. In place."""
-        return op_negative_(self)
+    def bitwise_and(self, b, *, out=None):
+        """a & b, bit by bit."""
+        return op_bitwise_and(self, b)
 
-    def __neg__(self):
-        return op_negative(self)
+    def bitwise_and_(self, b, *, out=None):
+        """a & b, bit by bit. In place."""
+        return op_bitwise_and_(self, b)
 
-    def real(self):
-        """Neg."""
-        return op_real(self)
+    def __and__(self, other):
+        return op_bitwise_and(self, other) if is_operand(other) else NotImplemented
 
-    def real_(self):
-        """Neg. In place."""
-        return op_real_(self)
+    def __rand__(self, other):
+        return op_bitwise_and(other, self) if is_operand(other) else NotImplemented
 
-    def tanh(self):
-        """Tanh."""
-        return op_tanh(self)
+    def __iand__(self, other):
+        return op_bitwise_and_(self, other) if is_operand(other) else NotImplemented
 
-    def tanh_(self):
-        """Tanh. In place."""
-        return op_tanh_(self)
+    def bitwise_invert(self):
+        """~x, bit by bit."""
+        return op_bitwise_invert(self)
 
-    def astype(self, dtype):
-        """Cast."""
-        return op_astype(self, dtype)
+    def bitwise_not(self):
+        """~x, bit by bit."""
+        return op_bitwise_invert(self)
 
-    def broadcast_to(self, *shape):
-        """Broadcast."""
-        return op_broadcast_to(self, star(shape))
+    def invert(self):
+        """~x, bit by bit."""
+        return op_bitwise_invert(self)
 
-    def permute_dims(self, *axes):
-        """p."""
-        return op_permute_dims(self, star(axes))
+    def bitwise_invert_(self):
+        """~x, bit by bit. In place."""
+        return op_bitwise_invert_(self)
 
-    def sum(self, axis=None, keepdims=False):
+    def bitwise_not_(self):
+        """~x, bit by bit. In place."""
+        return op_bitwise_invert_(self)
+
+    def invert_(self):
+        """~x, bit by bit. In place."""
+        return op_bitwise_invert_(self)
+
+    def __invert__(self):
+        return op_bitwise_invert(self)
+
+    def bitwise_left_shift(self, b, *, out=None):
+        """a * 2**b."""
+        return op_bitwise_left_shift(self, b)
+
+    def left_shift(self, b, *, out=None):
+        """a * 2**b."""
+        return op_bitwise_left_shift(self, b)
+
+    def bitwise_left_shift_(self, b, *, out=None):
+        """a * 2**b. In place."""
+        return op_bitwise_left_shift_(self, b)
+
+    def left_shift_(self, b, *, out=None):
+        """a * 2**b. In place."""
+        return op_bitwise_left_shift_(self, b)
+
+    def __lshift__(self, other):
+        return op_bitwise_left_shift(self, other) if is_operand(other) else NotImplemented
+
+    def __rlshift__(self, other):
+        return op_bitwise_left_shift(other, self) if is_operand(other) else NotImplemented
+
+    def __ilshift__(self, other):
+        return op_bitwise_left_shift_(self, other) if is_operand(other) else NotImplemented
+
+    def bitwise_or(self, b, *, out=None):
+        """a | b, bit by bit."""
+        return op_bitwise_or(self, b)
+
+    def bitwise_or_(self, b, *, out=None):
+        """a | b, bit by bit. In place."""
+        return op_bitwise_or_(self, b)
+
+    def __or__(self, other):
+        return op_bitwise_or(self, other) if is_operand(other) else NotImplemented
+
+    def __ror__(self, other):
+        return op_bitwise_or(other, self) if is_operand(other) else NotImplemented
+
+    def __ior__(self, other):
+        return op_bitwise_or_(self, other) if is_operand(other) else NotImplemented
+
+    def bitwise_right_shift(self, b, *, out=None):
+        """floor(a / 2**b)."""
+        return op_bitwise_right_shift(self, b)
+
+    def right_shift(self, b, *, out=None):
+        """floor(a / 2**b)."""
+        return op_bitwise_right_shift(self, b)
+
+    def bitwise_right_shift_(self, b, *, out=None):
+        """floor(a / 2**b). In place."""
+        return op_bitwise_right_shift_(self, b)
+
+    def right_shift_(self, b, *, out=None):
+        """floor(a / 2**b). In place."""
+        return op_bitwise_right_shift_(self, b)
+
+    def __rshift__(self, other):
+        return op_bitwise_right_shift(self, other) if is_operand(other) else NotImplemented
+
+    def __rrshift__(self, other):
+        return op_bitwise_right_shift(other, self) if is_operand(other) else NotImplemented
+
+    def __irshift__(self, other):
+        return op_bitwise_right_shift_(self, other) if is_operand(other) else NotImplemented
+
+    def bitwise_xor(self, b, *, out=None):
+        """a ^ b, bit by bit."""
+        return op_bitwise_xor(self, b)
+
+    def bitwise_xor_(self, b, *, out=None):
+        """a ^ b, bit by bit. In place."""
+        return op_bitwise_xor_(self, b)
+
+    def __xor__(self, other):
+        return op_bitwise_xor(self, other) if is_operand(other) else NotImplemented
+
+    def __rxor__(self, other):
+        return op_bitwise_xor(other, self) if is_operand(other) else NotImplemented
+
+    def __ixor__(self, other):
+        return op_bitwise_xor_(self, other) if is_operand(other) else NotImplemented
+
+    def equal(self, b, *, out=None):
+        """a == b."""
+        return op_equal(self, b)
+
+    def eq(self, b, *, out=None):
+        """a == b."""
+        return op_equal(self, b)
+
+    def __eq__(self, other):
+        return op_equal(self, other) if is_operand(other) else NotImplemented
+
+    def greater(self, b, *, out=None):
+        """a > b."""
+        return op_greater(self, b)
+
+    def gt(self, b, *, out=None):
+        """a > b."""
+        return op_greater(self, b)
+
+    def __gt__(self, other):
+        return op_greater(self, other) if is_operand(other) else NotImplemented
+
+    def greater_equal(self, b, *, out=None):
+        """a >= b."""
+        return op_greater_equal(self, b)
+
+    def ge(self, b, *, out=None):
+        """a >= b."""
+        return op_greater_equal(self, b)
+
+    def __ge__(self, other):
+        return op_greater_equal(self, other) if is_operand(other) else NotImplemented
+
+    def isclose(self, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+        """abs(a - b) <= atol + rtol * abs(b)."""
+        return op_isclose(self, b, rtol, atol, equal_nan)
+
+    def isfinite(self):
+        """Whether x is neither infinite nor NaN."""
+        return op_isfinite(self)
+
+    def isinf(self):
+        """Whether x is infinite."""
+        return op_isinf(self)
+
+    def isnan(self):
+        """Whether x is NaN."""
+        return op_isnan(self)
+
+    def less(self, b, *, out=None):
+        """a < b."""
+        return op_less(self, b)
+
+    def lt(self, b, *, out=None):
+        """a < b."""
+        return op_less(self, b)
+
+    def __lt__(self, other):
+        return op_less(self, other) if is_operand(other) else NotImplemented
+
+    def less_equal(self, b, *, out=None):
+        """a <= b."""
+        return op_less_equal(self, b)
+
+    def le(self, b, *, out=None):
+        """a <= b."""
+        return op_less_equal(self, b)
+
+    def __le__(self, other):
+        return op_less_equal(self, other) if is_operand(other) else NotImplemented
+
+    def logical_and(self, b, *, out=None):
+        """Whether a and b are both nonzero."""
+        return op_logical_and(self, b)
+
+    def logical_not(self):
+        """Whether x is zero."""
+        return op_logical_not(self)
+
+    def logical_or(self, b, *, out=None):
+        """Whether a or b is nonzero."""
+        return op_logical_or(self, b)
+
+    def logical_xor(self, b, *, out=None):
+        """Whether exactly one of a and b is nonzero."""
+        return op_logical_xor(self, b)
+
+    def not_equal(self, b, *, out=None):
+        """a != b."""
+        return op_not_equal(self, b)
+
+    def ne(self, b, *, out=None):
+        """a != b."""
+        return op_not_equal(self, b)
+
+    def __ne__(self, other):
+        return op_not_equal(self, other) if is_operand(other) else NotImplemented
+
+    def signbit(self):
+        """Whether the sign bit is set, as it is for -0.0."""
+        return op_signbit(self)
+
+    def all(self, axis=None, keepdims=False, *, out=None):
+        """Whether every element is nonzero."""
+        return op_all(self, axis, keepdims)
+
+    def any(self, axis=None, keepdims=False, *, out=None):
+        """Whether some element is nonzero."""
+        return op_any(self, axis, keepdims)
+
+    def count_nonzero(self, axis=None, keepdims=False):
+        """Number of elements that are not 0."""
+        return op_count_nonzero(self, axis, keepdims)
+
+    def logsumexp(self, axis=None, keepdims=False):
+        """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
+        return op_logsumexp(self, axis, keepdims)
+
+    def max(self, axis=None, keepdims=False, *, out=None):
+        """Largest element, NaN if there is one; ties share the gradient equally."""
+        return op_max(self, axis, keepdims)
+
+    def amax(self, axis=None, keepdims=False, *, out=None):
+        """Largest element, NaN if there is one; ties share the gradient equally."""
+        return op_max(self, axis, keepdims)
+
+    def mean(self, axis=None, keepdims=False, *, out=None):
+        """Arithmetic mean."""
+        return op_mean(self, axis, keepdims)
+
+    def min(self, axis=None, keepdims=False, *, out=None):
+        """Smallest element, NaN if there is one; ties share the gradient equally."""
+        return op_min(self, axis, keepdims)
+
+    def amin(self, axis=None, keepdims=False, *, out=None):
+        """Smallest element, NaN if there is one; ties share the gradient equally."""
+        return op_min(self, axis, keepdims)
+
+    def nansum(self, axis=None, keepdims=False):
+        """Sum of the elements that are not NaN."""
+        return op_nansum(self, axis, keepdims)
+
+    def norm(self, ord=2, axis=None, keepdims=False):
+        """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
+        return op_norm(self, ord, axis, keepdims)
+
+    def prod(self, axis=None, keepdims=False, *, out=None):
+        """Product; every derivative is exact at zeros too."""
+        return op_prod(self, axis, keepdims)
+
+    def std(self, axis=None, keepdims=False, *, correction=0):
+        """Square root of var; the derivative at 0 is 0."""
+        return op_std(self, axis, keepdims, correction)
+
+    def sum(self, axis=None, keepdims=False, *, out=None):
         """Sum."""
         return op_sum(self, axis, keepdims)
 
-    def sum_to(self, *shape):
-        """Sum."""
-        return op_sum_to(self, star(shape))
+    def var(self, axis=None, keepdims=False, *, correction=0):
+        """Mean squared distance from the mean, with the count less `correction` as divisor."""
+        return op_var(self, axis, keepdims, correction)
 
-    def swapaxes(self, a, b):
-        """p."""
-        return op_swapaxes(self, a, b)
+    def vector_norm(self, ord=2, axis=None, keepdims=False, *, out=None):
+        """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+        return op_vector_norm(self, ord, axis, keepdims)
 
-    def unreduce(self, *shape, axis=None, keepdims=False):
-        """u."""
-        return op_unreduce(self, star(shape), axis, keepdims)
+    def cumprod(self, axis=None, *, reverse=False, out=None):
+        """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
+        return op_cumprod(self, axis, reverse)
 
-    def zeros_like(self):
-        """z."""
-        return op_zeros_like(self)
+    def cumulative_prod(self, axis=None, *, reverse=False, out=None):
+        """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
+        return op_cumprod(self, axis, reverse)
+
+    def cumsum(self, axis=None, *, reverse=False, out=None):
+        """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+        return op_cumsum(self, axis, reverse)
+
+    def cumulative_sum(self, axis=None, *, reverse=False, out=None):
+        """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+        return op_cumsum(self, axis, reverse)
+
+    def diff(self, n=1, axis=-1):
+        """Each element less the one before it, `n` times."""
+        return op_diff(self, n, axis)
+
+    def cross(self, b, axis=-1):
+        """Cross product of vectors of length 3 along `axis`."""
+        return op_cross(self, b, axis)
+
+    def dot(self, b):
+        """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
+        return op_dot(self, b)
+
+    def inner(self, b):
+        """Sum over the last axis of both operands; 0-d operands multiply."""
+        return op_inner(self, b)
+
+    def matmul(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
+        return op_matmul(self, b)
+
+    def mm(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
+        return op_matmul(self, b)
+
+    def bmm(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
+        return op_matmul(self, b)
+
+    def mv(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
+        return op_matmul(self, b)
+
+    def matmul_(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
+        return op_matmul_(self, b)
+
+    def mm_(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
+        return op_matmul_(self, b)
+
+    def bmm_(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
+        return op_matmul_(self, b)
+
+    def mv_(self, b, *, out=None):
+        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
+        return op_matmul_(self, b)
+
+    def __matmul__(self, other):
+        return op_matmul(self, other) if is_operand(other) else NotImplemented
+
+    def __rmatmul__(self, other):
+        return op_matmul(other, self) if is_operand(other) else NotImplemented
+
+    def __imatmul__(self, other):
+        return op_matmul_(self, other) if is_operand(other) else NotImplemented
+
+    def outer(self, b):
+        """y[i, j] = a[i] * b[j], operands flattened."""
+        return op_outer(self, b)
+
+    def ger(self, b):
+        """y[i, j] = a[i] * b[j], operands flattened."""
+        return op_outer(self, b)
+
+    def trace(self, offset=0, axis1=0, axis2=1):
+        """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
+        return op_trace(self, offset, axis1, axis2)
+
+    def tril(self, k=0):
+        """Elements on and below diagonal `k`, zeros above."""
+        return op_tril(self, k)
+
+    def tril_(self, k=0):
+        """Elements on and below diagonal `k`, zeros above. In place."""
+        return op_tril_(self, k)
+
+    def triu(self, k=0):
+        """Elements on and above diagonal `k`, zeros below."""
+        return op_triu(self, k)
+
+    def triu_(self, k=0):
+        """Elements on and above diagonal `k`, zeros below. In place."""
+        return op_triu_(self, k)
+
+    def vdot(self, b):
+        """Sum of conj(a) * b over all elements."""
+        return op_vdot(self, b)
+
+    def vecdot(self, b, axis=-1):
+        """Sum of conj(a) * b along `axis`, counted from the end."""
+        return op_vecdot(self, b, axis)
+
+    def broadcast_to(self, *shape):
+        """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
+        return op_broadcast_to(self, star(shape))
+
+    def diag(self, k=0):
+        """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
+        return op_diag(self, k)
+
+    def diag_embed(self, offset=0, axis1=-2, axis2=-1):
+        """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
+        return op_diag_embed(self, offset, axis1, axis2)
+
+    def diagonal(self, offset=0, axis1=0, axis2=1):
+        """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
+        return op_diagonal(self, offset, axis1, axis2)
+
+    def expand_dims(self, axis=0):
+        """New axes of length 1 at the given positions of the result."""
+        return op_expand_dims(self, axis)
+
+    def unsqueeze(self, axis=0):
+        """New axes of length 1 at the given positions of the result."""
+        return op_expand_dims(self, axis)
+
+    def flatten(self, start_axis=0, end_axis=-1):
+        """The axes from `start_axis` to `end_axis` merged into one."""
+        return op_flatten(self, start_axis, end_axis)
+
+    def flip(self, axis=None):
+        """Order reversed along `axis`, or along every axis when it is None."""
+        return op_flip(self, axis)
+
+    def mH(self):
+        """Conjugate transpose of the last two axes; a view of a real array."""
+        return op_mH(self)
+
+    def adjoint(self):
+        """Conjugate transpose of the last two axes; a view of a real array."""
+        return op_mH(self)
+
+    def mT(self):
+        """Transpose of the last two axes."""
+        return op_mT(self)
+
+    def matrix_transpose(self):
+        """Transpose of the last two axes."""
+        return op_mT(self)
+
+    def moveaxis(self, *source, destination):
+        """Axes `source` moved to `destination`; the others keep their order."""
+        return op_moveaxis(self, star(source), destination)
+
+    def movedim(self, *source, destination):
+        """Axes `source` moved to `destination`; the others keep their order."""
+        return op_moveaxis(self, star(source), destination)
+
+    def permute_dims(self, axes=None):
+        """Axes in the given order, reversed when `axes` is None."""
+        return op_permute_dims(self, axes)
+
+    def permute(self, axes=None):
+        """Axes in the given order, reversed when `axes` is None."""
+        return op_permute_dims(self, axes)
+
+    def transpose(self, axes=None):
+        """Axes in the given order, reversed when `axes` is None."""
+        return op_permute_dims(self, axes)
+
+    def ravel(self):
+        """One axis that holds every element in C order."""
+        return op_ravel(self)
+
+    def reshape(self, *shape):
+        """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
+        return op_reshape(self, star(shape))
+
+    def roll(self, *shift, axis=None):
+        """Elements shifted cyclically along `axis`, or in C order when it is None."""
+        return op_roll(self, star(shift), axis)
+
+    def rot90(self, k=1, axes=(0, 1)):
+        """Rotation by `k` quarter turns from the first of `axes` towards the second."""
+        return op_rot90(self, k, axes)
+
+    def squeeze(self, axis=None):
+        """Without the given axes of length 1, or without all of them when `axis` is None."""
+        return op_squeeze(self, axis)
+
+    def swapaxes(self, axis1, axis2):
+        """Two axes exchanged."""
+        return op_swapaxes(self, axis1, axis2)
+
+    def swapdims(self, axis1, axis2):
+        """Two axes exchanged."""
+        return op_swapaxes(self, axis1, axis2)
+
+    def gather(self, axis, indices):
+        """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
+        return op_gather(self, axis, indices)
+
+    def __getitem__(self, index):
+        return op_getitem(self, index)
+
+    def index_add(self, axis, indices, source):
+        """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
+        return op_index_add(self, axis, indices, source)
+
+    def index_add_(self, axis, indices, source):
+        """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
+        return op_index_add_(self, axis, indices, source)
+
+    def index_put(self, index, value):
+        """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
+        return op_index_put(self, index, value)
+
+    def index_put_(self, index, value):
+        """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
+        return op_index_put_(self, index, value)
+
+    def index_select(self, axis, indices):
+        """Slices of `x` along `axis`, in the order of `indices`."""
+        return op_index_select(self, axis, indices)
+
+    def masked_fill(self, mask, value):
+        """A copy of `x` with `value` where the mask is true."""
+        return op_masked_fill(self, mask, value)
+
+    def masked_fill_(self, mask, value):
+        """A copy of `x` with `value` where the mask is true. In place."""
+        return op_masked_fill_(self, mask, value)
+
+    def scatter_add(self, axis, indices, source):
+        """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
+        return op_scatter_add(self, axis, indices, source)
+
+    def scatter_add_(self, axis, indices, source):
+        """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather. In place."""
+        return op_scatter_add_(self, axis, indices, source)
+
+    def take(self, indices, axis=None):
+        """Elements of `x` in C order, or slices along `axis`."""
+        return op_take(self, indices, axis)
+
+    def take_along_axis(self, indices, axis=-1):
+        """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
+        return op_take_along_axis(self, indices, axis)
+
+    def repeat(self, repeats, axis=None):
+        """Every element, or every slice along `axis`, repeated in place."""
+        return op_repeat(self, repeats, axis)
+
+    def repeat_interleave(self, repeats, axis=None):
+        """Every element, or every slice along `axis`, repeated in place."""
+        return op_repeat(self, repeats, axis)
+
+    def split(self, sections, axis=0):
+        """Views of equal length along `axis`, or of the parts between given indices."""
+        return op_split(self, sections, axis)
+
+    def tile(self, *reps):
+        """Copies of the whole of `x` laid along its axes."""
+        return op_tile(self, star(reps))
+
+    def unstack(self, axis=0):
+        """Views of the slices of `x` along `axis`."""
+        return op_unstack(self, axis)
+
+    def unbind(self, axis=0):
+        """Views of the slices of `x` along `axis`."""
+        return op_unstack(self, axis)
+
+    def argmax(self, axis=None, keepdims=False):
+        """Position of the first largest element along `axis`, or in C order when it is None."""
+        return op_argmax(self, axis, keepdims)
+
+    def argmin(self, axis=None, keepdims=False):
+        """Position of the first smallest element along `axis`, or in C order when it is None."""
+        return op_argmin(self, axis, keepdims)
+
+    def argsort(self, axis=-1, *, descending=False, stable=True):
+        """The order that sorts `x` along `axis`; equal elements keep theirs."""
+        return op_argsort(self, axis, descending, stable)
+
+    def sort(self, axis=-1, *, descending=False, stable=True):
+        """Sorted along `axis`; equal elements keep their order."""
+        return op_sort(self, axis, descending, stable)
+
+    def topk(self, k, axis=-1, *, largest=True):
+        """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
+        return op_topk(self, k, axis, largest)
+
+    def celu_(self, alpha=1.0):
+        """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. In place."""
+        return op_celu_(self, alpha)
+
+    def elu_(self, alpha=1.0):
+        """x where x > 0, alpha * (exp(x) - 1) elsewhere. In place."""
+        return op_elu_(self, alpha)
+
+    def gelu_(self, approximate='none'):
+        """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'. In place."""
+        return op_gelu_(self, approximate)
+
+    def hardsigmoid_(self):
+        """x / 6 + 1/2 between 0 and 1. In place."""
+        return op_hardsigmoid_(self)
+
+    def hardswish_(self):
+        """x * hardsigmoid(x). In place."""
+        return op_hardswish_(self)
+
+    def hard_swish_(self):
+        """x * hardsigmoid(x). In place."""
+        return op_hardswish_(self)
+
+    def hardtanh_(self, min_val=-1.0, max_val=1.0):
+        """x between `min_val` and `max_val`. In place."""
+        return op_hardtanh_(self, min_val, max_val)
+
+    def leaky_relu_(self, negative_slope=0.01):
+        """x where x > 0, negative_slope * x elsewhere. In place."""
+        return op_leaky_relu_(self, negative_slope)
+
+    def log_sigmoid_(self):
+        """log(sigmoid(x)) without overflow. In place."""
+        return op_log_sigmoid_(self)
+
+    def logsigmoid_(self):
+        """log(sigmoid(x)) without overflow. In place."""
+        return op_log_sigmoid_(self)
+
+    def mish_(self):
+        """x * tanh(log(1 + exp(x))). In place."""
+        return op_mish_(self)
+
+    def relu(self):
+        """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
+        return op_relu(self)
+
+    def relu_(self):
+        """x where x > 0, 0 elsewhere, with derivative 0 at 0. In place."""
+        return op_relu_(self)
+
+    def relu6_(self):
+        """x between 0 and 6. In place."""
+        return op_relu6_(self)
+
+    def selu_(self):
+        """elu with the scale and alpha of self-normalising networks. In place."""
+        return op_selu_(self)
+
+    def silu_(self):
+        """x * sigmoid(x). In place."""
+        return op_silu_(self)
+
+    def swish_(self):
+        """x * sigmoid(x). In place."""
+        return op_silu_(self)
+
+    def softplus_(self, beta=1.0, threshold=20.0):
+        """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold. In place."""
+        return op_softplus_(self, beta, threshold)
+
+    def softsign_(self):
+        """x / (1 + abs(x)). In place."""
+        return op_softsign_(self)
+
+    def tanhshrink_(self):
+        """x - tanh(x). In place."""
+        return op_tanhshrink_(self)
+
+    def log_softmax(self, axis=-1):
+        """x - logsumexp(x) along `axis`."""
+        return op_log_softmax(self, axis)
+
+    def softmax(self, axis=-1):
+        """exp(x) / sum(exp(x)) along `axis`, without overflow."""
+        return op_softmax(self, axis)
+
+    def astype(self, dtype):
+        """A copy of `x` with another dtype."""
+        return op_astype(self, dtype)
+
+    def copy(self):
+        """The same elements in memory of their own."""
+        return op_copy(self)
+
+    def clone(self):
+        """The same elements in memory of their own."""
+        return op_copy(self)
+
+    def copy_(self, source):
+        """x[...] = source. In place."""
+        return op_copy_(self, source)
+
+    def fill_(self, value):
+        """x[...] = value, a number or a 0-d array. In place."""
+        return op_fill_(self, value)
+
+    def zero_(self):
+        """x[...] = 0. In place."""
+        return op_zero_(self)
 
 
 register_tensor_type(Tensor)

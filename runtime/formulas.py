@@ -9,6 +9,20 @@ import math
 import string
 
 
+def axes_tuple(axis, ndim):
+    """Axes counted from the front, as a tuple; None means all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(a % max(ndim, 1) for a in ((axis,) if isinstance(axis, int) else axis))
+
+
+def checked_reduction(reduction):
+    """`reduction`, if a loss knows it."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
+    return reduction
+
+
 def einsum_adjoint(subscripts, operand):
     """The summation that carries the cotangent of 'a,b->y' back to `a` (operand 0) or `b` (1)."""
     left, right, out = subscripts.replace("->", ",").split(",")
@@ -73,6 +87,17 @@ def is_complex(dtype):
 def opposite(shift):
     """Minus each of one or several integers."""
     return tuple(-n for n in shift) if isinstance(shift, (tuple, list)) else -shift
+
+
+def reduced_count(shape, axis, correction=0):
+    """How many elements a reduction of `shape` along `axis` makes one, less `correction` and not below 0."""
+    return max(math.prod(shape[a] for a in axes_tuple(axis, len(shape)) if shape) - correction, 0)
+
+
+def slice_along(axis, start, stop):
+    """The index that takes slice start:stop of one axis and all of the others."""
+    part = slice(start, stop)
+    return (slice(None),) * axis + (part,) if axis >= 0 else (Ellipsis, part) + (slice(None),) * (-axis - 1)
 
 
 def tensordot_adjoint(a_ndim, b_ndim, axes, operand):

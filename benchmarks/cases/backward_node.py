@@ -1,4 +1,4 @@
-"""What one node costs in backward: a chain of products, both sides differentiated, recorded once and swept repeatedly."""
+"""What one node costs in backward: a chain of products, both sides differentiated, recorded once and swept often."""
 
 import numpy as np
 

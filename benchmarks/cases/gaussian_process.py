@@ -1,4 +1,4 @@
-"""Negative log marginal likelihood of a Gaussian process, and its gradient in the hyper-parameters: LAPACK with a tape."""
+"""A Gaussian process: negative log marginal likelihood and its gradient in the hyper-parameters, through LAPACK."""
 
 import numpy as np
 

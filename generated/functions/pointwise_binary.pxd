@@ -6,11 +6,128 @@ from gradspec.node cimport Node
 cdef class AddBackward(Node):
     pass
 
+cdef class Atan2Backward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class ClipBackward(Node):
+    cdef object min
+    cdef uint32_t min_version
+    cdef object x
+    cdef uint32_t x_version
+    cdef object max
+    cdef uint32_t max_version
+
+cdef class CopysignBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class DivideBackward(Node):
+    cdef object b
+    cdef uint32_t b_version
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class FloorDivideBackward(Node):
+    pass
+
+cdef class FmaxBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class FminBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class FmodBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class HypotBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class LogaddexpBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class Logaddexp2Backward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class MaximumBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class MinimumBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
 cdef class MultiplyBackward(Node):
     cdef object b
     cdef uint32_t b_version
     cdef object a
     cdef uint32_t a_version
 
+cdef class PowBackward(Node):
+    cdef object b
+    cdef uint32_t b_version
+    cdef object a
+    cdef uint32_t a_version
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class RemainderBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+
+cdef class ScaledPowBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version
+    cdef object c
+    cdef uint32_t c_version
+    cdef object y
+    cdef uint32_t y_version
+
 cdef class SubtractBackward(Node):
     pass
+
+cdef class WhereBackward(Node):
+    cdef object mask
+    cdef uint32_t mask_version
+
+cdef class XlogyBackward(Node):
+    cdef object a
+    cdef uint32_t a_version
+    cdef object b
+    cdef uint32_t b_version

@@ -3,15 +3,192 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
+cdef class AbsoluteBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class AcosBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class AcoshBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class AngleBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class AsinBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class AsinhBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class AtanBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class AtanhBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class CbrtBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class CeilBackward(Node):
+    pass
+
 cdef class ConjBackward(Node):
     pass
+
+cdef class CosBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class CoshBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class Deg2radBackward(Node):
+    pass
+
+cdef class DigammaBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class ErfBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class ErfcBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class ErfinvBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class ExpBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class Exp2Backward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class Expm1Backward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class FloorBackward(Node):
+    pass
+
+cdef class ImagBackward(Node):
+    pass
+
+cdef class LgammaBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class LogBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class Log10Backward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class Log1pBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class Log2Backward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class LogitBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class NanToNumBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
 
 cdef class NegativeBackward(Node):
     pass
 
+cdef class PolygammaBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+    cdef object n
+
+cdef class PositiveBackward(Node):
+    pass
+
+cdef class Rad2degBackward(Node):
+    pass
+
 cdef class RealBackward(Node):
+    pass
+
+cdef class ReciprocalBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class RoundBackward(Node):
+    pass
+
+cdef class RsqrtBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class SigmoidBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class SignBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+    cdef object y
+    cdef uint32_t y_version
     cdef object x_dtype
+
+cdef class SinBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class SincBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class SincDerivativeBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+    cdef object n
+
+cdef class SinhBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class SqrtBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+
+cdef class SquareBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
+cdef class TanBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
 
 cdef class TanhBackward(Node):
     cdef object y
     cdef uint32_t y_version
+
+cdef class TruncBackward(Node):
+    pass

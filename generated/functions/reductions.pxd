@@ -3,27 +3,92 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
-cdef class AstypeBackward(Node):
-    pass
-
-cdef class BroadcastToBackward(Node):
+cdef class EuclideanNormBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object x
+    cdef uint32_t x_version
     cdef object x_shape
+    cdef object axis
+    cdef object keepdims
 
-cdef class PermuteDimsBackward(Node):
-    cdef object axes
+cdef class LogsumexpBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object x
+    cdef uint32_t x_version
+    cdef object x_shape
+    cdef object axis
+    cdef object keepdims
+
+cdef class MaxBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object x
+    cdef uint32_t x_version
+    cdef object x_shape
+    cdef object axis
+    cdef object keepdims
+    cdef object y_dtype
+
+cdef class MeanBackward(Node):
+    cdef object x_shape
+    cdef object axis
+    cdef object keepdims
+
+cdef class MinBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object x
+    cdef uint32_t x_version
+    cdef object x_shape
+    cdef object axis
+    cdef object keepdims
+    cdef object y_dtype
+
+cdef class PowerNormBackward(Node):
+    cdef object y
+    cdef uint32_t y_version
+    cdef object x
+    cdef uint32_t x_version
+    cdef object x_shape
+    cdef object axis
+    cdef object keepdims
+    cdef object ord
+
+cdef class ProdBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+    cdef object axis
+    cdef object x_shape
+    cdef object keepdims
+
+cdef class StdBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+    cdef object y
+    cdef uint32_t y_version
+    cdef object axis
+    cdef object x_shape
+    cdef object correction
+    cdef object keepdims
 
 cdef class SumBackward(Node):
     cdef object x_shape
     cdef object axis
     cdef object keepdims
 
+cdef class UnreduceBackward(Node):
+    cdef object axis
+    cdef object keepdims
+
 cdef class SumToBackward(Node):
     cdef object x_shape
 
-cdef class SwapaxesBackward(Node):
-    cdef object a
-    cdef object b
-
-cdef class UnreduceBackward(Node):
+cdef class VarBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
     cdef object axis
+    cdef object x_shape
+    cdef object correction
     cdef object keepdims

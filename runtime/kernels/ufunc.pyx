@@ -52,6 +52,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
     int PyArray_NDIM(ndarray)
     npy_intp* PyArray_DIMS(ndarray)
     npy_intp PyArray_SIZE(ndarray)
+    npy_intp PyArray_ITEMSIZE(ndarray)
     char* PyArray_BYTES(ndarray)
     bint PyArray_ISNOTSWAPPED(ndarray)
     int NPY_ARRAY_C_CONTIGUOUS
@@ -179,7 +180,7 @@ cdef class Ufunc:
                 out = PyArray_EMPTY(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot], 0)
                 size = PyArray_SIZE(x)
                 args[0], args[1] = PyArray_BYTES(x), PyArray_BYTES(out)
-                steps[0], steps[1] = ITEM_SIZES[slot], out.itemsize
+                steps[0], steps[1] = ITEM_SIZES[slot], PyArray_ITEMSIZE(out)
                 if self.run(slot, args, size, steps):
                     return out
         try:
@@ -220,7 +221,7 @@ cdef class Ufunc:
         if lead is not None:
             out = PyArray_EMPTY(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot], 0)
             size = PyArray_SIZE(lead)
-            args[2], steps[2] = PyArray_BYTES(out), out.itemsize
+            args[2], steps[2] = PyArray_BYTES(out), PyArray_ITEMSIZE(out)
             if self.run(slot, args, size, steps):
                 return out
         try:

@@ -1,0 +1,76 @@
+"""One element for each row, chosen by its class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def one_hot(indices, num_classes, dtype):
+    """A new last axis with 1 at each index.
+
+    Parameters
+    ----------
+    indices : array_like of int
+        In [0, num_classes).
+    num_classes : int
+    dtype : dtype or None
+        None means int64.
+
+    Returns
+    -------
+    ndarray
+    """
+    indices = np.asarray(indices)
+    if indices.size and not 0 <= indices.min() <= indices.max() < num_classes:
+        raise IndexError(f"one_hot: indices must be in [0, {num_classes}), got {indices.min()} to {indices.max()}")
+    return (indices[..., None] == np.arange(num_classes)).astype(np.int64 if dtype is None else dtype)
+
+
+def pick(x, indices, axis):
+    """One element along `axis` for each place of the other axes.
+
+    Parameters
+    ----------
+    x : ndarray
+    indices : array_like of int
+        Has the shape of `x` without `axis`.
+    axis : int
+
+    Returns
+    -------
+    ndarray
+        New memory.
+    """
+    return np.array(x[_places(indices, x.shape, axis)])
+
+
+def unpick(x, indices, shape, axis):
+    """Zeros with the elements of `x` where pick finds them.
+
+    Parameters
+    ----------
+    x : ndarray
+        Has the shape of `indices`.
+    indices : array_like of int
+    shape : tuple of int
+        Of the result.
+    axis : int
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.zeros(shape, np.asarray(x).dtype)
+    y[_places(indices, y.shape, axis)] = x
+    return y
+
+
+def _places(indices, shape, axis):
+    """The index that holds `indices` along `axis` and counts along the other axes."""
+    indices, axis = np.asarray(indices), axis % len(shape)
+    others = shape[:axis] + shape[axis + 1 :]
+    if indices.shape != others:
+        raise ValueError(f"pick: indices of shape {others} are due for axis {axis} of {shape}, got {indices.shape}")
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"pick: indices must be integers, got {indices.dtype}")
+    return (*np.indices(others, sparse=True)[:axis], indices, *np.indices(others, sparse=True)[axis:])

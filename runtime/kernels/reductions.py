@@ -1,0 +1,153 @@
+"""Norms, log-sum-exp and softmax along axes, and the two ways back: a reduced array to its old shape, a broadcast one too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def euclidean_norm(x, axis, keepdims):
+    """Square root of the sum of squared moduli.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+        Real.
+    """
+    x = np.asarray(x)
+    squares = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+    return np.sqrt(np.sum(squares, axis=axis, keepdims=keepdims))
+
+
+def log_softmax(x, axis):
+    """``x - logsumexp(x)`` along `axis`.
+
+    Parameters
+    ----------
+    x : ndarray
+        Real.
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    shifted = x - _highest(x, axis)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def logsumexp(x, axis, keepdims):
+    """``log(sum(exp(x)))`` without overflow; -inf where all of `x` is.
+
+    Parameters
+    ----------
+    x : ndarray
+        Real.
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    highest = _highest(x, axis)
+    highest = np.where(np.isinf(highest), 0, highest)
+    with np.errstate(divide="ignore"):
+        y = np.log(np.sum(np.exp(x - highest), axis=axis, keepdims=True)) + highest
+    return y if keepdims else np.squeeze(y, axis)
+
+
+def power_norm(x, ord, axis, keepdims):
+    """``sum(abs(x)**ord)**(1/ord)``, scaled by the largest modulus so that no power overflows.
+
+    Parameters
+    ----------
+    x : ndarray
+    ord : float
+        Neither 0 nor infinite.
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+        Real.
+    """
+    moduli = np.abs(x)
+    scale = np.max(moduli, axis=axis, keepdims=True, initial=0)
+    ratios = moduli / np.where((scale == 0) | np.isinf(scale), 1, scale)
+    with np.errstate(divide="ignore"):
+        y = scale * np.power(np.sum(np.power(ratios, ord), axis=axis, keepdims=True), 1 / ord)
+    return y if keepdims else np.squeeze(y, axis)
+
+
+def softmax(x, axis):
+    """``exp(x) / sum(exp(x))`` along `axis`, without overflow.
+
+    Parameters
+    ----------
+    x : ndarray
+        Real.
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.asarray(np.exp(x - _highest(x, axis)))
+    y /= np.sum(y, axis=axis, keepdims=True)
+    return y
+
+
+def sum_to(x, shape):
+    """Sum over the axes along which an array of `shape` is broadcast to the shape of `x`.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray
+        New memory, also where there is nothing to sum.
+    """
+    x = np.asarray(x)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    extra = x.ndim - len(shape)
+    axes = tuple(i for i in range(x.ndim) if i < extra or shape[i - extra] == 1 != x.shape[i])
+    return np.sum(x, axis=axes, keepdims=True).reshape(shape)
+
+
+def unreduce(x, shape, axis, keepdims):
+    """Broadcast a reduced array back along the axes that were reduced.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+        The shape before the reduction.
+    axis : int, tuple of int or None
+    keepdims : bool
+        Whether `x` still has the reduced axes.
+
+    Returns
+    -------
+    ndarray
+        A read-only view of `x`.
+    """
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if axis is not None and not keepdims:
+        axes = {i % max(len(shape), 1) for i in ((axis,) if isinstance(axis, int) else axis)}
+        x = np.reshape(x, [1 if i in axes else n for i, n in enumerate(shape)])
+    return np.broadcast_to(x, shape)
+
+
+def _highest(x, axis):
+    """The maximum, -inf of nothing, with the reduced axes kept."""
+    return np.max(x, axis=axis, keepdims=True, initial=-np.inf if np.asarray(x).dtype.kind == "f" else None)

@@ -1,0 +1,416 @@
+"""Analysis: the rules of the derivative forms; each refusal beside its whole message."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.analyze import formulas_of
+
+
+def test_formulas_by_key(small):
+    ops = small.analyze("").ops
+    assert list(formulas_of(ops["matmul"])) == ["forward", "vjp: a", "vjp: b"]
+    assert list(formulas_of(ops["cos"])) == ["forward", "dy/dx"]
+
+
+def test_every_op_is_analysed(small):
+    assert all(op.derived is not None for op in small.analyze("").ops.values())
+
+
+def test_a_helper_that_no_formula_calls(small):
+    small.write("runtime/formulas.py", "def first(shape):\n    return shape[0]\n")
+    assert small.refusal("analyze", "") == """\
+runtime/formulas.py:1:1: error: no formula calls the helper 'first'
+def first(shape):
+^"""
+
+
+def test_errors_come_in_the_order_of_the_file(small):
+    entry = "- op: f(x, w) -> y\n  doc: F.\n  forward: np.sine(x)\n  dy/dx: coss(x)\n  samples: two\n"
+    lines = [line.split(":")[1] for line in small.refusal("analyze", entry).splitlines() if "error" in line]
+    assert lines == ["12", "14", "15"]
+
+
+REFUSED = {
+    "no forward": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:12:7: error: f: forward: missing: the NumPy expression or kernel that computes the op
+- op: f(x) -> y
+      ^""",
+    ),
+    "forward of a composite": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  composite: sin(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: a composite is its own forward
+  forward: np.sin(x)
+           ^""",
+    ),
+    "no samples": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:12:7: error: f: samples: missing: an op without samples is not tested
+- op: f(x) -> y
+      ^""",
+    ),
+    "sample that is no call of f": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  samples:
+  - g(x(3))
+""",
+        """\
+derivatives.yaml:17:5: error: f: samples: a sample is a call f(...)
+  - g(x(3))
+    ^""",
+    ),
+    "sample with an unknown maker": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  samples:
+  - f(posi(3))
+""",
+        """\
+derivatives.yaml:17:7: error: f: samples: unknown function 'posi'; did you mean 'pos'?
+  - f(posi(3))
+      ^""",
+    ),
+    "sample that does not fit": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  samples: two
+""",
+        """\
+derivatives.yaml:16:12: error: f: samples: f(x(3, 4), x(4)): f takes 1 positional argument, 2 given
+  samples: two
+           ^
+derivatives.yaml:16:12: error: f: samples: f(x(3, 1), x(2, 1, 4)): f takes 1 positional argument, 2 given
+  samples: two
+           ^""",
+    ),
+    "domain of another name": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  domain: z > 0
+  forward: np.log(x)
+  dy/dx: 1 / x
+  samples: one
+""",
+        """\
+derivatives.yaml:14:11: error: f: domain: names no argument of the op
+  domain: z > 0
+          ^""",
+    ),
+    "input without a partial": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  dtype: real
+  forward: np.add(a, b)
+  dy/da: 1
+  samples: two
+""",
+        """\
+derivatives.yaml:12:7: error: f: dy/db: input 'b' has no rule
+- op: f(a, b) -> y
+      ^""",
+    ),
+    "partial of an unknown input": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  dy/dz: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:16:10: error: f: dy/dz: 'z' is not an input
+  dy/dz: cos(x)
+         ^""",
+    ),
+    "partial of a parameter": (
+        """\
+- op: f(x, Scalar n=1) -> y
+  doc: F.
+  forward: np.multiply(x, n)
+  dy/dx: n
+  dy/dn: x
+  samples: one
+""",
+        """\
+derivatives.yaml:16:10: error: f: dy/dn: 'n' is Scalar, which has no derivative
+  dy/dn: x
+         ^""",
+    ),
+    "partial of a list": (
+        """\
+- op: f(Array[] xs) -> y
+  doc: F.
+  dtype: real
+  forward: np.stack(xs)
+  dy/dxs: 1
+  samples:
+  - f([x(3)])
+""",
+        """\
+derivatives.yaml:12:7: error: f: op: a partial is between elements, and 'xs' is a list: write vjp and jvp
+- op: f(Array[] xs) -> y
+      ^""",
+    ),
+    "input without a vjp": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  multilinear: [a, b]
+  vjp:
+    a: grad * conj(b)
+  samples: two
+""",
+        """\
+derivatives.yaml:17:5: error: f: vjp: input 'b' has no rule
+    a: grad * conj(b)
+    ^""",
+    ),
+    "input that is not linear": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  linear: [a]
+  vjp:
+    a: grad * conj(b)
+    b: grad * conj(a)
+  samples: two
+""",
+        """\
+derivatives.yaml:15:11: error: f: linear: input 'b' is not named: write vjp and jvp if the op is not linear in it
+  linear: [a]
+          ^""",
+    ),
+    "vjp of an unknown input": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.negative(x)
+  linear: [x]
+  vjp:
+    x: -grad
+    z: grad
+  samples: one
+""",
+        """\
+derivatives.yaml:18:8: error: f: vjp: z: 'z' is not an input
+    z: grad
+       ^""",
+    ),
+    "vjp of an index": (
+        """\
+- op: f(x, Index i) -> y
+  doc: F.
+  forward: np.take(x, i)
+  linear: [x]
+  vjp:
+    x: grad
+    i: grad
+  samples:
+  - f(x(3), 0)
+""",
+        """\
+derivatives.yaml:18:8: error: f: vjp: i: 'i' is Index, which has no derivative
+    i: grad
+       ^""",
+    ),
+    "nothing to differentiate": (
+        """\
+- op: f(int n) -> y
+  doc: F.
+  forward: np.eye(n)
+  linear: []
+  vjp: {}
+  samples:
+  - f(3)
+""",
+        """\
+derivatives.yaml:12:7: error: f: op: no input can carry a gradient: write nondifferentiable: true
+- op: f(int n) -> y
+      ^""",
+    ),
+    "jvp term with two tangents": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  vjp:
+    a: grad * conj(b)
+    b: grad * conj(a)
+  jvp:
+    y: (a_t + b_t) * b
+  samples: two
+""",
+        """\
+derivatives.yaml:19:8: error: f: jvp: y: a term with the tangents 'a_t' and 'b_t': write one term for each
+    y: (a_t + b_t) * b
+       ^""",
+    ),
+    "jvp term without a tangent": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  vjp:
+    a: grad * conj(b)
+    b: grad * conj(a)
+  jvp:
+    y: a_t * b + a * b_t + a
+  samples: two
+""",
+        """\
+derivatives.yaml:19:28: error: f: jvp: y: a term without a tangent
+    y: a_t * b + a * b_t + a
+                           ^""",
+    ),
+    "jvp without a tangent of an input": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  vjp:
+    a: grad * conj(b)
+    b: grad * conj(a)
+  jvp:
+    y: a_t * b
+  samples: two
+""",
+        """\
+derivatives.yaml:19:5: error: f: jvp: input 'b' has no rule: no term has 'b_t'
+    y: a_t * b
+    ^""",
+    ),
+    "jvp of an unknown output": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  vjp:
+    a: grad * conj(b)
+    b: grad * conj(a)
+  jvp:
+    y: a_t * b + a * b_t
+    z: a_t
+  samples: two
+""",
+        """\
+derivatives.yaml:20:8: error: f: jvp: z: 'z' is not an output
+    z: a_t
+       ^""",
+    ),
+    "vjp that is no array": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.negative(x)
+  linear: [x]
+  vjp:
+    x: x.shape
+  samples: one
+""",
+        """\
+derivatives.yaml:17:8: error: f: vjp: x: gives a static value, and 'x' is an array
+    x: x.shape
+       ^""",
+    ),
+    "vjp of a list that is one array": (
+        """\
+- op: f(Array[] xs) -> y
+  doc: F.
+  forward: np.stack(xs)
+  linear: [xs]
+  vjp:
+    xs: grad
+  samples:
+  - f([x(3), x(3)])
+""",
+        """\
+derivatives.yaml:17:9: error: f: vjp: xs: gives an array, and 'xs' is a list of arrays
+    xs: grad
+        ^""",
+    ),
+    "in place without an array": (
+        """\
+- op: f_(int n) -> y
+  doc: F.
+  forward: np.eye(n)
+  nondifferentiable: true
+  samples:
+  - f(3)
+""",
+        """\
+derivatives.yaml:12:7: error: f_: op: an op whose name ends in '_' writes into its first argument, which is not an Array
+- op: f_(int n) -> y
+      ^""",
+    ),
+    "inplace that is no kernel": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  variants: [inplace]
+  forward: np.sin(x)
+  inplace: np.sin(x)
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:16:12: error: f: inplace: a call of a kernel that writes into the first argument
+  inplace: np.sin(x)
+           ^""",
+    ),
+    "inplace without the variant": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  inplace: np.sin(x)
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:15:12: error: f: inplace: the op has no variant 'inplace'
+  inplace: np.sin(x)
+           ^""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(small, name):
+    entry, message = REFUSED[name]
+    assert small.refusal("analyze", entry) == message

@@ -1,0 +1,448 @@
+"""The numeric check: formulas that are wrong, and what the message says of them."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.check import make_sample
+
+KERNELS = """\
+def keep_(x):
+    pass
+"""
+
+
+def test_the_prelude_is_right(small):
+    assert small.check("") == []
+
+
+def test_progress_counts_the_ops(small):
+    from codegen.check import check
+
+    spec, seen = small.analyze(""), []
+    check(spec, small.root, lambda *step: seen.append(step))
+    assert seen[0] == (0, len(spec.ops), "conj") and len(seen) == len(spec.ops)
+
+
+def test_samples_are_the_same_in_every_run(small):
+    op = small.analyze("").ops["sum"]
+    one, two = make_sample(op, 0, float), make_sample(op, 0, float)
+    assert (one.arguments["x"] == two.arguments["x"]).all()
+    assert one.arguments["axis"] == 1 and one.arguments["keepdims"] is False
+
+
+def test_what_needs_kernels_that_are_not_built_waits(small):
+    small.write("runtime/kernels/fast.pyx", "def sine(x):\n    pass\n")
+    entry = """\
+- op: f(x) -> y
+  doc: F.
+  forward: kernels.sine(x)
+  dy/dx: sin(x)
+  samples: one
+- op: g(x) -> y
+  doc: G.
+  composite: f(x) * 2
+  samples: one
+- op: h(x) -> y
+  doc: H.
+  forward: np.sin(x)
+  dy/dx: f(x)
+  samples: one
+"""
+    assert small.check(entry) == ["f", "g", "h"]
+
+
+def test_kernels_that_are_plain_python_run_from_their_source(small):
+    small.write("runtime/kernels/slow.py", "import numpy as np\n\n\ndef sine(x):\n    return np.sin(x)\n")
+    entry = "- op: f(x) -> y\n  doc: F.\n  forward: kernels.sine(x)\n  dy/dx: {}(x)\n  samples: one\n"
+    assert small.check(entry.format("cos")) == []
+    assert "it has the wrong sign" in small.refusal("check", entry.format("-cos"))
+
+
+def test_lists_and_optional_arrays(small):
+    assert small.check("""\
+- op: join(Array[] xs, int axis=0) -> y
+  doc: Concatenation.
+  forward: np.concatenate(xs, axis)
+  linear: [xs]
+  vjp:
+    xs: parts(grad, xs.shape, axis)
+  samples:
+  - f([x(3, 4), x(1, 4)])
+  - f([x(3, 4), x(3, 2)], 1)
+
+- op: parts(x, int[] shapes, int axis=0) -> Array[] ys
+  doc: The adjoint of join.
+  forward: np.split(x, np.cumsum(np.array(shapes)[:-1, axis]), axis)
+  linear: [x]
+  vjp:
+    x: join(grad, axis)
+  samples:
+  - f(x(4, 4), ((3, 4), (1, 4)))
+
+- op: scaled(x, Array? w=None) -> y
+  doc: Product with w, if there is one.
+  forward: x if w is None else x * w
+  let:
+    factor: 1 if w is None else w
+  vjp:
+    x: grad * conj(factor) if w is not None else grad
+    w: grad * conj(x)
+  jvp:
+    y: x_t * factor + x * w_t
+  samples:
+  - f(x(3, 4))
+  - f(x(3, 4), x(4))
+""") == []
+
+
+REFUSED = {
+    "wrong sign": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.cos(x)
+  dy/dx: sin(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:15:10: error: f: dy/dx: is wrong: expected 0.9918, got -0.9918 at f(x(3, 4)) in float64; it has the wrong sign
+  dy/dx: sin(x)
+         ^""",
+    ),
+    "extra factor": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: 2 * cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:15:10: error: f: dy/dx: is wrong: expected 0.9835, got 1.967 at f(x(3, 4)) in float64; it is off by a factor 2
+  dy/dx: 2 * cos(x)
+         ^""",
+    ),
+    "missing factor": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(2 * x)
+  dy/dx: cos(2 * x)
+  samples: one
+""",
+        """\
+derivatives.yaml:15:10: error: f: dy/dx: is wrong: expected -1.935, got -0.9675 at f(x(3, 4)) in float64; it misses a factor 2
+  dy/dx: cos(2 * x)
+         ^""",
+    ),
+    "wrong": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x) + x
+  samples: one
+""",
+        """\
+derivatives.yaml:15:10: error: f: dy/dx: is wrong: expected -0.3091, got 1.576 at f(x(3, 4)) in float64
+  dy/dx: cos(x) + x
+         ^""",
+    ),
+    "not holomorphic": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: float
+  forward: np.real(x)
+  dy/dx: 1
+  samples: one
+""",
+        """\
+derivatives.yaml:16:10: error: f: dy/dx: is wrong: expected 0, got 0+1j at f(x(3, 4)) in complex128; the op is not holomorphic: write vjp and jvp
+  dy/dx: 1
+         ^""",
+    ),
+    "not complex": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.floor(x)
+  dy/dx: 0
+  samples: one
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: fails at f(x(3, 4)) in complex128: TypeError: ufunc 'floor' not supported for the input types, and the inputs could not be safely coerced to any supported types according to the casting rule ''safe''; an op that takes no complex arrays has dtype: real
+  forward: np.floor(x)
+           ^""",
+    ),
+    "outside its domain": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: real
+  forward: np.log(x)
+  dy/dx: 1 / x
+  samples: one
+""",
+        """\
+derivatives.yaml:17:12: error: f: samples: f(x(3, 4)) in float64 gives y that is not finite: a sample stays where the op is differentiable
+  samples: one
+           ^""",
+    ),
+    "on a kink": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: real
+  forward: np.abs(x - np.round(x, 2))
+  dy/dx: 0
+  samples: one
+""",
+        """\
+derivatives.yaml:17:12: error: f: samples: differences do not settle where x moves at f(x(3, 4)) in float64: is the sample on a kink?
+  samples: one
+           ^""",
+    ),
+    "formula that fails": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x) * x.shape[5]
+  samples: one
+""",
+        """\
+derivatives.yaml:15:10: error: f: dy/dx: fails at f(x(3, 4)) in float64: IndexError: tuple index out of range
+  dy/dx: cos(x) * x.shape[5]
+         ^""",
+    ),
+    "forward that fails": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: x * x.shape[5]
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: fails at f(x(3, 4)) in float64: IndexError: tuple index out of range
+  forward: x * x.shape[5]
+           ^""",
+    ),
+    "impossible domain": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  domain: x > 100
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:17:12: error: f: samples: f(x(3, 4)) in float64: ValueError: no sample was found in the domain x > 100
+  samples: one
+           ^""",
+    ),
+    "swapped arguments": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  dy/da: a
+  dy/db: b
+  samples: two
+""",
+        """\
+derivatives.yaml:15:10: error: f: dy/da: is wrong: expected -1.832, got 1.335 at f(x(3, 4), x(4)) in float64; it looks like the rule of 'b'
+  dy/da: a
+         ^
+derivatives.yaml:16:10: error: f: dy/db: is wrong: expected 1.335, got -1.832 at f(x(3, 4), x(4)) in float64; it looks like the rule of 'a'
+  dy/db: b
+         ^""",
+    ),
+    "linear on sin": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  linear: [x]
+  vjp:
+    x: grad * conj(cos(x))
+  samples: one
+""",
+        """\
+derivatives.yaml:15:11: error: f: linear: is not linear in 'x' at f(x(3, 4)) in float64
+  linear: [x]
+          ^""",
+    ),
+    "linear on an affine op": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: x + 1
+  linear: [x]
+  vjp:
+    x: grad
+  samples: one
+""",
+        """\
+derivatives.yaml:15:11: error: f: linear: is not linear in 'x': zeros do not give zeros at f(x(3, 4)) in float64
+  linear: [x]
+          ^""",
+    ),
+    "multilinear in one only": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: a * np.cos(b)
+  multilinear: [a, b]
+  vjp:
+    a: grad * cos(conj(b))
+    b: -grad * conj(a * sin(b))
+  samples: two
+""",
+        """\
+derivatives.yaml:15:16: error: f: multilinear: is not multilinear in 'b': zeros do not give zeros at f(x(3, 4), x(4)) in float64
+  multilinear: [a, b]
+               ^""",
+    ),
+    "vjp that forgets conj": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  multilinear: [a, b]
+  vjp:
+    a: grad * b
+    b: grad * conj(a)
+  samples: two
+""",
+        """\
+derivatives.yaml:17:8: error: f: vjp: a: is wrong: expected 1.898, got -10.64 at f(x(3, 4), x(4)) in complex128; real samples are right: is conj missing?
+    a: grad * b
+       ^""",
+    ),
+    "vjp of wrong shape": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.swapaxes(x, 0, 1)
+  linear: [x]
+  vjp:
+    x: grad
+  samples: one
+""",
+        """\
+derivatives.yaml:17:8: error: f: vjp: x: has the shape (4, 3), which does not reduce to (3, 4) at f(x(3, 4)) in float64
+    x: grad
+       ^""",
+    ),
+    "vjp with the wrong sign": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.negative(x)
+  linear: [x]
+  vjp:
+    x: grad
+  samples: one
+""",
+        """\
+derivatives.yaml:17:8: error: f: vjp: x: is wrong: expected 3.016, got -3.016 at f(x(3, 4)) in float64; it has the wrong sign
+    x: grad
+       ^""",
+    ),
+    "swapped vjps": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.multiply(a, b)
+  multilinear: [a, b]
+  vjp:
+    a: grad * conj(a)
+    b: grad * conj(b)
+  samples:
+  - f(x(3), x(3))
+""",
+        """\
+derivatives.yaml:17:8: error: f: vjp: a: is wrong: expected 1.771, got 1.76 at f(x(3), x(3)) in float64; it looks like the rule of 'b'
+    a: grad * conj(a)
+       ^
+derivatives.yaml:18:8: error: f: vjp: b: is wrong: expected 2.412, got 1.619 at f(x(3), x(3)) in float64; it looks like the rule of 'a'
+    b: grad * conj(b)
+       ^""",
+    ),
+    "wrong jvp": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.divide(a, b)
+  vjp:
+    a: grad / conj(b)
+    b: -grad * conj(y / b)
+  jvp:
+    y: a_t / b + y * b_t / b
+  samples: two
+""",
+        """\
+derivatives.yaml:19:8: error: f: jvp: y: is wrong where b moves: expected -13.97, got 13.97 at f(x(3, 4), x(4)) in float64; it has the wrong sign
+    y: a_t / b + y * b_t / b
+       ^""",
+    ),
+    "wrong shape": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  shape: (m, n) -> (m, n)
+  forward: np.swapaxes(x, 0, 1)
+  nondifferentiable: true
+  samples: one
+""",
+        """\
+derivatives.yaml:14:10: error: f: shape: does not hold at f(x(3, 4)) in float64: y has (4, 3), not (3, 4)
+  shape: (m, n) -> (m, n)
+         ^""",
+    ),
+    "inplace that writes something else": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  variants: [inplace]
+  forward: np.negative(x)
+  inplace: kernels.keep_(x)
+  linear: [x]
+  vjp:
+    x: -grad
+  samples: one
+""",
+        """\
+derivatives.yaml:16:12: error: f: inplace: writes something else than forward gives at f(x(3, 4)) in float64
+  inplace: kernels.keep_(x)
+           ^""",
+    ),
+    "vjp of a list of another length": (
+        """\
+- op: f(Array[] xs) -> y
+  doc: F.
+  forward: np.stack(xs)
+  linear: [xs]
+  vjp:
+    xs: (sum(grad, 0), sum(grad, 0))
+  samples:
+  - f([x(3), x(3), x(3)])
+""",
+        """\
+derivatives.yaml:17:9: error: f: vjp: xs: gives 2 arrays for 3 at f([x(3), x(3), x(3)]) in float64
+    xs: (sum(grad, 0), sum(grad, 0))
+        ^""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(small, name):
+    entry, message = REFUSED[name]
+    small.write('runtime/kernels/copies.py', KERNELS)
+    assert small.refusal("check", entry) == message

@@ -1,0 +1,76 @@
+"""Derivation: vjp, jvp and saved values that follow from each form."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.model import Derived
+
+
+def derived(small, signature: str, *lines: str, dtype: str = "any") -> Derived:
+    entry = "\n".join([f"- op: {signature}", "  doc: F.", f"  dtype: {dtype}", "  forward: np.sin(0)", *lines, ""])
+    samples = "  samples:\n  - f(x(3), x(3))\n" if "b" in signature else "  samples: one\n"
+    return small.analyze(entry + samples).ops["f"].derived
+
+
+@pytest.mark.parametrize(
+    ("partial", "vjp", "jvp"),
+    [
+        ("1", "grad", "x_t"),
+        ("-1", "-grad", "-x_t"),
+        ("0", "zeros_like(grad)", "zeros_like(x_t)"),
+        ("2", "grad * 2", "x_t * 2"),
+        ("n", "grad * n", "x_t * n"),
+        ("cos(x)", "grad * conj(cos(x))", "x_t * cos(x)"),
+        ("-sin(x)", "grad * -conj(sin(x))", "x_t * -sin(x)"),
+        ("2 * x", "grad * (2 * conj(x))", "x_t * (2 * x)"),
+        ("1 / x", "grad / conj(x)", "x_t / x"),
+        ("1 - y*y", "grad * conj(1 - y * y)", "x_t * (1 - y * y)"),
+        ("y if n else 1", "grad * (conj(y) if n else 1)", "x_t * (y if n else 1)"),
+        ("conj(x)", "grad * x", "x_t * conj(x)"),
+    ],
+)
+def test_partials(small, partial, vjp, jvp):
+    found = derived(small, "f(x, int n=1) -> y", f"  dy/dx: {partial}")
+    assert found.vjp["x"].source == vjp
+    assert [(term.tangent_of, term.formula.source) for term in found.jvp["y"]] == [("x", jvp)]
+
+
+def test_a_real_op_needs_no_conj(small):
+    assert derived(small, "f(x) -> y", "  dy/dx: cos(x)", dtype="real").vjp["x"].source == "grad * cos(x)"
+
+
+def test_partials_of_two_outputs_add_up(small):
+    found = derived(small, "f(x) -> q, r", "  dq/dx: 2", "  dr/dx: y2", "  let:", "    y2: q") if False else None
+    assert found is None
+
+
+def test_what_a_formula_names_is_saved(small):
+    found = derived(small, "f(a, b, int n=1) -> y", "  dy/da: y * b.ndim", "  dy/db: a * n")
+    assert [(s.field, s.kind) for s in found.saved_for["a"]] == [("y", "output"), ("b_ndim", "ndim")]
+    assert [(s.field, s.kind) for s in found.saved_for["b"]] == [("a", "input"), ("n", "static")]
+    assert [s.field for s in found.saved] == ["y", "b_ndim", "a", "n"]
+
+
+def test_saved_values_of_lets_count(small):
+    found = derived(small, "f(x) -> y", "  let:", "    u: cos(y)", "    v: u * 2", "  dy/dx: v / x.size")
+    assert [(s.name, s.kind) for s in found.saved_for["x"]] == [("y", "output"), ("x", "shape")]
+    assert found.lets_for == {"vjp:x": ("u", "v"), "jvp:y": ("u", "v"), "forward": ()}
+
+
+def test_linear_is_jointly_linear(small):
+    found = derived(small, "f(a, b) -> y", "  linear: [a, b]", "  vjp:", "    a: grad", "    b: -grad")
+    assert (found.joint_linear, found.jvp) == (("a", "b"), {})
+
+
+def test_multilinear_has_a_term_for_each_factor(small):
+    lines = ("  multilinear: [a, b]", "  vjp:", "    a: grad * b", "    b: grad * a")
+    found = derived(small, "f(a, b, *, int n=1) -> y", *lines)
+    assert [term.formula.source for term in found.jvp["y"]] == ["f(a_t, b, n=n)", "f(a, b_t, n=n)"]
+
+
+def test_a_jvp_is_split_into_terms(small):
+    lines = ("  let:", "    u: a_t * 2", "  vjp:", "    a: grad", "    b: grad", "  jvp:", "    y: b_t - (u - a_t)")
+    found = derived(small, "f(a, b) -> y", *lines)
+    terms = [(term.tangent_of, term.formula.source) for term in found.jvp["y"]]
+    assert terms == [("b", "b_t"), ("a", "-u"), ("a", "a_t")]

@@ -1,0 +1,59 @@
+"""Evaluation: ops, helpers and lets by name on plain arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codegen.evaluate import ArrayList, Evaluator
+
+ENTRY = """\
+- op: f(x, int n=2) -> y
+  doc: F.
+  let:
+    k: doubled(n)
+    never: sum(x, 99)
+  composite: sin(x) * k if n else never
+  samples: one
+
+- op: halves(Array[] xs) -> Array[] ys
+  doc: Half of each.
+  forward: [0.5 * xs[0], 0.5 * xs[1]]
+  nondifferentiable: true
+  samples:
+  - f([x(3), x(2)])
+
+- op: negate_(x) -> y
+  doc: Minus, in place.
+  inplace: kernels.negate_(x)
+  linear: [x]
+  vjp:
+    x: -grad
+  samples: one
+"""
+
+
+def evaluator(small) -> tuple[Evaluator, dict]:
+    small.write("runtime/formulas.py", "def doubled(n):\n    return 2 * n\n")
+    small.write("runtime/kernels/plain.py", "import numpy as np\n\n\ndef negate_(x):\n    np.negative(x, out=x)\n")
+    spec = small.analyze(ENTRY.replace("  let:\n    k: doubled(n)\n    never: sum(x, 99)\n", "").replace(
+        "if n else never\n", "if n else sum(x, 99)\n  let:\n    k: doubled(n)\n"))  # fmt: skip
+    return Evaluator(spec, small.root), spec.ops
+
+
+def test_composites_call_ops_helpers_and_lets_when_needed(small):
+    run, ops = evaluator(small)
+    (y,) = run.forward(ops["f"], {"x": np.array([0.5, 1.0]), "n": 2})
+    assert np.allclose(y, 4 * np.sin([0.5, 1.0]))
+
+
+def test_lists_of_arrays(small):
+    run, ops = evaluator(small)
+    (ys,) = run.forward(ops["halves"], {"xs": [np.ones(3), np.ones(2)]})
+    assert isinstance(ys, ArrayList) and ys.shape == [(3,), (2,)]
+
+
+def test_an_in_place_op_does_not_touch_its_argument(small):
+    run, ops = evaluator(small)
+    x = np.ones(3)
+    (y,) = run.forward(ops["negate_"], {"x": x})
+    assert (x == 1).all() and (y == -1).all()

@@ -1,0 +1,212 @@
+"""Formulas: parsing, kinds, calls and terms."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codegen.errors import SpecError
+from codegen.formula import (
+    ARRAY, ARRAYS, STATIC, bind_call, calls_in, kind_of, lets_in, names_in, parse_formula, scope_of, terms, values_in,
+)  # fmt: skip
+from codegen.model import Text
+
+ENTRY = """\
+- op: f(x, Array[] xs, Mask mask, Index index, int n=1) -> y, Index i
+  doc: F.
+  forward: (x, 0)
+  let:
+    u: cos(x) * n
+    v: x.shape
+    w: u + x_t
+  vjp:
+    x: grad_y * u
+    xs: xs
+  jvp:
+    y: w
+  samples: one
+"""
+
+
+def parse(source: str):
+    return parse_formula(Text(source, "spec", tuple((7, i + 3) for i in range(len(source) + 1))))
+
+
+@pytest.fixture
+def scope(small):
+    spec = small.read(ENTRY)
+    return scope_of(spec.ops["f"], {name: op.signature for name, op in spec.ops.items()}, {})
+
+
+def test_nodes_stand_where_the_file_has_them():
+    tree = parse("a + b").tree
+    assert (tree.right.lineno, tree.right.col_offset + 1) == (7, 7)
+
+
+def test_names_leave_out_functions_and_namespaces():
+    formula = parse("f(b, np.sin(a)) + kernels.g(b, axis=c).x")
+    assert names_in(formula.tree) == ["b", "a", "c"]
+    assert formula.names == {"a", "b", "c"}
+    assert [call.func.id for call in calls_in(formula.tree)] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("x", ARRAY), ("xs", ARRAYS), ("xs[0]", ARRAY), ("xs[1:]", ARRAYS), ("mask", ARRAY), ("index", STATIC), ("i", ARRAY),
+        ("n", STATIC), ("n * 2 + 1", STATIC), ("n * x", ARRAY), ("-x", ARRAY), ("x > 0", ARRAY), ("n > 0", STATIC),
+        ("x is None", STATIC), ("not n", STATIC), ("x.shape", STATIC), ("x.shape[0]", STATIC), ("(x, 1)", ARRAYS),
+        ("(n, 1)", STATIC), ("x if n else None", ARRAY), ("cos(n)", ARRAY), ("grad_y", ARRAY), ("x_t", ARRAY),
+        ("xs_t", ARRAYS), ("u", ARRAY), ("v", STATIC), ("1.5", STATIC),
+    ],
+)  # fmt: skip
+def test_kinds(scope, source, kind):
+    assert kind_of(parse(source).tree, scope) == kind
+
+
+def test_calls_bind_like_python_calls(scope):
+    bound = bind_call(parse("sum(x, keepdims=True)").tree, scope.ops["sum"])
+    assert {name: ast.unparse(value) for name, value in bound.items()} == {"x": "x", "keepdims": "True"}
+    with pytest.raises(SpecError, match="sum needs 'x'"):
+        bind_call(parse("sum(axis=0)").tree, scope.ops["sum"])
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("a", ["a"]),
+        ("a + b - c", ["a", "b", "-c"]),
+        ("a - (b - c)", ["a", "-b", "c"]),
+        ("-(a + b)", ["-a", "-b"]),
+        ("a * (b + c)", ["a * (b + c)"]),
+    ],
+)
+def test_terms_keep_their_signs(source, parts):
+    assert [ast.unparse(term) for term in terms(parse(source).tree)] == parts
+
+
+def test_lets_come_in_order_with_what_they_need():
+    lets = {"a": parse("x"), "b": parse("y"), "c": parse("a * 2")}
+    assert lets_in(parse("c + b"), lets) == ("a", "b", "c")
+    assert lets_in(parse("c"), lets) == ("a", "c")
+    assert values_in(parse("c + z.shape"), lets) == [("x", None), ("z", "shape")]
+
+
+REFUSED = {
+    "syntax": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x))
+""",
+        """\
+derivatives.yaml:15:16: error: f: dy/dx: not a Python expression
+  dy/dx: cos(x))
+               ^""",
+    ),
+    "lambda": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: (lambda:x)()
+""",
+        """\
+derivatives.yaml:15:11: error: f: dy/dx: a lambda cannot stand in a formula
+  dy/dx: (lambda:x)()
+          ^""",
+    ),
+    "comprehension": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: sum([v for v in x])
+""",
+        """\
+derivatives.yaml:15:14: error: f: dy/dx: a comprehension cannot stand in a formula
+  dy/dx: sum([v for v in x])
+             ^""",
+    ),
+    "unpacking": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(*x)
+""",
+        """\
+derivatives.yaml:15:14: error: f: dy/dx: '*' unpacking cannot stand in a formula
+  dy/dx: cos(*x)
+             ^""",
+    ),
+    "f-string": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(f'x')
+""",
+        """\
+derivatives.yaml:15:14: error: f: dy/dx: an f-string cannot stand in a formula
+  dy/dx: cos(f'x')
+             ^""",
+    ),
+    "walrus": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: (z := x)
+""",
+        """\
+derivatives.yaml:15:11: error: f: dy/dx: ':=' cannot stand in a formula
+  dy/dx: (z := x)
+          ^""",
+    ),
+    "shift": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: x << 2
+""",
+        """\
+derivatives.yaml:15:10: error: f: dy/dx: '<<' cannot stand in a formula
+  dy/dx: x << 2
+         ^""",
+    ),
+    "not ASCII": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x) * π
+""",
+        """\
+derivatives.yaml:15:19: error: f: dy/dx: the character 'π' cannot stand in a formula
+  dy/dx: cos(x) * π
+                  ^""",
+    ),
+    "second line of a folded formula": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+    + (lambda:x)()
+""",
+        """\
+derivatives.yaml:16:8: error: f: dy/dx: a lambda cannot stand in a formula
+    + (lambda:x)()
+       ^""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(small, name):
+    entry, message = REFUSED[name]
+    assert small.refusal("read", entry) == message

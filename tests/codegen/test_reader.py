@@ -1,0 +1,432 @@
+"""Reading: keys, their order, names, forms; each refusal beside its whole message."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_defaults_apply_where_the_entry_is_silent(small):
+    op = small.read(TANH).ops["tanh"]
+    assert (op.dtype, op.variants, op.doc) == ("any", ("function",), "Hyperbolic tangent.")
+    assert [sample.source for sample in op.samples] == ["f(x(3, 4))", "f(x(0, 3))"]
+
+
+def test_an_entry_overrides_a_default(small):
+    op = small.read("- op: f(x) -> y\n  doc: F.\n  forward: x\n  dy/dx: 1\n").ops["zeros_like"]
+    assert op.form == "nondifferentiable" and op.dtype == "any" and op.family == "prelude"
+
+
+def test_every_form_is_recognised(small):
+    forms = {name: op.form for name, op in small.read(TANH).ops.items()}
+    assert forms["tanh"] == "partial"
+    assert forms["sum"] == "linear"
+    assert forms["matmul"] == "multilinear"
+    assert forms["zeros_like"] == "nondifferentiable"
+
+
+def test_overloads_and_aliases(small):
+    op = small.read(TANH.replace("tanh(x)", "max.axis(x)").replace("  doc", "  alias: [amax, top]\n  doc", 0)).ops["max_axis"]
+    assert (op.signature.name, op.name, op.node) == ("max.axis", "max_axis", "MaxAxisBackward")
+
+
+def test_an_adjoint_may_stand_below_its_op(small):
+    entry = "- op: {}(x) -> y\n  doc: D.\n  forward: -x\n  linear: [x]\n  vjp:\n    x: {}(grad)\n"
+    small.read(entry.format("slice", "extend") + entry.format("extend", "slice"))
+
+
+def test_locations_are_those_of_the_file(small):
+    op = small.read(TANH).ops["tanh"]
+    assert str(op.location) == "derivatives.yaml:12:7"
+    assert str(op.partials["y", "x"].location) == "derivatives.yaml:15:10"
+
+
+TANH = """\
+- op: tanh(x) -> y
+  doc: Hyperbolic tangent.
+  forward: np.tanh(x)
+  dy/dx: 1 - y*y
+  samples: one
+"""
+
+REFUSED = {
+    "unknown key": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forwards: np.sin(x)
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:14:3: error: f: unknown key 'forwards'; did you mean 'forward'?
+  forwards: np.sin(x)
+  ^""",
+    ),
+    "repeated key": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  doc: G.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:3: error: f: doc: 'doc' is written twice
+  doc: G.
+  ^""",
+    ),
+    "misordered keys": (
+        """\
+- op: f(x) -> y
+  forward: np.sin(x)
+  doc: F.
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:3: error: f: doc: the order of keys is fixed: it belongs above 'forward'
+  doc: F.
+  ^""",
+    ),
+    "missing doc": (
+        """\
+- op: f(x) -> y
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:12:7: error: f: doc: missing: one line that says what the op computes
+- op: f(x) -> y
+      ^""",
+    ),
+    "not alphabetical": (
+        """\
+- op: g(x) -> y
+  doc: G.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:16:7: error: f: op: entries are alphabetical: it belongs above g
+- op: f(x) -> y
+      ^""",
+    ),
+    "two entries of one name": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+- op: f(x) -> y
+  doc: F again.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:16:7: error: f: op: 'f' has an entry already
+- op: f(x) -> y
+      ^""",
+    ),
+    "alias that is taken": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  alias: [f1]
+  forward: np.sin(x)
+  dy/dx: cos(x)
+- op: g(x) -> y
+  doc: G.
+  alias: [g1, f1]
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:19:15: error: g: alias: 'f1' is another spelling of f already
+  alias: [g1, f1]
+              ^""",
+    ),
+    "alias that is an op below": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  alias: [sin]
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:54:7: error: sin: op: 'sin' is another spelling of f already
+- op: sin(x) -> y
+      ^""",
+    ),
+    "no derivative": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+""",
+        """\
+derivatives.yaml:12:7: error: f: no derivative: write one of d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable
+- op: f(x) -> y
+      ^""",
+    ),
+    "two derivative forms": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  vjp:
+    x: grad * cos(x)
+""",
+        """\
+derivatives.yaml:16:3: error: f: more than one derivative form: dy/dx, vjp
+  vjp:
+  ^""",
+    ),
+    "vjp alone": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  vjp:
+    x: grad * cos(x)
+""",
+        """\
+derivatives.yaml:15:3: error: f: 'vjp' stands alone; it needs jvp, linear or multilinear
+  vjp:
+  ^""",
+    ),
+    "linear alone": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.negative(x)
+  linear: [x]
+""",
+        """\
+derivatives.yaml:15:3: error: f: 'linear' stands alone; it needs vjp
+  linear: [x]
+  ^""",
+    ),
+    "linear in a parameter": (
+        """\
+- op: f(x, int axis=0) -> y
+  doc: F.
+  forward: np.flip(x, axis)
+  linear: [axis]
+  vjp:
+    x: f(grad, axis)
+""",
+        """\
+derivatives.yaml:15:12: error: f: linear: 'axis' is not an array input
+  linear: [axis]
+           ^""",
+    ),
+    "operator that is none": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  operator: __ads__
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:13: error: f: operator: '__ads__' is not an operator method; did you mean '__and__'?
+  operator: __ads__
+            ^""",
+    ),
+    "operator without underscores": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  operator: add
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:13: error: f: operator: 'add' is not an operator method; did you mean '__add__'?
+  operator: add
+            ^""",
+    ),
+    "operator that is taken": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  operator: __neg__
+  forward: np.sin(x)
+  dy/dx: cos(x)
+- op: g(x) -> y
+  doc: G.
+  operator: __neg__
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:19:13: error: g: operator: __neg__ is already f
+  operator: __neg__
+            ^""",
+    ),
+    "unknown variant": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  variants: [metod]
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:14: error: f: variants: unknown variant 'metod'; did you mean 'method'?
+  variants: [metod]
+             ^""",
+    ),
+    "method of no array": (
+        """\
+- op: f(int n) -> y
+  doc: F.
+  variants: [method]
+  forward: np.eye(n)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:14:14: error: f: variants: variant 'method' needs an array as first argument
+  variants: [method]
+             ^""",
+    ),
+    "inplace with two outputs": (
+        """\
+- op: f(x) -> y, z
+  doc: F.
+  variants: [inplace]
+  forward: np.frexp(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:14:14: error: f: variants: variant 'inplace' needs a single output
+  variants: [inplace]
+             ^""",
+    ),
+    "unknown namespace": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  namespace: linag
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:14: error: f: namespace: unknown namespace 'linag'; did you mean 'linalg'?
+  namespace: linag
+             ^""",
+    ),
+    "unknown dtype class": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: reel
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:10: error: f: dtype: unknown dtype 'reel'; did you mean 'real'?
+  dtype: reel
+         ^""",
+    ),
+    "view of what is no input": (
+        """\
+- op: f(x, int[] axes) -> y
+  doc: F.
+  view: axes
+  forward: np.transpose(x, axes)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:14:9: error: f: view: 'axes' is not an array input
+  view: axes
+        ^""",
+    ),
+    "unknown preset": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  samples: ones
+""",
+        """\
+derivatives.yaml:16:12: error: f: samples: unknown preset 'ones'; did you mean 'one'?
+  samples: ones
+           ^""",
+    ),
+    "one jvp for two outputs": (
+        """\
+- op: f(x) -> y, z
+  doc: F.
+  forward: np.modf(x)
+  vjp:
+    x: grad_y
+  jvp: x_t
+""",
+        """\
+derivatives.yaml:17:8: error: f: jvp: write one formula for each output
+  jvp: x_t
+       ^""",
+    ),
+    "entry without op": (
+        """\
+- doc: F.
+  forward: np.sin(x)
+""",
+        """\
+derivatives.yaml:12:3: error: an entry starts with 'op:'
+- doc: F.
+  ^""",
+    ),
+    "mapping for text": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: {np.sin: x}
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: plain text is expected here
+  forward: {np.sin: x}
+           ^""",
+    ),
+    "not YAML": (
+        """\
+- op: f(x) -> y
+  doc: F: G.
+""",
+        """\
+derivatives.yaml:13:9: error: not YAML: mapping values are not allowed here
+  doc: F: G.
+        ^""",
+    ),
+    "several at once": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: reel
+  forward: np.sin(x)
+  dy/dx: cos(x
+""",
+        """\
+derivatives.yaml:14:10: error: f: dtype: unknown dtype 'reel'; did you mean 'real'?
+  dtype: reel
+         ^
+derivatives.yaml:16:13: error: f: dy/dx: not a Python expression
+  dy/dx: cos(x
+            ^""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(small, name):
+    entry, message = REFUSED[name]
+    assert small.refusal("read", entry) == message

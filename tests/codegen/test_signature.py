@@ -1,0 +1,236 @@
+"""Signatures: what each part means, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.model import Text, Type
+from codegen.signature import parse_signature
+
+
+def signature(source: str):
+    return parse_signature(Text(source, "spec", tuple((1, i + 1) for i in range(len(source) + 1))))
+
+
+def test_types_names_defaults_and_outputs():
+    parsed = signature("topk(x, Array[] ws, int[2]? k=(1, 2), *, str mode='a, b') -> values, Index indices")
+    assert [(a.name, str(a.type), a.default, a.keyword_only) for a in parsed.arguments] == [
+        ("x", "Array", None, False),
+        ("ws", "Array[]", None, False),
+        ("k", "int[2]?", "(1, 2)", False),
+        ("mode", "str", "'a, b'", True),
+    ]
+    assert [(o.name, o.differentiable) for o in parsed.outputs] == [("values", True), ("indices", False)]
+    assert [a.name for a in parsed.arrays] == ["x", "ws"]
+    assert parsed.argument("ws").type == Type("Array", is_list=True)
+
+
+def test_an_overload_and_no_arguments():
+    assert signature("max.axis(x) -> y").name == "max.axis"
+    assert signature("now() -> int seconds").arguments == ()
+
+
+def test_locations():
+    assert str(signature("f(x, int axis=0) -> y").argument("axis").location) == "spec:1:10"
+
+
+REFUSED = {
+    "no parentheses": (
+        """\
+- op: f -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:7: error: f: op: a signature is `name(arguments) -> outputs`
+- op: f -> y
+      ^""",
+    ),
+    "never closed": (
+        """\
+- op: f(x -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:8: error: f: op: '(' is never closed
+- op: f(x -> y
+       ^""",
+    ),
+    "no outputs": (
+        """\
+- op: f(x)
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:11: error: f: op: the signature has no '-> outputs'
+- op: f(x)
+          ^""",
+    ),
+    "empty outputs": (
+        """\
+- op: f(x) ->
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:14: error: f: op: the signature names no output
+- op: f(x) ->
+             ^""",
+    ),
+    "unknown type": (
+        """\
+- op: f(x, itn axis) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:12: error: f: op: unknown type 'itn'; did you mean 'int'?
+- op: f(x, itn axis) -> y
+           ^""",
+    ),
+    "repeated argument": (
+        """\
+- op: f(x, x) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:12: error: f: op: 'x' is named twice
+- op: f(x, x) -> y
+           ^""",
+    ),
+    "output named like an input": (
+        """\
+- op: f(x) -> x
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:15: error: f: op: 'x' is named twice
+- op: f(x) -> x
+              ^""",
+    ),
+    "required after default": (
+        """\
+- op: f(x, int axis=0, int n) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:28: error: f: op: 'n' has no default but follows one that has
+- op: f(x, int axis=0, int n) -> y
+                           ^""",
+    ),
+    "default is no literal": (
+        """\
+- op: f(x, float p=inf) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:20: error: f: op: the default inf is not a literal
+- op: f(x, float p=inf) -> y
+                   ^""",
+    ),
+    "default of another type": (
+        """\
+- op: f(x, int axis=0.5) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:21: error: f: op: the default 0.5 is not of type int
+- op: f(x, int axis=0.5) -> y
+                    ^""",
+    ),
+    "None without question mark": (
+        """\
+- op: f(x, int axis=None) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:21: error: f: op: the default None is not of type int; write int?
+- op: f(x, int axis=None) -> y
+                    ^""",
+    ),
+    "reserved name": (
+        """\
+- op: f(x, grad) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:12: error: f: op: 'grad' is reserved for formulas
+- op: f(x, grad) -> y
+           ^""",
+    ),
+    "tangent-like name": (
+        """\
+- op: f(x, a_t) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:12: error: f: op: 'a_t' is reserved for formulas
+- op: f(x, a_t) -> y
+           ^""",
+    ),
+    "two stars": (
+        """\
+- op: f(x, *, int n, *, int m) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:22: error: f: op: a second '*'
+- op: f(x, *, int n, *, int m) -> y
+                     ^""",
+    ),
+    "keyword": (
+        """\
+- op: f(x, int lambda) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:16: error: f: op: 'lambda' is not a name
+- op: f(x, int lambda) -> y
+               ^""",
+    ),
+    "too many words": (
+        """\
+- op: f(x, int axis n) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:12: error: f: op: 'int axis n' is not `type name`
+- op: f(x, int axis n) -> y
+           ^""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(small, name):
+    entry, message = REFUSED[name]
+    assert small.refusal("read", entry) == message
