@@ -242,25 +242,26 @@ class _Case:
 
     def _check_jvp(self, name: str, direction: Value, why: str = "") -> bool:
         """Whether the forward-mode rule gives the change along a direction."""
-        right, change = True, self.change(name, direction)
-        for i, expected in zip(self.differentiable, change):
-            output = self.op.signature.outputs[i]
-            key = f"d{output.name}/d{name}" if self.op.form == "partial" else f"jvp: {output.name}"
-            formula = self.op.partials.get((output.name, name)) or self.op.jvp.get(output.name) or self.forward_formula
-            got = self.run(lambda: self.jvp(name, direction, i), key, formula)
-            try:
-                got = numeric.expanded(got, expected)
-            except ValueError:
-                self.report(f"has the shape {show(np.shape(got))} and {output.name} {show(np.shape(expected))} at "
-                            f"{self.call}", key, formula)  # fmt: skip
-                right = False
-                continue
-            wrong = numeric.worst(got, expected)
-            if wrong is not None:
-                right = False
-                others = self._others(name, lambda n: numeric.expanded(self.jvp(n, direction, i), expected))
-                self._report_wrong(key, formula, name, wrong, why or numeric.hint(got, expected, others))
-        return right
+        change = self.change(name, direction)
+        right = [self._check_tangent(name, direction, i, y, why) for i, y in zip(self.differentiable, change)]
+        return all(right)
+
+    def _check_tangent(self, name: str, direction: Value, output: int, expected: Value, why: str) -> bool:
+        declared = self.op.signature.outputs[output].name
+        key = f"d{declared}/d{name}" if self.op.form == "partial" else f"jvp: {declared}"
+        formula = self.op.partials.get((declared, name)) or self.op.jvp.get(declared) or self.forward_formula
+        got = self.run(lambda: self.jvp(name, direction, output), key, formula)
+        try:
+            got = numeric.expanded(got, expected)
+        except ValueError:
+            shapes = f"has the shape {show(np.shape(got))}, and {declared} {show(np.shape(expected))}"
+            self.report(f"{shapes} at {self.call}", key, formula)
+            return False
+        wrong = numeric.worst(got, expected)
+        if wrong is not None:
+            others = self._others(name, lambda n: numeric.expanded(self.jvp(n, direction, output), expected))
+            self._report_wrong(key, formula, name, wrong, why or numeric.hint(got, expected, others))
+        return wrong is None
 
     def jvp(self, name: str, direction: Value, output: int) -> Value:
         """The tangent of one output when one input moves."""

@@ -255,16 +255,33 @@ class View:
         """The body of the forward on arrays: lets, then the result."""
         formula = self.op.forward or self.op.composite or self.op.inplace
         speller = Speller(self.op, self.world, ARRAYS_MODE)
-        lines = [f"{name} = {speller(self.op.lets[name])}" for name in self._lets_of(formula)]
-        lines.append(f"return {speller(formula)}")
+        lines = self._branches(formula, speller, [])
         self.composite_forwards = speller.forwards
         return lines
 
     def composite_lines(self) -> list[str]:
         """The composite on tensors."""
-        speller = Speller(self.op, self.world, TENSORS_MODE)
-        lines = [f"{name} = {speller(self.op.lets[name])}" for name in self._lets_of(self.op.composite)]
-        return [*lines, f"return {speller(self.op.composite)}"]
+        return self._branches(self.op.composite, Speller(self.op, self.world, TENSORS_MODE), [])
+
+    def _branches(self, formula: Formula, speller: Speller, known: list[str]) -> list[str]:
+        """A formula as statements: each branch of an outermost `a if c else b` computes only the lets that it reads."""
+
+        def lets_for(part: Formula, known: list[str]) -> list[str]:
+            return [name for name in self._lets_of(part) if name not in known]
+
+        if not isinstance(formula.tree, ast.IfExp) or not self.op.lets:
+            needed = lets_for(formula, known)
+            return [*(f"{name} = {speller(self.op.lets[name])}" for name in needed), f"return {speller(formula)}"]
+        test, body, orelse = (make_formula(part, formula)
+                              for part in (formula.tree.test, formula.tree.body, formula.tree.orelse))
+        needed = lets_for(test, known)
+        known = [*known, *needed]
+        return [
+            *(f"{name} = {speller(self.op.lets[name])}" for name in needed),
+            f"if {speller(test)}:",
+            *(f"    {line}" for line in self._branches(body, speller, known)),
+            *self._branches(orelse, speller, known),
+        ]
 
     def _lets_of(self, formula: Formula) -> list[str]:
         needed, pending = set(), [formula]
@@ -433,7 +450,7 @@ class View:
         for a in self.arguments:
             base, is_list = a.type.base, a.type.is_list
             if base == "Array":
-                calls[a.name] = f'{"operands" if is_list else "operand"}({a.name}, {where}, "{a.name}")'
+                calls[a.name] = f'{"as_operands" if is_list else "as_operand"}({a.name}, {where}, "{a.name}")'
             elif base == "Index":
                 calls[a.name] = f"as_index({a.name})"
             elif base == "Mask":

@@ -1,7 +1,7 @@
 """Evaluation: runs the formulas of a spec on plain NumPy arrays, before anything is generated or compiled.
 
 Owns the meaning of a name in a running formula: ops are their `forward` (or composite), helpers come from
-runtime/formulas.py, kernels from the built package where there is one.  Knows nothing of derivative forms.
+runtime/formulas.py, kernels from their Python source or the built package.  Knows nothing of derivative forms.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ArrayList(list):
 class Evaluator:
     def __init__(self, spec: Spec, root: Path, kernels: ModuleType | None = None):
         self.ops = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
-        self.kernels = kernels or (_kernels(root) if any(map(_kernels_of, spec.ops.values())) else None)
+        self.kernels = kernels or _kernels(root, {kernel for op in spec.ops.values() for kernel in _kernels_of(op)})
         self._code: dict[int, tuple[Formula, CodeType]] = {}
         self._signatures = {name: _python_signature(op) for name, op in self.ops.items()}
         functions = _helpers(root) | {name: self._function(op) for name, op in self.ops.items()}
@@ -152,17 +152,20 @@ def _kernels_of(op: Op) -> set[str]:
     }
 
 
-def _kernels(root: Path) -> ModuleType:
-    """The kernels of the built package; where it does not import, those that are plain Python."""
-    try:
-        return importlib.import_module("gradspec.kernels")
-    except Exception:
-        found = ModuleType("kernels")
-    for path in sorted((root / "runtime" / "kernels").glob("*.py")):
+def _kernels(root: Path, needed: set[str]) -> ModuleType:
+    """Kernels from their source where that is plain Python, and from the built package, if there is one, where not."""
+    found = ModuleType("kernels")
+    for path in sorted((root / "runtime" / "kernels").glob("*.py")) if needed else ():
         try:
             vars(found).update(vars(_module(path)))
         except ImportError:  # it builds on a compiled kernel
             continue
+    if missing := needed - vars(found).keys():
+        try:
+            built = importlib.import_module("gradspec.kernels")
+        except Exception:  # a package that does not import, whatever the reason, is not built
+            return found
+        vars(found).update({name: getattr(built, name) for name in missing if hasattr(built, name)})
     return found
 
 

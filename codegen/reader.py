@@ -152,8 +152,8 @@ class _Reader:
         if form:
             return form
         if not keys:
-            raise SpecError("no derivative: write one of d<output>/d<input>, linear, multilinear, vjp and jvp, composite, "
-                            "nondifferentiable", signature.location)
+            forms_text = "d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable"
+            raise SpecError(f"no derivative: write one of {forms_text}", signature.location)
         where = next(self._location(node) for key, (node, _) in own.items() if _slot(key) == keys[-1])
         if keys in (["vjp"], ["jvp"], ["linear"], ["multilinear"]):
             partner = {"vjp": "jvp, linear or multilinear"}.get(keys[0], "vjp")
@@ -169,6 +169,8 @@ class _Reader:
                 for text in (aliases := self._words(node)):
                     self._claim(text.value, text.location, op.name, key)
                 return {"aliases": tuple(text.value for text in aliases)}
+            case "nondifferentiable":
+                self._choice(self._text(node), ("true", "false"), "value")
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
             case "namespace" | "dtype":
@@ -216,16 +218,16 @@ class _Reader:
             return tuple(parse_formula(self._text(call)) for call in node.value)
         text = self._text(node)
         if text.value not in self.presets:
-            raise SpecError(f"unknown preset '{text.value}'", text.location,
-                            suggestion=did_you_mean(text.value, self.presets))
+            near = did_you_mean(text.value, self.presets)
+            raise SpecError(f"unknown preset '{text.value}'", text.location, suggestion=near)
         return self.presets[text.value]
 
     # Values.
 
     def _operator(self, op: Op, text: Text) -> str:
         if text.value not in OPERATOR_METHODS:
-            raise SpecError(f"'{text.value}' is not an operator method", text.location,
-                            suggestion=did_you_mean(text.value, OPERATOR_METHODS))
+            near = did_you_mean(text.value, OPERATOR_METHODS)
+            raise SpecError(f"'{text.value}' is not an operator method", text.location, suggestion=near)
         if text.value in self.operators:
             raise SpecError(f"{text.value} is already {self.operators[text.value]}", text.location)
         self.operators[text.value] = op.name
@@ -241,7 +243,8 @@ class _Reader:
         name, signature = self._choice(text, VARIANTS, "variant"), op.signature
         first = signature.arguments[0].type if signature.arguments else None
         problem = ""
-        if name in ("method", "inplace") and (first is None or first.is_list or first.base not in ("Array", "Mask", "Index")):
+        on_array = first is not None and not first.is_list and first.base in ("Array", "Mask", "Index")
+        if name in ("method", "inplace") and not on_array:
             problem = "needs an array as first argument"
         elif name in ("inplace", "out") and (len(signature.outputs) > 1 or signature.outputs[0].type.is_list):
             problem = "needs a single output"
@@ -254,8 +257,8 @@ class _Reader:
     def _array_input(self, signature: Signature, text: Text) -> str:
         names = [a.name for a in signature.arrays]
         if text.value not in names:
-            raise SpecError(f"'{text.value}' is not an array input", text.location,
-                            suggestion=did_you_mean(text.value, names))
+            near = did_you_mean(text.value, names)
+            raise SpecError(f"'{text.value}' is not an array input", text.location, suggestion=near)
         return text.value
 
     def _claim(self, spelling: str, at: Location, op: str, key: str) -> None:
@@ -267,7 +270,8 @@ class _Reader:
 
     # YAML nodes.
 
-    def _items(self, node: yaml.Node, known: tuple[str, ...] = (), *, op: str = "", key: str = "", what: str = "") -> Items:
+    def _items(self, node: yaml.Node, known: tuple[str, ...] = (), *,
+               op: str = "", key: str = "", what: str = "") -> Items:  # fmt: skip
         """The pairs of a mapping; keys that are unknown, repeated or out of order are refused."""
         if not isinstance(node, yaml.MappingNode):
             raise SpecError(f"{what or f'{key!r}'} is a mapping", self._location(node))

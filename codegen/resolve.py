@@ -69,9 +69,9 @@ class Resolver(ast.NodeVisitor):
 
     def _visit_root(self, node: ast.Attribute, root: str, path: list[ast.Attribute]) -> None:
         if root == "kernels":
-            if path[0].attr not in self.library.kernels:
-                known = self.library.kernels
-                self.report(f"no kernel '{path[0].attr}' in runtime/kernels", _at_attribute(path[0]), known, path[0].attr)
+            name, known = path[0].attr, self.library.kernels
+            if name not in known:
+                self.report(f"no kernel '{name}' in runtime/kernels", _at_attribute(path[0]), known, name)
             return
         value: object = np
         for part in path:
@@ -115,7 +115,8 @@ class Resolver(ast.NodeVisitor):
             wanted = (STATIC,)
         if kind not in wanted:
             takes = {ARRAY: "one array", ARRAYS: "a list of arrays", STATIC: "a static value"}[wanted[0]]
-            raise SpecError(f"'{parameter.name}' of {name} takes {takes}; {ast.unparse(value)} is {_KIND_WORDS[kind]}", value)
+            given = f"{ast.unparse(value)} is {_KIND_WORDS[kind]}"
+            raise SpecError(f"'{parameter.name}' of {name} takes {takes}; {given}", value)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         self.generic_visit(node)

@@ -148,19 +148,21 @@ MAKER_CONSTANTS = tuple(_CONSTANTS)
 def _move_into_domain(domain: ast.expr, arguments: dict[str, Any], makers: _Makers) -> None:
     """Redraws, in place, what lies outside; a condition on several arguments redraws the first of their arrays."""
     conditions = domain.values if isinstance(domain, ast.BoolOp) and isinstance(domain.op, ast.And) else [domain]
-    for condition in conditions:
-        named = [n.id for n in ast.walk(condition) if isinstance(n, ast.Name) and n.id in arguments]
-        arrays = [a for name in named if isinstance(a := arguments[name], np.ndarray) and a.flags.writeable]
-        arrays = [a for a in arrays if a.dtype == makers.dtype and makers.dtype.kind != "b"]
-        if not arrays:
-            continue
-        for _ in range(_TRIES):
-            outside = ~np.asarray(satisfied(condition, arguments))
-            if not outside.any():
-                break
-            makers.redraw(arrays[0], _within(outside, arrays[0].shape))
-        else:
-            raise ValueError(f"no sample was found in the domain {ast.unparse(condition)}")
+    targets = [(c, array) for c in conditions if (array := _target(c, arguments, makers.dtype)) is not None]
+    for _ in range(_TRIES):
+        outside = [(array, ~np.asarray(satisfied(condition, arguments))) for condition, array in targets]
+        if not any(where.any() for _, where in outside):
+            return
+        for array, where in outside:
+            makers.redraw(array, _within(where, array.shape))
+    raise ValueError(f"no sample was found in the domain {ast.unparse(domain)}")
+
+
+def _target(condition: ast.expr, arguments: dict[str, Any], dtype: np.dtype) -> np.ndarray | None:
+    """The array that is redrawn until a condition holds."""
+    names = [n.id for n in ast.walk(condition) if isinstance(n, ast.Name)]
+    arrays = [a for name in names if isinstance(a := arguments.get(name), np.ndarray) and a.flags.writeable]
+    return next((a for a in arrays if a.dtype == dtype and dtype.kind != "b"), None)
 
 
 def _within(outside: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

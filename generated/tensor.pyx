@@ -763,19 +763,19 @@ cdef class Tensor(TensorBase):
         return op_add_(self, other) if is_operand(other) else NotImplemented
 
     def atan2(self, b, *, out=None):
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]."""
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
         return op_atan2(self, b)
 
     def arctan2(self, b, *, out=None):
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]."""
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
         return op_atan2(self, b)
 
     def atan2_(self, b, *, out=None):
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]. In place."""
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
         return op_atan2_(self, b)
 
     def arctan2_(self, b, *, out=None):
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]. In place."""
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
         return op_atan2_(self, b)
 
     def clip(self, min=None, max=None, *, out=None):

@@ -1,3 +1,4 @@
+# cython: boundscheck=False, wraparound=False
 """AccumulateGrad: where gradients end, and edges: where a new node's gradients go.
 
 Owns the rules for `.grad` (steal, add in place, layout) and the collection of next edges.  A leaf holds its

@@ -1,3 +1,4 @@
+# cython: boundscheck=False, wraparound=False
 """Engine: runs a backward graph.
 
 Owns the order of nodes (a GraphTask counts the gradients each node still waits for, a ReadyQueue hands out the node made
@@ -164,35 +165,40 @@ cdef class GraphTask:
                     slot.task = self.id
                     slot.dependencies = 0
                     slot.needed = self.everything
-                    slot.captured = False
+                    slot.captured = slot.marked = False
                     stack.push(target)
                 slot.dependencies += 1
         return 0
 
     cdef int mark_needed(self) except -1:
-        """Mark what lies on a path to a captured gradient: children before parents, without recursion."""
+        """Mark what lies on a path to a captured gradient: a node after all that it leads to, without recursion."""
         cdef NodeStack stack = NodeStack.__new__(NodeStack)
         cdef Node node, target
-        cdef Py_ssize_t i
-        cdef set seen = {self.root}
+        cdef TaskSlot* slot
+        cdef TaskSlot* below
         cdef bint ready
-        stack.push(self.root)
+        for target in self.root.next_nodes:
+            stack.push(target)
         while stack.count:
             node = <Node> stack.items[stack.count - 1]
+            slot = self.slot(node)
             ready = True
-            for target in node.next_nodes:
-                if target is not None and target not in seen:
-                    seen.add(target)
-                    stack.push(target)
-                    ready = False
+            if not slot.marked:
+                for target in node.next_nodes:
+                    if target is not None and not self.slot(target).marked:
+                        stack.push(target)
+                        ready = False
             if not ready:
                 continue
             stack.pop()
-            if node is self.root:
+            if slot.marked:
                 continue
+            slot.marked = True
             for target in node.next_nodes:
-                if target is not None and (self.slot(target).needed or self.slot(target).captured):
-                    self.slot(node).needed = True
+                if target is not None:
+                    below = self.slot(target)
+                    if below.needed or below.captured:
+                        slot.needed = True
         return 0
 
     cdef int run(self) except -1:

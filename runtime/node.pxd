@@ -17,6 +17,7 @@ cdef struct TaskSlot:
     uint64_t task               # id of the GraphTask that these notes belong to, 0 for none
     int dependencies            # edges into the node whose gradients have not arrived
     bint needed                 # on a path to what was asked for
+    bint marked                 # `needed` is final
     bint captured               # some gradient that arrives here is a result
     PyObject* buffer            # the gradient so far, owned; a list of them where there are several outputs
 

@@ -1,3 +1,4 @@
+# cython: boundscheck=False, wraparound=False
 """Node: one recorded operation of the backward graph.
 
 Owns the edges to the next nodes, what a gradient that arrives must look like, and the hooks.  Subclasses, mostly

@@ -50,7 +50,7 @@ cdef TensorBase wrap(ndarray array)
 cdef TensorBase as_tensor(object data, str op, str argument)
 cdef object slow_operand(object value, str op, str argument)
 cdef object slow_wrap(object result)
-cdef tuple operands(object values, str op, str argument)
+cdef tuple as_operands(object values, str op, str argument)
 cdef list arrays_of(tuple values)
 cdef object as_index(object index)
 cdef object as_mask(object mask)
@@ -66,7 +66,7 @@ cdef bint is_operand(object value) noexcept
 cdef object star(tuple values)
 cdef bint is_inexact(ndarray array) noexcept
 
-cdef inline object operand(object value, str op, str argument):
+cdef inline object as_operand(object value, str op, str argument):
     """A tensor as it is, a Python number as it is (weakly typed), anything else as a tensor."""
     if isinstance(value, TensorBase) or type(value) is float or type(value) is int:
         return value

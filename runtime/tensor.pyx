@@ -99,14 +99,14 @@ cdef object slow_wrap(object result):
     return wrap(np.asarray(result))
 
 
-cdef tuple operands(object values, str op, str argument):
+cdef tuple as_operands(object values, str op, str argument):
     """A list of arrays as a tuple of operands."""
     if isinstance(values, TensorBase) or not isinstance(values, (list, tuple)):
         try:
             values = tuple(values)
         except TypeError:
             raise TypeError(f"{op}: argument '{argument}' must be a sequence of tensors, got {type(values).__name__}") from None
-    return tuple([operand(value, op, argument) for value in values])
+    return tuple([as_operand(value, op, argument) for value in values])
 
 
 cdef list arrays_of(tuple values):

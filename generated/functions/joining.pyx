@@ -65,7 +65,7 @@ cdef class ConcatBackward(Node):
 
 
 cdef class ConcatBackwardBackward(Node):
-    """concat_backward(x, int[] shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
+    """concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
 
     saved_names = ("axis", )
 

@@ -832,7 +832,7 @@ cdef class SvdBackward(Node):
 
 
 cdef class TensordotBackward(Node):
-    """tensordot(a, b, int[] axes=2) -> y; linear in a, b; grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1]); grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])"""
+    """tensordot(a, b, Index axes=2) -> y; linear in a, b; grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1]); grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])"""
 
     saved_names = ("a_ndim", "b_ndim", "axes", "b", "a", )
 

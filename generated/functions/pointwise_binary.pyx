@@ -39,7 +39,7 @@ cdef class AddBackward(Node):
 
 
 cdef class Atan2Backward(Node):
-    """atan2(a, b) -> y; dy/da = b / squares; dy/db = -a / squares"""
+    """atan2(a, b) -> y; dy/da = b / divisor; dy/db = -a / divisor"""
 
     saved_names = ("a", "b", )
 
@@ -48,10 +48,11 @@ cdef class Atan2Backward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
         squares = _add(_multiply(a, a), _multiply(b, b))
+        divisor = _where(_equal(squares, 0), 1e309, squares)
         if self.needs(0):
-            grad_a = _multiply(grad, _divide(b, squares))
+            grad_a = _multiply(grad, _divide(b, divisor))
         if self.needs(1):
-            grad_b = _multiply(grad, _divide(_negative(a), squares))
+            grad_b = _multiply(grad, _divide(_negative(a), divisor))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -59,10 +60,11 @@ cdef class Atan2Backward(Node):
         a = saved_tensor(self, self.a, self.a_version, "a")
         b = saved_tensor(self, self.b, self.b_version, "b")
         squares = a * a + b * b
+        divisor = ops.where(squares == 0, 1e309, squares)
         if self.needs(0):
-            grad_a = grad * (b / squares)
+            grad_a = grad * (b / divisor)
         if self.needs(1):
-            grad_b = grad * (-a / squares)
+            grad_b = grad * (-a / divisor)
         return grad_a, grad_b
 
     cdef object saved_value(self, str name, bint raw):

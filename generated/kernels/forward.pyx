@@ -391,9 +391,13 @@ cdef object _prod(object x, object axis, object keepdims):
 
 cdef object _product_of_others(object x, object axis):
     axes = formulas.axes_tuple(axis, ndim_of(x))
-    before = _shift(_cumprod(x, axes[0], False), 1, axes[0], 1)
-    after = _shift(_cumprod(x, axes[0], True), -1, axes[0], 1)
-    return _ones_like(x, None) if not axes else _multiply(before, after) if not axes[1:] else _multiply(_product_of_others(x, axes[:1]), _product_of_others(_prod(x, axes[:1], True), axes[1:]))
+    if not axes:
+        return _ones_like(x, None)
+    if not axes[1:]:
+        before = _shift(_cumprod(x, axes[0], False), 1, axes[0], 1)
+        after = _shift(_cumprod(x, axes[0], True), -1, axes[0], 1)
+        return _multiply(before, after)
+    return _multiply(_product_of_others(x, axes[:1]), _product_of_others(_prod(x, axes[:1], True), axes[1:]))
 
 
 
@@ -435,7 +439,11 @@ cdef object _cumsum(object x, object axis, object reverse):
 
 
 cdef object _diff(object x, object n, object axis):
-    return x if n == 0 else _diff(_subtract(_getitem(x, formulas.slice_along(axis, 1, None)), _getitem(x, formulas.slice_along(axis, None, -1))), n - 1, axis)
+    if n == 0:
+        return x
+    later = formulas.slice_along(axis, 1, None)
+    earlier = formulas.slice_along(axis, None, -1)
+    return _diff(_subtract(_getitem(x, later), _getitem(x, earlier)), n - 1, axis)
 
 
 
@@ -985,7 +993,11 @@ cdef object _unpick(object x, object indices, object shape, object axis):
 
 cdef object _reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
-    return _mean(x, None, False) if kind == 'mean' else _sum(x, None, False) if kind == 'sum' else x
+    if kind == 'mean':
+        return _mean(x, None, False)
+    if kind == 'sum':
+        return _sum(x, None, False)
+    return x
 
 
 

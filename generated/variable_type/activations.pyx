@@ -28,8 +28,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -46,7 +46,7 @@ cdef object op_celu(object x, object alpha):
     cdef CeluBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "celu", "x")
+    x = as_operand(x, "celu", "x")
     alpha = as_scalar(alpha, "celu", "alpha")
 
     if needs_grad(state, x):
@@ -79,16 +79,16 @@ cdef int jvp_celu(object dual_y, object dual_x, object alpha) except -1:
 
 cdef object op_celu_(object x, object alpha):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "celu_")
+    cdef TensorBase written = writable(x, "celu_")
     cdef bint recording
     alpha = as_scalar(alpha, "celu", "alpha")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "celu_")
+    check_inplace(state, written, recording, "celu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_celu(before(target, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "celu_")
-    copy_into(target.array, _celu(array_of(x), alpha), "celu_")
-    target.bump()
-    return target
+        return overwrite(written, op_celu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "celu_")
+    copy_into(written.array, _celu(array_of(x), alpha), "celu_")
+    written.bump()
+    return written
 
 def celu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
@@ -110,7 +110,7 @@ cdef object op_elu(object x, object alpha):
     cdef EluBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "elu", "x")
+    x = as_operand(x, "elu", "x")
     alpha = as_scalar(alpha, "elu", "alpha")
 
     if needs_grad(state, x):
@@ -143,16 +143,16 @@ cdef int jvp_elu(object dual_y, object dual_x, object alpha) except -1:
 
 cdef object op_elu_(object x, object alpha):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "elu_")
+    cdef TensorBase written = writable(x, "elu_")
     cdef bint recording
     alpha = as_scalar(alpha, "elu", "alpha")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "elu_")
+    check_inplace(state, written, recording, "elu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_elu(before(target, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "elu_")
-    copy_into(target.array, _elu(array_of(x), alpha), "elu_")
-    target.bump()
-    return target
+        return overwrite(written, op_elu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "elu_")
+    copy_into(written.array, _elu(array_of(x), alpha), "elu_")
+    written.bump()
+    return written
 
 def elu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere.
@@ -174,7 +174,7 @@ cdef object op_gelu(object x, object approximate):
     cdef GeluBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "gelu", "x")
+    x = as_operand(x, "gelu", "x")
 
     if needs_grad(state, x):
         node = GeluBackward.__new__(GeluBackward)
@@ -208,15 +208,15 @@ cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
 
 cdef object op_gelu_(object x, object approximate):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "gelu_")
+    cdef TensorBase written = writable(x, "gelu_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "gelu_")
+    check_inplace(state, written, recording, "gelu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_gelu(before(target, state.flags & DUAL != 0 or needs_grad(state, x)), approximate), "gelu_")
-    copy_into(target.array, _gelu(array_of(x), approximate), "gelu_")
-    target.bump()
-    return target
+        return overwrite(written, op_gelu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), approximate), "gelu_")
+    copy_into(written.array, _gelu(array_of(x), approximate), "gelu_")
+    written.bump()
+    return written
 
 def gelu(x, approximate='none'):
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
@@ -232,7 +232,7 @@ cdef object _hardsigmoid(object x):
 
 cdef object op_hardsigmoid(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "hardsigmoid", "x")
+    x = as_operand(x, "hardsigmoid", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.clip(x + 3, 0, 6) / 6
@@ -240,15 +240,15 @@ cdef object op_hardsigmoid(object x):
 
 cdef object op_hardsigmoid_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "hardsigmoid_")
+    cdef TensorBase written = writable(x, "hardsigmoid_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "hardsigmoid_")
+    check_inplace(state, written, recording, "hardsigmoid_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_hardsigmoid(before(target, True)), "hardsigmoid_")
-    copy_into(target.array, _hardsigmoid(array_of(x)), "hardsigmoid_")
-    target.bump()
-    return target
+        return overwrite(written, op_hardsigmoid(before(written, True)), "hardsigmoid_")
+    copy_into(written.array, _hardsigmoid(array_of(x)), "hardsigmoid_")
+    written.bump()
+    return written
 
 def hardsigmoid(x):
     """x / 6 + 1/2 between 0 and 1.
@@ -264,7 +264,7 @@ cdef object _hardswish(object x):
 
 cdef object op_hardswish(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "hardswish", "x")
+    x = as_operand(x, "hardswish", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x * ops.clip(x + 3, 0, 6) / 6
@@ -272,15 +272,15 @@ cdef object op_hardswish(object x):
 
 cdef object op_hardswish_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "hardswish_")
+    cdef TensorBase written = writable(x, "hardswish_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "hardswish_")
+    check_inplace(state, written, recording, "hardswish_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_hardswish(before(target, True)), "hardswish_")
-    copy_into(target.array, _hardswish(array_of(x)), "hardswish_")
-    target.bump()
-    return target
+        return overwrite(written, op_hardswish(before(written, True)), "hardswish_")
+    copy_into(written.array, _hardswish(array_of(x)), "hardswish_")
+    written.bump()
+    return written
 
 def hardswish(x):
     """x * hardsigmoid(x).
@@ -296,7 +296,7 @@ cdef object _hardtanh(object x, object min_val, object max_val):
 
 cdef object op_hardtanh(object x, object min_val, object max_val):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "hardtanh", "x")
+    x = as_operand(x, "hardtanh", "x")
     min_val = as_scalar(min_val, "hardtanh", "min_val")
     max_val = as_scalar(max_val, "hardtanh", "max_val")
 
@@ -306,17 +306,17 @@ cdef object op_hardtanh(object x, object min_val, object max_val):
 
 cdef object op_hardtanh_(object x, object min_val, object max_val):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "hardtanh_")
+    cdef TensorBase written = writable(x, "hardtanh_")
     cdef bint recording
     min_val = as_scalar(min_val, "hardtanh", "min_val")
     max_val = as_scalar(max_val, "hardtanh", "max_val")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "hardtanh_")
+    check_inplace(state, written, recording, "hardtanh_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_hardtanh(before(target, True), min_val, max_val), "hardtanh_")
-    copy_into(target.array, _hardtanh(array_of(x), min_val, max_val), "hardtanh_")
-    target.bump()
-    return target
+        return overwrite(written, op_hardtanh(before(written, True), min_val, max_val), "hardtanh_")
+    copy_into(written.array, _hardtanh(array_of(x), min_val, max_val), "hardtanh_")
+    written.bump()
+    return written
 
 def hardtanh(x, min_val=-1.0, max_val=1.0):
     """x between `min_val` and `max_val`.
@@ -338,7 +338,7 @@ cdef object op_leaky_relu(object x, object negative_slope):
     cdef LeakyReluBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "leaky_relu", "x")
+    x = as_operand(x, "leaky_relu", "x")
     negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
 
     if needs_grad(state, x):
@@ -369,16 +369,16 @@ cdef int jvp_leaky_relu(object dual_y, object dual_x, object negative_slope) exc
 
 cdef object op_leaky_relu_(object x, object negative_slope):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "leaky_relu_")
+    cdef TensorBase written = writable(x, "leaky_relu_")
     cdef bint recording
     negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "leaky_relu_")
+    check_inplace(state, written, recording, "leaky_relu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_leaky_relu(before(target, state.flags & DUAL != 0 or needs_grad(state, x)), negative_slope), "leaky_relu_")
-    copy_into(target.array, _leaky_relu(array_of(x), negative_slope), "leaky_relu_")
-    target.bump()
-    return target
+        return overwrite(written, op_leaky_relu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), negative_slope), "leaky_relu_")
+    copy_into(written.array, _leaky_relu(array_of(x), negative_slope), "leaky_relu_")
+    written.bump()
+    return written
 
 def leaky_relu(x, negative_slope=0.01):
     """x where x > 0, negative_slope * x elsewhere.
@@ -394,7 +394,7 @@ cdef object _log_sigmoid(object x):
 
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "log_sigmoid", "x")
+    x = as_operand(x, "log_sigmoid", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return -ops.logaddexp(0, -x)
@@ -402,15 +402,15 @@ cdef object op_log_sigmoid(object x):
 
 cdef object op_log_sigmoid_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "log_sigmoid_")
+    cdef TensorBase written = writable(x, "log_sigmoid_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "log_sigmoid_")
+    check_inplace(state, written, recording, "log_sigmoid_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_log_sigmoid(before(target, True)), "log_sigmoid_")
-    copy_into(target.array, _log_sigmoid(array_of(x)), "log_sigmoid_")
-    target.bump()
-    return target
+        return overwrite(written, op_log_sigmoid(before(written, True)), "log_sigmoid_")
+    copy_into(written.array, _log_sigmoid(array_of(x)), "log_sigmoid_")
+    written.bump()
+    return written
 
 def log_sigmoid(x):
     """log(sigmoid(x)) without overflow.
@@ -426,7 +426,7 @@ cdef object _mish(object x):
 
 cdef object op_mish(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "mish", "x")
+    x = as_operand(x, "mish", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x * ops.tanh(ops.logaddexp(0, x))
@@ -434,15 +434,15 @@ cdef object op_mish(object x):
 
 cdef object op_mish_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "mish_")
+    cdef TensorBase written = writable(x, "mish_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "mish_")
+    check_inplace(state, written, recording, "mish_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_mish(before(target, True)), "mish_")
-    copy_into(target.array, _mish(array_of(x)), "mish_")
-    target.bump()
-    return target
+        return overwrite(written, op_mish(before(written, True)), "mish_")
+    copy_into(written.array, _mish(array_of(x)), "mish_")
+    written.bump()
+    return written
 
 def mish(x):
     """x * tanh(log(1 + exp(x))).
@@ -464,7 +464,7 @@ cdef object op_relu(object x):
     cdef ReluBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "relu", "x")
+    x = as_operand(x, "relu", "x")
 
     if needs_grad(state, x):
         node = ReluBackward.__new__(ReluBackward)
@@ -493,15 +493,15 @@ cdef int jvp_relu(object dual_y, object dual_x) except -1:
 
 cdef object op_relu_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "relu_")
+    cdef TensorBase written = writable(x, "relu_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "relu_")
+    check_inplace(state, written, recording, "relu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_relu(before(target, False)), "relu_")
-    copy_into(target.array, _relu(array_of(x)), "relu_")
-    target.bump()
-    return target
+        return overwrite(written, op_relu(before(written, False)), "relu_")
+    copy_into(written.array, _relu(array_of(x)), "relu_")
+    written.bump()
+    return written
 
 def relu(x):
     """x where x > 0, 0 elsewhere, with derivative 0 at 0.
@@ -517,7 +517,7 @@ cdef object _relu6(object x):
 
 cdef object op_relu6(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "relu6", "x")
+    x = as_operand(x, "relu6", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.clip(x, 0, 6)
@@ -525,15 +525,15 @@ cdef object op_relu6(object x):
 
 cdef object op_relu6_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "relu6_")
+    cdef TensorBase written = writable(x, "relu6_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "relu6_")
+    check_inplace(state, written, recording, "relu6_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_relu6(before(target, True)), "relu6_")
-    copy_into(target.array, _relu6(array_of(x)), "relu6_")
-    target.bump()
-    return target
+        return overwrite(written, op_relu6(before(written, True)), "relu6_")
+    copy_into(written.array, _relu6(array_of(x)), "relu6_")
+    written.bump()
+    return written
 
 def relu6(x):
     """x between 0 and 6.
@@ -549,7 +549,7 @@ cdef object _selu(object x):
 
 cdef object op_selu(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "selu", "x")
+    x = as_operand(x, "selu", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
@@ -557,15 +557,15 @@ cdef object op_selu(object x):
 
 cdef object op_selu_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "selu_")
+    cdef TensorBase written = writable(x, "selu_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "selu_")
+    check_inplace(state, written, recording, "selu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_selu(before(target, True)), "selu_")
-    copy_into(target.array, _selu(array_of(x)), "selu_")
-    target.bump()
-    return target
+        return overwrite(written, op_selu(before(written, True)), "selu_")
+    copy_into(written.array, _selu(array_of(x)), "selu_")
+    written.bump()
+    return written
 
 def selu(x):
     """elu with the scale and alpha of self-normalising networks.
@@ -587,7 +587,7 @@ cdef object op_silu(object x):
     cdef SiluBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "silu", "x")
+    x = as_operand(x, "silu", "x")
 
     if needs_grad(state, x):
         node = SiluBackward.__new__(SiluBackward)
@@ -617,15 +617,15 @@ cdef int jvp_silu(object dual_y, object dual_x) except -1:
 
 cdef object op_silu_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "silu_")
+    cdef TensorBase written = writable(x, "silu_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "silu_")
+    check_inplace(state, written, recording, "silu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_silu(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "silu_")
-    copy_into(target.array, _silu(array_of(x)), "silu_")
-    target.bump()
-    return target
+        return overwrite(written, op_silu(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "silu_")
+    copy_into(written.array, _silu(array_of(x)), "silu_")
+    written.bump()
+    return written
 
 def silu(x):
     """x * sigmoid(x).
@@ -647,7 +647,7 @@ cdef object op_softplus(object x, object beta, object threshold):
     cdef SoftplusBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "softplus", "x")
+    x = as_operand(x, "softplus", "x")
     beta = as_scalar(beta, "softplus", "beta")
     threshold = as_scalar(threshold, "softplus", "threshold")
 
@@ -680,17 +680,17 @@ cdef int jvp_softplus(object dual_y, object dual_x, object beta, object threshol
 
 cdef object op_softplus_(object x, object beta, object threshold):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "softplus_")
+    cdef TensorBase written = writable(x, "softplus_")
     cdef bint recording
     beta = as_scalar(beta, "softplus", "beta")
     threshold = as_scalar(threshold, "softplus", "threshold")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "softplus_")
+    check_inplace(state, written, recording, "softplus_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_softplus(before(target, state.flags & DUAL != 0 or needs_grad(state, x)), beta, threshold), "softplus_")
-    copy_into(target.array, _softplus(array_of(x), beta, threshold), "softplus_")
-    target.bump()
-    return target
+        return overwrite(written, op_softplus(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), beta, threshold), "softplus_")
+    copy_into(written.array, _softplus(array_of(x), beta, threshold), "softplus_")
+    written.bump()
+    return written
 
 def softplus(x, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
@@ -706,7 +706,7 @@ cdef object _softsign(object x):
 
 cdef object op_softsign(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "softsign", "x")
+    x = as_operand(x, "softsign", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x / (1 + ops.absolute(x))
@@ -714,15 +714,15 @@ cdef object op_softsign(object x):
 
 cdef object op_softsign_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "softsign_")
+    cdef TensorBase written = writable(x, "softsign_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "softsign_")
+    check_inplace(state, written, recording, "softsign_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_softsign(before(target, True)), "softsign_")
-    copy_into(target.array, _softsign(array_of(x)), "softsign_")
-    target.bump()
-    return target
+        return overwrite(written, op_softsign(before(written, True)), "softsign_")
+    copy_into(written.array, _softsign(array_of(x)), "softsign_")
+    written.bump()
+    return written
 
 def softsign(x):
     """x / (1 + abs(x)).
@@ -738,7 +738,7 @@ cdef object _tanhshrink(object x):
 
 cdef object op_tanhshrink(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "tanhshrink", "x")
+    x = as_operand(x, "tanhshrink", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x - ops.tanh(x)
@@ -746,15 +746,15 @@ cdef object op_tanhshrink(object x):
 
 cdef object op_tanhshrink_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "tanhshrink_")
+    cdef TensorBase written = writable(x, "tanhshrink_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "tanhshrink_")
+    check_inplace(state, written, recording, "tanhshrink_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_tanhshrink(before(target, True)), "tanhshrink_")
-    copy_into(target.array, _tanhshrink(array_of(x)), "tanhshrink_")
-    target.bump()
-    return target
+        return overwrite(written, op_tanhshrink(before(written, True)), "tanhshrink_")
+    copy_into(written.array, _tanhshrink(array_of(x)), "tanhshrink_")
+    written.bump()
+    return written
 
 def tanhshrink(x):
     """x - tanh(x).

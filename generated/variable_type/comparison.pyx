@@ -18,8 +18,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -33,8 +33,8 @@ cdef object _allclose(object a, object b, object rtol, object atol, object equal
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):
     cdef TensorBase y
-    a = operand(a, "allclose", "a")
-    b = operand(b, "allclose", "b")
+    a = as_operand(a, "allclose", "a")
+    b = as_operand(b, "allclose", "b")
     rtol = as_scalar(rtol, "allclose", "rtol")
     atol = as_scalar(atol, "allclose", "atol")
     equal_nan = as_scalar(equal_nan, "allclose", "equal_nan")
@@ -58,33 +58,33 @@ cdef inline object _bitwise_and(object a, object b):
 
 cdef object op_bitwise_and(object a, object b):
     cdef TensorBase y
-    a = operand(a, "bitwise_and", "a")
-    b = operand(b, "bitwise_and", "b")
+    a = as_operand(a, "bitwise_and", "a")
+    b = as_operand(b, "bitwise_and", "b")
 
     y = wrap_forward(_bitwise_and(array_of(a), array_of(b)))
     return y
 
 cdef object op_bitwise_and_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "bitwise_and_")
+    cdef TensorBase written = writable(a, "bitwise_and_")
     cdef bint recording
-    b = operand(b, "bitwise_and", "b")
+    b = as_operand(b, "bitwise_and", "b")
     recording = False
-    check_inplace(state, target, recording, "bitwise_and_")
+    check_inplace(state, written, recording, "bitwise_and_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_bitwise_and(before(target, False), b), "bitwise_and_")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_bitwise_and(before(written, False), b), "bitwise_and_")
+    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_bitwise_and_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "bitwise_and")
-    a = operand(a, "bitwise_and", "a")
-    b = operand(b, "bitwise_and", "b")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "bitwise_and")
+    a = as_operand(a, "bitwise_and", "a")
+    b = as_operand(b, "bitwise_and", "b")
+    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def bitwise_and(a, b, *, out=None):
     """a & b, bit by bit.
@@ -104,30 +104,30 @@ cdef inline object _bitwise_invert(object x):
 
 cdef object op_bitwise_invert(object x):
     cdef TensorBase y
-    x = operand(x, "bitwise_invert", "x")
+    x = as_operand(x, "bitwise_invert", "x")
 
     y = wrap_forward(_bitwise_invert(array_of(x)))
     return y
 
 cdef object op_bitwise_invert_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "bitwise_invert_")
+    cdef TensorBase written = writable(x, "bitwise_invert_")
     cdef bint recording
     recording = False
-    check_inplace(state, target, recording, "bitwise_invert_")
+    check_inplace(state, written, recording, "bitwise_invert_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_bitwise_invert(before(target, False)), "bitwise_invert_")
-    bitwise_invert_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_bitwise_invert(before(written, False)), "bitwise_invert_")
+    bitwise_invert_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_bitwise_invert_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "bitwise_invert")
-    x = operand(x, "bitwise_invert", "x")
-    bitwise_invert_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "bitwise_invert")
+    x = as_operand(x, "bitwise_invert", "x")
+    bitwise_invert_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def bitwise_invert(x, *, out=None):
     """~x, bit by bit.
@@ -147,33 +147,33 @@ cdef inline object _bitwise_left_shift(object a, object b):
 
 cdef object op_bitwise_left_shift(object a, object b):
     cdef TensorBase y
-    a = operand(a, "bitwise_left_shift", "a")
-    b = operand(b, "bitwise_left_shift", "b")
+    a = as_operand(a, "bitwise_left_shift", "a")
+    b = as_operand(b, "bitwise_left_shift", "b")
 
     y = wrap_forward(_bitwise_left_shift(array_of(a), array_of(b)))
     return y
 
 cdef object op_bitwise_left_shift_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "bitwise_left_shift_")
+    cdef TensorBase written = writable(a, "bitwise_left_shift_")
     cdef bint recording
-    b = operand(b, "bitwise_left_shift", "b")
+    b = as_operand(b, "bitwise_left_shift", "b")
     recording = False
-    check_inplace(state, target, recording, "bitwise_left_shift_")
+    check_inplace(state, written, recording, "bitwise_left_shift_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_bitwise_left_shift(before(target, False), b), "bitwise_left_shift_")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_bitwise_left_shift(before(written, False), b), "bitwise_left_shift_")
+    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_bitwise_left_shift_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "bitwise_left_shift")
-    a = operand(a, "bitwise_left_shift", "a")
-    b = operand(b, "bitwise_left_shift", "b")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "bitwise_left_shift")
+    a = as_operand(a, "bitwise_left_shift", "a")
+    b = as_operand(b, "bitwise_left_shift", "b")
+    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def bitwise_left_shift(a, b, *, out=None):
     """a * 2**b.
@@ -193,33 +193,33 @@ cdef inline object _bitwise_or(object a, object b):
 
 cdef object op_bitwise_or(object a, object b):
     cdef TensorBase y
-    a = operand(a, "bitwise_or", "a")
-    b = operand(b, "bitwise_or", "b")
+    a = as_operand(a, "bitwise_or", "a")
+    b = as_operand(b, "bitwise_or", "b")
 
     y = wrap_forward(_bitwise_or(array_of(a), array_of(b)))
     return y
 
 cdef object op_bitwise_or_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "bitwise_or_")
+    cdef TensorBase written = writable(a, "bitwise_or_")
     cdef bint recording
-    b = operand(b, "bitwise_or", "b")
+    b = as_operand(b, "bitwise_or", "b")
     recording = False
-    check_inplace(state, target, recording, "bitwise_or_")
+    check_inplace(state, written, recording, "bitwise_or_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_bitwise_or(before(target, False), b), "bitwise_or_")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_bitwise_or(before(written, False), b), "bitwise_or_")
+    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_bitwise_or_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "bitwise_or")
-    a = operand(a, "bitwise_or", "a")
-    b = operand(b, "bitwise_or", "b")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "bitwise_or")
+    a = as_operand(a, "bitwise_or", "a")
+    b = as_operand(b, "bitwise_or", "b")
+    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def bitwise_or(a, b, *, out=None):
     """a | b, bit by bit.
@@ -239,33 +239,33 @@ cdef inline object _bitwise_right_shift(object a, object b):
 
 cdef object op_bitwise_right_shift(object a, object b):
     cdef TensorBase y
-    a = operand(a, "bitwise_right_shift", "a")
-    b = operand(b, "bitwise_right_shift", "b")
+    a = as_operand(a, "bitwise_right_shift", "a")
+    b = as_operand(b, "bitwise_right_shift", "b")
 
     y = wrap_forward(_bitwise_right_shift(array_of(a), array_of(b)))
     return y
 
 cdef object op_bitwise_right_shift_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "bitwise_right_shift_")
+    cdef TensorBase written = writable(a, "bitwise_right_shift_")
     cdef bint recording
-    b = operand(b, "bitwise_right_shift", "b")
+    b = as_operand(b, "bitwise_right_shift", "b")
     recording = False
-    check_inplace(state, target, recording, "bitwise_right_shift_")
+    check_inplace(state, written, recording, "bitwise_right_shift_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_bitwise_right_shift(before(target, False), b), "bitwise_right_shift_")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_bitwise_right_shift(before(written, False), b), "bitwise_right_shift_")
+    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_bitwise_right_shift_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "bitwise_right_shift")
-    a = operand(a, "bitwise_right_shift", "a")
-    b = operand(b, "bitwise_right_shift", "b")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "bitwise_right_shift")
+    a = as_operand(a, "bitwise_right_shift", "a")
+    b = as_operand(b, "bitwise_right_shift", "b")
+    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def bitwise_right_shift(a, b, *, out=None):
     """floor(a / 2**b).
@@ -285,33 +285,33 @@ cdef inline object _bitwise_xor(object a, object b):
 
 cdef object op_bitwise_xor(object a, object b):
     cdef TensorBase y
-    a = operand(a, "bitwise_xor", "a")
-    b = operand(b, "bitwise_xor", "b")
+    a = as_operand(a, "bitwise_xor", "a")
+    b = as_operand(b, "bitwise_xor", "b")
 
     y = wrap_forward(_bitwise_xor(array_of(a), array_of(b)))
     return y
 
 cdef object op_bitwise_xor_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "bitwise_xor_")
+    cdef TensorBase written = writable(a, "bitwise_xor_")
     cdef bint recording
-    b = operand(b, "bitwise_xor", "b")
+    b = as_operand(b, "bitwise_xor", "b")
     recording = False
-    check_inplace(state, target, recording, "bitwise_xor_")
+    check_inplace(state, written, recording, "bitwise_xor_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_bitwise_xor(before(target, False), b), "bitwise_xor_")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_bitwise_xor(before(written, False), b), "bitwise_xor_")
+    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_bitwise_xor_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "bitwise_xor")
-    a = operand(a, "bitwise_xor", "a")
-    b = operand(b, "bitwise_xor", "b")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "bitwise_xor")
+    a = as_operand(a, "bitwise_xor", "a")
+    b = as_operand(b, "bitwise_xor", "b")
+    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def bitwise_xor(a, b, *, out=None):
     """a ^ b, bit by bit.
@@ -331,20 +331,20 @@ cdef inline object _equal(object a, object b):
 
 cdef object op_equal(object a, object b):
     cdef TensorBase y
-    a = operand(a, "equal", "a")
-    b = operand(b, "equal", "b")
+    a = as_operand(a, "equal", "a")
+    b = as_operand(b, "equal", "b")
 
     y = wrap_forward(_equal(array_of(a), array_of(b)))
     return y
 
 cdef object op_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "equal")
-    a = operand(a, "equal", "a")
-    b = operand(b, "equal", "b")
-    equal_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "equal")
+    a = as_operand(a, "equal", "a")
+    b = as_operand(b, "equal", "b")
+    equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def equal(a, b, *, out=None):
     """a == b.
@@ -364,20 +364,20 @@ cdef inline object _greater(object a, object b):
 
 cdef object op_greater(object a, object b):
     cdef TensorBase y
-    a = operand(a, "greater", "a")
-    b = operand(b, "greater", "b")
+    a = as_operand(a, "greater", "a")
+    b = as_operand(b, "greater", "b")
 
     y = wrap_forward(_greater(array_of(a), array_of(b)))
     return y
 
 cdef object op_greater_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "greater")
-    a = operand(a, "greater", "a")
-    b = operand(b, "greater", "b")
-    greater_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "greater")
+    a = as_operand(a, "greater", "a")
+    b = as_operand(b, "greater", "b")
+    greater_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def greater(a, b, *, out=None):
     """a > b.
@@ -397,20 +397,20 @@ cdef inline object _greater_equal(object a, object b):
 
 cdef object op_greater_equal(object a, object b):
     cdef TensorBase y
-    a = operand(a, "greater_equal", "a")
-    b = operand(b, "greater_equal", "b")
+    a = as_operand(a, "greater_equal", "a")
+    b = as_operand(b, "greater_equal", "b")
 
     y = wrap_forward(_greater_equal(array_of(a), array_of(b)))
     return y
 
 cdef object op_greater_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "greater_equal")
-    a = operand(a, "greater_equal", "a")
-    b = operand(b, "greater_equal", "b")
-    greater_equal_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "greater_equal")
+    a = as_operand(a, "greater_equal", "a")
+    b = as_operand(b, "greater_equal", "b")
+    greater_equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def greater_equal(a, b, *, out=None):
     """a >= b.
@@ -431,8 +431,8 @@ cdef object _isclose(object a, object b, object rtol, object atol, object equal_
 
 cdef object op_isclose(object a, object b, object rtol, object atol, object equal_nan):
     cdef TensorBase y
-    a = operand(a, "isclose", "a")
-    b = operand(b, "isclose", "b")
+    a = as_operand(a, "isclose", "a")
+    b = as_operand(b, "isclose", "b")
     rtol = as_scalar(rtol, "isclose", "rtol")
     atol = as_scalar(atol, "isclose", "atol")
     equal_nan = as_scalar(equal_nan, "isclose", "equal_nan")
@@ -456,18 +456,18 @@ cdef inline object _isfinite(object x):
 
 cdef object op_isfinite(object x):
     cdef TensorBase y
-    x = operand(x, "isfinite", "x")
+    x = as_operand(x, "isfinite", "x")
 
     y = wrap_forward(_isfinite(array_of(x)))
     return y
 
 cdef object op_isfinite_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "isfinite")
-    x = operand(x, "isfinite", "x")
-    isfinite_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "isfinite")
+    x = as_operand(x, "isfinite", "x")
+    isfinite_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def isfinite(x, *, out=None):
     """Whether x is neither infinite nor NaN.
@@ -487,18 +487,18 @@ cdef inline object _isinf(object x):
 
 cdef object op_isinf(object x):
     cdef TensorBase y
-    x = operand(x, "isinf", "x")
+    x = as_operand(x, "isinf", "x")
 
     y = wrap_forward(_isinf(array_of(x)))
     return y
 
 cdef object op_isinf_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "isinf")
-    x = operand(x, "isinf", "x")
-    isinf_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "isinf")
+    x = as_operand(x, "isinf", "x")
+    isinf_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def isinf(x, *, out=None):
     """Whether x is infinite.
@@ -518,18 +518,18 @@ cdef inline object _isnan(object x):
 
 cdef object op_isnan(object x):
     cdef TensorBase y
-    x = operand(x, "isnan", "x")
+    x = as_operand(x, "isnan", "x")
 
     y = wrap_forward(_isnan(array_of(x)))
     return y
 
 cdef object op_isnan_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "isnan")
-    x = operand(x, "isnan", "x")
-    isnan_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "isnan")
+    x = as_operand(x, "isnan", "x")
+    isnan_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def isnan(x, *, out=None):
     """Whether x is NaN.
@@ -549,20 +549,20 @@ cdef inline object _less(object a, object b):
 
 cdef object op_less(object a, object b):
     cdef TensorBase y
-    a = operand(a, "less", "a")
-    b = operand(b, "less", "b")
+    a = as_operand(a, "less", "a")
+    b = as_operand(b, "less", "b")
 
     y = wrap_forward(_less(array_of(a), array_of(b)))
     return y
 
 cdef object op_less_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "less")
-    a = operand(a, "less", "a")
-    b = operand(b, "less", "b")
-    less_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "less")
+    a = as_operand(a, "less", "a")
+    b = as_operand(b, "less", "b")
+    less_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def less(a, b, *, out=None):
     """a < b.
@@ -582,20 +582,20 @@ cdef inline object _less_equal(object a, object b):
 
 cdef object op_less_equal(object a, object b):
     cdef TensorBase y
-    a = operand(a, "less_equal", "a")
-    b = operand(b, "less_equal", "b")
+    a = as_operand(a, "less_equal", "a")
+    b = as_operand(b, "less_equal", "b")
 
     y = wrap_forward(_less_equal(array_of(a), array_of(b)))
     return y
 
 cdef object op_less_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "less_equal")
-    a = operand(a, "less_equal", "a")
-    b = operand(b, "less_equal", "b")
-    less_equal_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "less_equal")
+    a = as_operand(a, "less_equal", "a")
+    b = as_operand(b, "less_equal", "b")
+    less_equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def less_equal(a, b, *, out=None):
     """a <= b.
@@ -615,20 +615,20 @@ cdef inline object _logical_and(object a, object b):
 
 cdef object op_logical_and(object a, object b):
     cdef TensorBase y
-    a = operand(a, "logical_and", "a")
-    b = operand(b, "logical_and", "b")
+    a = as_operand(a, "logical_and", "a")
+    b = as_operand(b, "logical_and", "b")
 
     y = wrap_forward(_logical_and(array_of(a), array_of(b)))
     return y
 
 cdef object op_logical_and_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "logical_and")
-    a = operand(a, "logical_and", "a")
-    b = operand(b, "logical_and", "b")
-    logical_and_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "logical_and")
+    a = as_operand(a, "logical_and", "a")
+    b = as_operand(b, "logical_and", "b")
+    logical_and_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def logical_and(a, b, *, out=None):
     """Whether a and b are both nonzero.
@@ -648,18 +648,18 @@ cdef inline object _logical_not(object x):
 
 cdef object op_logical_not(object x):
     cdef TensorBase y
-    x = operand(x, "logical_not", "x")
+    x = as_operand(x, "logical_not", "x")
 
     y = wrap_forward(_logical_not(array_of(x)))
     return y
 
 cdef object op_logical_not_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "logical_not")
-    x = operand(x, "logical_not", "x")
-    logical_not_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "logical_not")
+    x = as_operand(x, "logical_not", "x")
+    logical_not_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def logical_not(x, *, out=None):
     """Whether x is zero.
@@ -679,20 +679,20 @@ cdef inline object _logical_or(object a, object b):
 
 cdef object op_logical_or(object a, object b):
     cdef TensorBase y
-    a = operand(a, "logical_or", "a")
-    b = operand(b, "logical_or", "b")
+    a = as_operand(a, "logical_or", "a")
+    b = as_operand(b, "logical_or", "b")
 
     y = wrap_forward(_logical_or(array_of(a), array_of(b)))
     return y
 
 cdef object op_logical_or_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "logical_or")
-    a = operand(a, "logical_or", "a")
-    b = operand(b, "logical_or", "b")
-    logical_or_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "logical_or")
+    a = as_operand(a, "logical_or", "a")
+    b = as_operand(b, "logical_or", "b")
+    logical_or_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def logical_or(a, b, *, out=None):
     """Whether a or b is nonzero.
@@ -712,20 +712,20 @@ cdef inline object _logical_xor(object a, object b):
 
 cdef object op_logical_xor(object a, object b):
     cdef TensorBase y
-    a = operand(a, "logical_xor", "a")
-    b = operand(b, "logical_xor", "b")
+    a = as_operand(a, "logical_xor", "a")
+    b = as_operand(b, "logical_xor", "b")
 
     y = wrap_forward(_logical_xor(array_of(a), array_of(b)))
     return y
 
 cdef object op_logical_xor_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "logical_xor")
-    a = operand(a, "logical_xor", "a")
-    b = operand(b, "logical_xor", "b")
-    logical_xor_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "logical_xor")
+    a = as_operand(a, "logical_xor", "a")
+    b = as_operand(b, "logical_xor", "b")
+    logical_xor_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def logical_xor(a, b, *, out=None):
     """Whether exactly one of a and b is nonzero.
@@ -745,20 +745,20 @@ cdef inline object _not_equal(object a, object b):
 
 cdef object op_not_equal(object a, object b):
     cdef TensorBase y
-    a = operand(a, "not_equal", "a")
-    b = operand(b, "not_equal", "b")
+    a = as_operand(a, "not_equal", "a")
+    b = as_operand(b, "not_equal", "b")
 
     y = wrap_forward(_not_equal(array_of(a), array_of(b)))
     return y
 
 cdef object op_not_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "not_equal")
-    a = operand(a, "not_equal", "a")
-    b = operand(b, "not_equal", "b")
-    not_equal_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "not_equal")
+    a = as_operand(a, "not_equal", "a")
+    b = as_operand(b, "not_equal", "b")
+    not_equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def not_equal(a, b, *, out=None):
     """a != b.
@@ -778,18 +778,18 @@ cdef inline object _signbit(object x):
 
 cdef object op_signbit(object x):
     cdef TensorBase y
-    x = operand(x, "signbit", "x")
+    x = as_operand(x, "signbit", "x")
 
     y = wrap_forward(_signbit(array_of(x)))
     return y
 
 cdef object op_signbit_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "signbit")
-    x = operand(x, "signbit", "x")
-    signbit_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "signbit")
+    x = as_operand(x, "signbit", "x")
+    signbit_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def signbit(x, *, out=None):
     """Whether the sign bit is set, as it is for -0.0.

@@ -22,8 +22,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -66,7 +66,7 @@ cdef object op_astype(object x, object dtype):
     cdef AstypeBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "astype", "x")
+    x = as_operand(x, "astype", "x")
     dtype = as_dtype(dtype)
 
     if needs_grad(state, x):
@@ -111,7 +111,7 @@ cdef object op_copy(object x):
     cdef CopyBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "copy", "x")
+    x = as_operand(x, "copy", "x")
 
     if needs_grad(state, x):
         node = CopyBackward.__new__(CopyBackward)
@@ -176,7 +176,7 @@ cdef object _empty_like(object x, object dtype):
 
 cdef object op_empty_like(object x, object dtype):
     cdef TensorBase y
-    x = operand(x, "empty_like", "x")
+    x = as_operand(x, "empty_like", "x")
     dtype = as_dtype(dtype)
 
     y = wrap_forward(_empty_like(array_of(x), dtype))
@@ -250,7 +250,7 @@ cdef object _full_like(object x, object fill_value, object dtype):
 
 cdef object op_full_like(object x, object fill_value, object dtype):
     cdef TensorBase y
-    x = operand(x, "full_like", "x")
+    x = as_operand(x, "full_like", "x")
     fill_value = as_scalar(fill_value, "full_like", "fill_value")
     dtype = as_dtype(dtype)
 
@@ -349,7 +349,7 @@ cdef object _ones_like(object x, object dtype):
 
 cdef object op_ones_like(object x, object dtype):
     cdef TensorBase y
-    x = operand(x, "ones_like", "x")
+    x = as_operand(x, "ones_like", "x")
     dtype = as_dtype(dtype)
 
     y = wrap_forward(_ones_like(array_of(x), dtype))
@@ -396,7 +396,7 @@ cdef object _zeros_like(object x, object dtype):
 
 cdef object op_zeros_like(object x, object dtype):
     cdef TensorBase y
-    x = operand(x, "zeros_like", "x")
+    x = as_operand(x, "zeros_like", "x")
     dtype = as_dtype(dtype)
 
     y = wrap_forward(_zeros_like(array_of(x), dtype))

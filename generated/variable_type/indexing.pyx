@@ -32,8 +32,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -50,7 +50,7 @@ cdef object op_gather(object x, object axis, object indices):
     cdef GatherBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "gather", "x")
+    x = as_operand(x, "gather", "x")
     axis = as_scalar(axis, "gather", "axis")
     indices = as_index(indices)
 
@@ -100,7 +100,7 @@ cdef object op_getitem(object x, object index):
     cdef GetitemBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "getitem", "x")
+    x = as_operand(x, "getitem", "x")
     index = as_index(index)
 
     if needs_grad(state, x):
@@ -148,7 +148,7 @@ cdef object op_getitem_backward(object x, object index, object shape):
     cdef GetitemBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "getitem_backward", "x")
+    x = as_operand(x, "getitem_backward", "x")
     index = as_index(index)
     shape = as_ints(shape, "getitem_backward", "shape")
 
@@ -195,10 +195,10 @@ cdef object op_index_add(object x, object axis, object indices, object source):
     cdef IndexAddBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    x = operand(x, "index_add", "x")
+    x = as_operand(x, "index_add", "x")
     axis = as_scalar(axis, "index_add", "axis")
     indices = as_index(indices)
-    source = operand(source, "index_add", "source")
+    source = as_operand(source, "index_add", "source")
 
     if needs_grad(state, x) or needs_grad(state, source):
         node = IndexAddBackward.__new__(IndexAddBackward)
@@ -229,18 +229,18 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
     cdef ThreadState* state = thread_state()
     cdef IndexAddBackward node = None
     cdef PyObject* inputs[2]
-    cdef TensorBase target = writable(x, "index_add_")
+    cdef TensorBase written = writable(x, "index_add_")
     cdef bint recording
     axis = as_scalar(axis, "index_add", "axis")
     indices = as_index(indices)
-    source = operand(source, "index_add", "source")
+    source = as_operand(source, "index_add", "source")
     recording = needs_grad(state, x) or needs_grad(state, source)
-    check_inplace(state, target, recording, "index_add_")
+    check_inplace(state, written, recording, "index_add_")
     if state.flags & DUAL:
-        return overwrite(target, op_index_add(before(target, False), axis, indices, source), "index_add_")
+        return overwrite(written, op_index_add(before(written, False), axis, indices, source), "index_add_")
 
     if recording:
-        x = before(target, False)
+        x = before(written, False)
         node = IndexAddBackward.__new__(IndexAddBackward)
         inputs = [<PyObject*> x, <PyObject*> source]
         connect(node, state, inputs, 2)
@@ -250,12 +250,12 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
             node.axis = axis
 
     try:
-        kernels.index_add_(target.array, axis, indices, array_of(source))
+        kernels.index_add_(written.array, axis, indices, array_of(source))
     except Exception as error:
         raise explain(error, "index_add_", x=x, axis=axis, indices=indices, source=source) from None
 
-    finish_inplace(target, node)
-    return target
+    finish_inplace(written, node)
+    return written
 
 def index_add(x, axis, indices, source):
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.
@@ -277,9 +277,9 @@ cdef object op_index_put(object x, object index, object value):
     cdef IndexPutBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    x = operand(x, "index_put", "x")
+    x = as_operand(x, "index_put", "x")
     index = as_index(index)
-    value = operand(value, "index_put", "value")
+    value = as_operand(value, "index_put", "value")
 
     if needs_grad(state, x) or needs_grad(state, value):
         node = IndexPutBackward.__new__(IndexPutBackward)
@@ -309,17 +309,17 @@ cdef object op_index_put_(object x, object index, object value):
     cdef ThreadState* state = thread_state()
     cdef IndexPutBackward node = None
     cdef PyObject* inputs[2]
-    cdef TensorBase target = writable(x, "index_put_")
+    cdef TensorBase written = writable(x, "index_put_")
     cdef bint recording
     index = as_index(index)
-    value = operand(value, "index_put", "value")
+    value = as_operand(value, "index_put", "value")
     recording = needs_grad(state, x) or needs_grad(state, value)
-    check_inplace(state, target, recording, "index_put_")
+    check_inplace(state, written, recording, "index_put_")
     if state.flags & DUAL:
-        return overwrite(target, op_index_put(before(target, False), index, value), "index_put_")
+        return overwrite(written, op_index_put(before(written, False), index, value), "index_put_")
 
     if recording:
-        x = before(target, False)
+        x = before(written, False)
         node = IndexPutBackward.__new__(IndexPutBackward)
         inputs = [<PyObject*> x, <PyObject*> value]
         connect(node, state, inputs, 2)
@@ -328,12 +328,12 @@ cdef object op_index_put_(object x, object index, object value):
             node.value_shape = shape_of(value)
 
     try:
-        kernels.index_put_(target.array, index, array_of(value))
+        kernels.index_put_(written.array, index, array_of(value))
     except Exception as error:
         raise explain(error, "index_put_", x=x, index=index, value=value) from None
 
-    finish_inplace(target, node)
-    return target
+    finish_inplace(written, node)
+    return written
 
 def index_put(x, index, value):
     """A copy of `x` after x[index] = value; where an index is repeated the last value stays.
@@ -355,7 +355,7 @@ cdef object op_index_put_backward(object x, object index, object shape):
     cdef IndexPutBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "index_put_backward", "x")
+    x = as_operand(x, "index_put_backward", "x")
     index = as_index(index)
     shape = as_ints(shape, "index_put_backward", "shape")
 
@@ -398,7 +398,7 @@ cdef object _index_select(object x, object axis, object indices):
 
 cdef object op_index_select(object x, object axis, object indices):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "index_select", "x")
+    x = as_operand(x, "index_select", "x")
     axis = as_scalar(axis, "index_select", "axis")
     indices = as_index(indices)
 
@@ -426,9 +426,9 @@ cdef object op_masked_fill(object x, object mask, object value):
     cdef MaskedFillBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    x = operand(x, "masked_fill", "x")
+    x = as_operand(x, "masked_fill", "x")
     mask = as_mask(mask)
-    value = operand(value, "masked_fill", "value")
+    value = as_operand(value, "masked_fill", "value")
 
     if needs_grad(state, x) or needs_grad(state, value):
         node = MaskedFillBackward.__new__(MaskedFillBackward)
@@ -456,29 +456,29 @@ cdef object op_masked_fill_(object x, object mask, object value):
     cdef ThreadState* state = thread_state()
     cdef MaskedFillBackward node = None
     cdef PyObject* inputs[2]
-    cdef TensorBase target = writable(x, "masked_fill_")
+    cdef TensorBase written = writable(x, "masked_fill_")
     cdef bint recording
     mask = as_mask(mask)
-    value = operand(value, "masked_fill", "value")
+    value = as_operand(value, "masked_fill", "value")
     recording = needs_grad(state, x) or needs_grad(state, value)
-    check_inplace(state, target, recording, "masked_fill_")
+    check_inplace(state, written, recording, "masked_fill_")
     if state.flags & DUAL:
-        return overwrite(target, op_masked_fill(before(target, False), mask, value), "masked_fill_")
+        return overwrite(written, op_masked_fill(before(written, False), mask, value), "masked_fill_")
 
     if recording:
-        x = before(target, False)
+        x = before(written, False)
         node = MaskedFillBackward.__new__(MaskedFillBackward)
         inputs = [<PyObject*> x, <PyObject*> value]
         connect(node, state, inputs, 2)
         node.mask = save_input(state, mask, &node.mask_version)
 
     try:
-        kernels.masked_fill_(target.array, mask, array_of(value))
+        kernels.masked_fill_(written.array, mask, array_of(value))
     except Exception as error:
         raise explain(error, "masked_fill_", x=x, mask=mask, value=value) from None
 
-    finish_inplace(target, node)
-    return target
+    finish_inplace(written, node)
+    return written
 
 def masked_fill(x, mask, value):
     """A copy of `x` with `value` where the mask is true.
@@ -500,10 +500,10 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
     cdef ScatterAddBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    x = operand(x, "scatter_add", "x")
+    x = as_operand(x, "scatter_add", "x")
     axis = as_scalar(axis, "scatter_add", "axis")
     indices = as_index(indices)
-    source = operand(source, "scatter_add", "source")
+    source = as_operand(source, "scatter_add", "source")
 
     if needs_grad(state, x) or needs_grad(state, source):
         node = ScatterAddBackward.__new__(ScatterAddBackward)
@@ -534,18 +534,18 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
     cdef ThreadState* state = thread_state()
     cdef ScatterAddBackward node = None
     cdef PyObject* inputs[2]
-    cdef TensorBase target = writable(x, "scatter_add_")
+    cdef TensorBase written = writable(x, "scatter_add_")
     cdef bint recording
     axis = as_scalar(axis, "scatter_add", "axis")
     indices = as_index(indices)
-    source = operand(source, "scatter_add", "source")
+    source = as_operand(source, "scatter_add", "source")
     recording = needs_grad(state, x) or needs_grad(state, source)
-    check_inplace(state, target, recording, "scatter_add_")
+    check_inplace(state, written, recording, "scatter_add_")
     if state.flags & DUAL:
-        return overwrite(target, op_scatter_add(before(target, False), axis, indices, source), "scatter_add_")
+        return overwrite(written, op_scatter_add(before(written, False), axis, indices, source), "scatter_add_")
 
     if recording:
-        x = before(target, False)
+        x = before(written, False)
         node = ScatterAddBackward.__new__(ScatterAddBackward)
         inputs = [<PyObject*> x, <PyObject*> source]
         connect(node, state, inputs, 2)
@@ -555,12 +555,12 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
             node.indices = indices
 
     try:
-        kernels.scatter_add_(target.array, axis, indices, array_of(source))
+        kernels.scatter_add_(written.array, axis, indices, array_of(source))
     except Exception as error:
         raise explain(error, "scatter_add_", x=x, axis=axis, indices=indices, source=source) from None
 
-    finish_inplace(target, node)
-    return target
+    finish_inplace(written, node)
+    return written
 
 def scatter_add(x, axis, indices, source):
     """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
@@ -582,7 +582,7 @@ cdef object op_take(object x, object indices, object axis):
     cdef TakeBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "take", "x")
+    x = as_operand(x, "take", "x")
     indices = as_index(indices)
     axis = as_scalar(axis, "take", "axis")
 
@@ -631,7 +631,7 @@ cdef object op_take_backward(object x, object indices, object shape, object axis
     cdef TakeBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "take_backward", "x")
+    x = as_operand(x, "take_backward", "x")
     indices = as_index(indices)
     shape = as_ints(shape, "take_backward", "shape")
     axis = as_scalar(axis, "take_backward", "axis")
@@ -680,7 +680,7 @@ cdef object op_take_along_axis(object x, object indices, object axis):
     cdef TakeAlongAxisBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "take_along_axis", "x")
+    x = as_operand(x, "take_along_axis", "x")
     indices = as_index(indices)
     axis = as_scalar(axis, "take_along_axis", "axis")
 
@@ -729,7 +729,7 @@ cdef object op_take_along_axis_backward(object x, object indices, object shape, 
     cdef TakeAlongAxisBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "take_along_axis_backward", "x")
+    x = as_operand(x, "take_along_axis_backward", "x")
     indices = as_index(indices)
     shape = as_ints(shape, "take_along_axis_backward", "shape")
     axis = as_scalar(axis, "take_along_axis_backward", "axis")

@@ -31,8 +31,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -48,7 +48,7 @@ cdef object op_array_split(object x, object sections, object axis):
     cdef ThreadState* state = thread_state()
     cdef ArraySplitBackward node = None
     cdef PyObject* inputs[1]
-    x = operand(x, "array_split", "x")
+    x = as_operand(x, "array_split", "x")
     sections = as_index(sections)
     axis = as_scalar(axis, "array_split", "axis")
 
@@ -100,7 +100,7 @@ cdef object op_concat(object arrays, object axis):
     cdef ConcatBackward node = None
     cdef tuple flat
     cdef TensorBase y
-    arrays = operands(arrays, "concat", "arrays")
+    arrays = as_operands(arrays, "concat", "arrays")
     axis = as_scalar(axis, "concat", "axis")
 
     if any_needs_grad(state, arrays):
@@ -146,8 +146,8 @@ cdef object op_concat_backward(object x, object shapes, object axis):
     cdef ThreadState* state = thread_state()
     cdef ConcatBackwardBackward node = None
     cdef PyObject* inputs[1]
-    x = operand(x, "concat_backward", "x")
-    shapes = as_ints(shapes, "concat_backward", "shapes")
+    x = as_operand(x, "concat_backward", "x")
+    shapes = as_index(shapes)
     axis = as_scalar(axis, "concat_backward", "axis")
 
     if needs_grad(state, x):
@@ -181,7 +181,7 @@ cdef int jvp_concat_backward(object dual_ys, object dual_x, object shapes, objec
 def concat_backward(x, shapes, axis=0):
     """The parts of `x`, one of each shape; the adjoint of concat.
 
-    concat_backward(x, int[] shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)
+    concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)
     """
     return op_concat_backward(x, shapes, axis)
 
@@ -198,7 +198,7 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
     cdef PadBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "pad", "x")
+    x = as_operand(x, "pad", "x")
     pad_width = as_index(pad_width)
     constant_values = as_scalar(constant_values, "pad", "constant_values")
 
@@ -248,7 +248,7 @@ cdef object op_pad_backward(object x, object shape, object pad_width, object mod
     cdef PadBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "pad_backward", "x")
+    x = as_operand(x, "pad_backward", "x")
     shape = as_ints(shape, "pad_backward", "shape")
     pad_width = as_index(pad_width)
 
@@ -296,7 +296,7 @@ cdef object op_repeat(object x, object repeats, object axis):
     cdef RepeatBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "repeat", "x")
+    x = as_operand(x, "repeat", "x")
     repeats = as_index(repeats)
     axis = as_scalar(axis, "repeat", "axis")
 
@@ -345,7 +345,7 @@ cdef object op_repeat_backward(object x, object shape, object repeats, object ax
     cdef RepeatBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "repeat_backward", "x")
+    x = as_operand(x, "repeat_backward", "x")
     shape = as_ints(shape, "repeat_backward", "shape")
     repeats = as_index(repeats)
     axis = as_scalar(axis, "repeat_backward", "axis")
@@ -393,7 +393,7 @@ cdef object op_split(object x, object sections, object axis):
     cdef ThreadState* state = thread_state()
     cdef SplitBackward node = None
     cdef PyObject* inputs[1]
-    x = operand(x, "split", "x")
+    x = as_operand(x, "split", "x")
     sections = as_index(sections)
     axis = as_scalar(axis, "split", "axis")
 
@@ -445,7 +445,7 @@ cdef object op_stack(object arrays, object axis):
     cdef StackBackward node = None
     cdef tuple flat
     cdef TensorBase y
-    arrays = operands(arrays, "stack", "arrays")
+    arrays = as_operands(arrays, "stack", "arrays")
     axis = as_scalar(axis, "stack", "axis")
 
     if any_needs_grad(state, arrays):
@@ -491,7 +491,7 @@ cdef object op_tile(object x, object reps):
     cdef TileBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "tile", "x")
+    x = as_operand(x, "tile", "x")
     reps = as_ints(reps, "tile", "reps")
 
     if needs_grad(state, x):
@@ -537,7 +537,7 @@ cdef object op_unstack(object x, object axis):
     cdef ThreadState* state = thread_state()
     cdef UnstackBackward node = None
     cdef PyObject* inputs[1]
-    x = operand(x, "unstack", "x")
+    x = as_operand(x, "unstack", "x")
     axis = as_scalar(axis, "unstack", "axis")
 
     if needs_grad(state, x):

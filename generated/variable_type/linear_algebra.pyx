@@ -46,8 +46,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -64,7 +64,7 @@ cdef object op_checkerboard(object x):
     cdef CheckerboardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "checkerboard", "x")
+    x = as_operand(x, "checkerboard", "x")
 
     if needs_grad(state, x):
         node = CheckerboardBackward.__new__(CheckerboardBackward)
@@ -108,7 +108,7 @@ cdef object op_cholesky(object x):
     cdef CholeskyBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "cholesky", "x")
+    x = as_operand(x, "cholesky", "x")
 
     if needs_grad(state, x):
         node = CholeskyBackward.__new__(CholeskyBackward)
@@ -158,7 +158,7 @@ cdef object op_cofactor(object x):
     cdef CofactorBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "cofactor", "x")
+    x = as_operand(x, "cofactor", "x")
 
     if needs_grad(state, x):
         node = CofactorBackward.__new__(CofactorBackward)
@@ -199,9 +199,9 @@ cdef object _cofactor_hessian(object x, object s, object t):
 
 cdef object op_cofactor_hessian(object x, object s, object t):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "cofactor_hessian", "x")
-    s = operand(s, "cofactor_hessian", "s")
-    t = operand(t, "cofactor_hessian", "t")
+    x = as_operand(x, "cofactor_hessian", "x")
+    s = as_operand(s, "cofactor_hessian", "s")
+    t = as_operand(t, "cofactor_hessian", "t")
 
     if needs_grad(state, x) or needs_grad(state, s) or needs_grad(state, t) or state.flags & DUAL:
         return ops.checkerboard(ops.sum(ops.cofactor_jvp(ops.minors(x), ops.minors(s)) * ops.minors(t), (-2, -1)))
@@ -227,8 +227,8 @@ cdef object op_cofactor_jvp(object x, object t):
     cdef CofactorJvpBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    x = operand(x, "cofactor_jvp", "x")
-    t = operand(t, "cofactor_jvp", "t")
+    x = as_operand(x, "cofactor_jvp", "x")
+    t = as_operand(t, "cofactor_jvp", "t")
 
     if needs_grad(state, x) or needs_grad(state, t):
         node = CofactorJvpBackward.__new__(CofactorJvpBackward)
@@ -281,8 +281,8 @@ cdef object op_cross(object a, object b, object axis):
     cdef CrossBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "cross", "a")
-    b = operand(b, "cross", "b")
+    a = as_operand(a, "cross", "a")
+    b = as_operand(b, "cross", "b")
     axis = as_scalar(axis, "cross", "axis")
 
     if needs_grad(state, a) or needs_grad(state, b):
@@ -338,7 +338,7 @@ cdef object op_det(object x):
     cdef DetBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "det", "x")
+    x = as_operand(x, "det", "x")
 
     if needs_grad(state, x):
         node = DetBackward.__new__(DetBackward)
@@ -379,8 +379,8 @@ cdef object _dot(object a, object b):
 
 cdef object op_dot(object a, object b):
     cdef ThreadState* state = thread_state()
-    a = operand(a, "dot", "a")
-    b = operand(b, "dot", "b")
+    a = as_operand(a, "dot", "a")
+    b = as_operand(b, "dot", "b")
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.matmul(a, b) if ndim_of(b) <= 2 else ops.tensordot(a, b, ((-1,), (-2,)))
@@ -407,7 +407,7 @@ cdef object op_eigh(object x):
     cdef PyObject* inputs[1]
     cdef TensorBase values
     cdef TensorBase vectors
-    x = operand(x, "eigh", "x")
+    x = as_operand(x, "eigh", "x")
 
     if needs_grad(state, x):
         node = EighBackward.__new__(EighBackward)
@@ -465,7 +465,7 @@ cdef object _eigvalsh(object x):
 
 cdef object op_eigvalsh(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "eigvalsh", "x")
+    x = as_operand(x, "eigvalsh", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.eigh(x)[0]
@@ -486,7 +486,7 @@ cdef object _einsum(object subscripts, object operands):
 
 cdef object op_einsum(object subscripts, object operands):
     cdef ThreadState* state = thread_state()
-    operands = operands(operands, "einsum", "operands")
+    operands = as_operands(operands, "einsum", "operands")
 
     if any_needs_grad(state, operands) or state.flags & DUAL:
         steps = formulas.einsum_steps(subscripts, shape_of(operands))
@@ -507,8 +507,8 @@ cdef object _einsum_fold(object steps, object x, object operands):
 
 cdef object op_einsum_fold(object steps, object x, object operands):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "einsum_fold", "x")
-    operands = operands(operands, "einsum_fold", "operands")
+    x = as_operand(x, "einsum_fold", "x")
+    operands = as_operands(operands, "einsum_fold", "operands")
 
     if needs_grad(state, x) or any_needs_grad(state, operands) or state.flags & DUAL:
         return x if not steps else ops.einsum_fold(steps[2:], ops.einsum_pair(steps[1], x, ops.einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
@@ -534,8 +534,8 @@ cdef object op_einsum_pair(object subscripts, object a, object b):
     cdef EinsumPairBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "einsum_pair", "a")
-    b = operand(b, "einsum_pair", "b")
+    a = as_operand(a, "einsum_pair", "a")
+    b = as_operand(b, "einsum_pair", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = EinsumPairBackward.__new__(EinsumPairBackward)
@@ -590,7 +590,7 @@ cdef object op_einsum_single(object x, object subscripts):
     cdef EinsumSingleBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "einsum_single", "x")
+    x = as_operand(x, "einsum_single", "x")
 
     if needs_grad(state, x):
         node = EinsumSingleBackward.__new__(EinsumSingleBackward)
@@ -636,7 +636,7 @@ cdef object op_einsum_single_backward(object x, object subscripts, object shape)
     cdef EinsumSingleBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "einsum_single_backward", "x")
+    x = as_operand(x, "einsum_single_backward", "x")
     shape = as_ints(shape, "einsum_single_backward", "shape")
 
     if needs_grad(state, x):
@@ -676,7 +676,7 @@ cdef object _hermitian_part(object x):
 
 cdef object op_hermitian_part(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "hermitian_part", "x")
+    x = as_operand(x, "hermitian_part", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return (x + ops.mH(x)) / 2
@@ -696,8 +696,8 @@ cdef object _inner(object a, object b):
 
 cdef object op_inner(object a, object b):
     cdef ThreadState* state = thread_state()
-    a = operand(a, "inner", "a")
-    b = operand(b, "inner", "b")
+    a = as_operand(a, "inner", "a")
+    b = as_operand(b, "inner", "b")
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.tensordot(a, b, ((-1,), (-1,)))
@@ -723,7 +723,7 @@ cdef object op_inv(object x):
     cdef InvBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "inv", "x")
+    x = as_operand(x, "inv", "x")
 
     if needs_grad(state, x):
         node = InvBackward.__new__(InvBackward)
@@ -764,7 +764,7 @@ cdef object _lower_half(object x):
 
 cdef object op_lower_half(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "lower_half", "x")
+    x = as_operand(x, "lower_half", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return (ops.tril(x) + ops.tril(x, -1)) / 2
@@ -790,8 +790,8 @@ cdef object op_matmul(object a, object b):
     cdef MatmulBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "matmul", "a")
-    b = operand(b, "matmul", "b")
+    a = as_operand(a, "matmul", "a")
+    b = as_operand(b, "matmul", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = MatmulBackward.__new__(MatmulBackward)
@@ -829,24 +829,24 @@ cdef int jvp_matmul(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_matmul_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "matmul_")
+    cdef TensorBase written = writable(a, "matmul_")
     cdef bint recording
-    b = operand(b, "matmul", "b")
+    b = as_operand(b, "matmul", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "matmul_")
+    check_inplace(state, written, recording, "matmul_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_matmul(before(target, state.flags & DUAL != 0 or needs_grad(state, b)), b), "matmul_")
-    copy_into(target.array, _matmul(array_of(a), array_of(b)), "matmul_")
-    target.bump()
-    return target
+        return overwrite(written, op_matmul(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "matmul_")
+    copy_into(written.array, _matmul(array_of(a), array_of(b)), "matmul_")
+    written.bump()
+    return written
 
 cdef object op_matmul_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "matmul")
-    a = operand(a, "matmul", "a")
-    b = operand(b, "matmul", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "matmul")
-    return write_out(target, _matmul(array_of(a), array_of(b)), "matmul")
+    cdef TensorBase written = writable(out, "matmul")
+    a = as_operand(a, "matmul", "a")
+    b = as_operand(b, "matmul", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "matmul")
+    return write_out(written, _matmul(array_of(a), array_of(b)), "matmul")
 
 def matmul(a, b, *, out=None):
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
@@ -864,7 +864,7 @@ cdef object _matrix_power(object x, object n):
 
 cdef object op_matrix_power(object x, object n):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "matrix_power", "x")
+    x = as_operand(x, "matrix_power", "x")
     n = as_scalar(n, "matrix_power", "n")
 
     if needs_grad(state, x) or state.flags & DUAL:
@@ -891,7 +891,7 @@ cdef object op_minors(object x):
     cdef MinorsBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "minors", "x")
+    x = as_operand(x, "minors", "x")
 
     if needs_grad(state, x):
         node = MinorsBackward.__new__(MinorsBackward)
@@ -935,7 +935,7 @@ cdef object op_minors_backward(object x):
     cdef MinorsBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "minors_backward", "x")
+    x = as_operand(x, "minors_backward", "x")
 
     if needs_grad(state, x):
         node = MinorsBackwardBackward.__new__(MinorsBackwardBackward)
@@ -979,8 +979,8 @@ cdef object op_outer(object a, object b):
     cdef OuterBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "outer", "a")
-    b = operand(b, "outer", "b")
+    a = as_operand(a, "outer", "a")
+    b = as_operand(b, "outer", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = OuterBackward.__new__(OuterBackward)
@@ -1034,8 +1034,8 @@ cdef object _phase_turn(object x, object vectors):
 
 cdef object op_phase_turn(object x, object vectors):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "phase_turn", "x")
-    vectors = operand(vectors, "phase_turn", "vectors")
+    x = as_operand(x, "phase_turn", "x")
+    vectors = as_operand(vectors, "phase_turn", "vectors")
 
     if needs_grad(state, x) or needs_grad(state, vectors) or state.flags & DUAL:
         rows = ops.pivots(vectors)
@@ -1058,8 +1058,8 @@ cdef object _phase_turn_backward(object x, object vectors):
 
 cdef object op_phase_turn_backward(object x, object vectors):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "phase_turn_backward", "x")
-    vectors = operand(vectors, "phase_turn_backward", "vectors")
+    x = as_operand(x, "phase_turn_backward", "x")
+    vectors = as_operand(vectors, "phase_turn_backward", "vectors")
 
     if needs_grad(state, x) or needs_grad(state, vectors) or state.flags & DUAL:
         rows = ops.pivots(vectors)
@@ -1086,7 +1086,7 @@ cdef object op_pinv(object x):
     cdef PinvBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "pinv", "x")
+    x = as_operand(x, "pinv", "x")
 
     if needs_grad(state, x):
         node = PinvBackward.__new__(PinvBackward)
@@ -1139,7 +1139,7 @@ cdef object _pivots(object x):
 
 cdef object op_pivots(object x):
     cdef TensorBase rows
-    x = operand(x, "pivots", "x")
+    x = as_operand(x, "pivots", "x")
 
     rows = wrap_forward(_pivots(array_of(x)))
     return rows
@@ -1165,7 +1165,7 @@ cdef object op_qr(object x):
     cdef PyObject* inputs[1]
     cdef TensorBase q
     cdef TensorBase r
-    x = operand(x, "qr", "x")
+    x = as_operand(x, "qr", "x")
 
     if needs_grad(state, x):
         node = QrBackward.__new__(QrBackward)
@@ -1226,7 +1226,7 @@ cdef object _reciprocal_gaps(object values):
 
 cdef object op_reciprocal_gaps(object values):
     cdef ThreadState* state = thread_state()
-    values = operand(values, "reciprocal_gaps", "values")
+    values = as_operand(values, "reciprocal_gaps", "values")
 
     if needs_grad(state, values) or state.flags & DUAL:
         gap = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
@@ -1254,7 +1254,7 @@ cdef object op_slogdet(object x):
     cdef PyObject* inputs[1]
     cdef TensorBase sign
     cdef TensorBase logabsdet
-    x = operand(x, "slogdet", "x")
+    x = as_operand(x, "slogdet", "x")
 
     if needs_grad(state, x):
         node = SlogdetBackward.__new__(SlogdetBackward)
@@ -1306,8 +1306,8 @@ cdef object _solve(object a, object b):
 
 cdef object op_solve(object a, object b):
     cdef ThreadState* state = thread_state()
-    a = operand(a, "solve", "a")
-    b = operand(b, "solve", "b")
+    a = as_operand(a, "solve", "a")
+    b = as_operand(b, "solve", "b")
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.squeeze(ops.solve_columns(a, ops.expand_dims(b, -1)), -1) if ndim_of(b) == 1 else ops.solve_columns(a, b)
@@ -1333,8 +1333,8 @@ cdef object op_solve_columns(object a, object b):
     cdef SolveColumnsBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "solve_columns", "a")
-    b = operand(b, "solve_columns", "b")
+    a = as_operand(a, "solve_columns", "a")
+    b = as_operand(b, "solve_columns", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = SolveColumnsBackward.__new__(SolveColumnsBackward)
@@ -1387,8 +1387,8 @@ cdef object op_solve_triangular(object a, object b, object lower, object unit_di
     cdef SolveTriangularBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "solve_triangular", "a")
-    b = operand(b, "solve_triangular", "b")
+    a = as_operand(a, "solve_triangular", "a")
+    b = as_operand(b, "solve_triangular", "b")
     lower = as_scalar(lower, "solve_triangular", "lower")
     unit_diagonal = as_scalar(unit_diagonal, "solve_triangular", "unit_diagonal")
 
@@ -1450,7 +1450,7 @@ cdef object op_svd(object x, object full_matrices):
     cdef TensorBase u
     cdef TensorBase s
     cdef TensorBase vh
-    x = operand(x, "svd", "x")
+    x = as_operand(x, "svd", "x")
     full_matrices = as_scalar(full_matrices, "svd", "full_matrices")
 
     if needs_grad(state, x):
@@ -1528,7 +1528,7 @@ cdef object _svdvals(object x):
 
 cdef object op_svdvals(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "svdvals", "x")
+    x = as_operand(x, "svdvals", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.svd(x)[1]
@@ -1554,9 +1554,9 @@ cdef object op_tensordot(object a, object b, object axes):
     cdef TensordotBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "tensordot", "a")
-    b = operand(b, "tensordot", "b")
-    axes = as_ints(axes, "tensordot", "axes")
+    a = as_operand(a, "tensordot", "a")
+    b = as_operand(b, "tensordot", "b")
+    axes = as_index(axes)
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = TensordotBackward.__new__(TensordotBackward)
@@ -1596,7 +1596,7 @@ cdef int jvp_tensordot(object dual_y, object dual_a, object dual_b, object axes)
 def tensordot(a, b, axes=2):
     """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.
 
-    tensordot(a, b, int[] axes=2) -> y; linear in a, b; grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1]); grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])
+    tensordot(a, b, Index axes=2) -> y; linear in a, b; grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1]); grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])
     """
     return op_tensordot(a, b, axes)
 
@@ -1607,7 +1607,7 @@ cdef object _trace(object x, object offset, object axis1, object axis2):
 
 cdef object op_trace(object x, object offset, object axis1, object axis2):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "trace", "x")
+    x = as_operand(x, "trace", "x")
     offset = as_scalar(offset, "trace", "offset")
     axis1 = as_scalar(axis1, "trace", "axis1")
     axis2 = as_scalar(axis2, "trace", "axis2")
@@ -1630,7 +1630,7 @@ cdef object _triangle(object x, object lower, object strict):
 
 cdef object op_triangle(object x, object lower, object strict):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "triangle", "x")
+    x = as_operand(x, "triangle", "x")
     lower = as_scalar(lower, "triangle", "lower")
     strict = as_scalar(strict, "triangle", "strict")
 
@@ -1658,7 +1658,7 @@ cdef object op_tril(object x, object k):
     cdef TrilBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "tril", "x")
+    x = as_operand(x, "tril", "x")
     k = as_scalar(k, "tril", "k")
 
     if needs_grad(state, x):
@@ -1686,16 +1686,16 @@ cdef int jvp_tril(object dual_y, object dual_x, object k) except -1:
 
 cdef object op_tril_(object x, object k):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "tril_")
+    cdef TensorBase written = writable(x, "tril_")
     cdef bint recording
     k = as_scalar(k, "tril", "k")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "tril_")
+    check_inplace(state, written, recording, "tril_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_tril(before(target, False), k), "tril_")
-    copy_into(target.array, _tril(array_of(x), k), "tril_")
-    target.bump()
-    return target
+        return overwrite(written, op_tril(before(written, False), k), "tril_")
+    copy_into(written.array, _tril(array_of(x), k), "tril_")
+    written.bump()
+    return written
 
 def tril(x, k=0):
     """Elements on and below diagonal `k`, zeros above.
@@ -1717,7 +1717,7 @@ cdef object op_triu(object x, object k):
     cdef TriuBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "triu", "x")
+    x = as_operand(x, "triu", "x")
     k = as_scalar(k, "triu", "k")
 
     if needs_grad(state, x):
@@ -1745,16 +1745,16 @@ cdef int jvp_triu(object dual_y, object dual_x, object k) except -1:
 
 cdef object op_triu_(object x, object k):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "triu_")
+    cdef TensorBase written = writable(x, "triu_")
     cdef bint recording
     k = as_scalar(k, "triu", "k")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "triu_")
+    check_inplace(state, written, recording, "triu_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_triu(before(target, False), k), "triu_")
-    copy_into(target.array, _triu(array_of(x), k), "triu_")
-    target.bump()
-    return target
+        return overwrite(written, op_triu(before(written, False), k), "triu_")
+    copy_into(written.array, _triu(array_of(x), k), "triu_")
+    written.bump()
+    return written
 
 def triu(x, k=0):
     """Elements on and above diagonal `k`, zeros below.
@@ -1770,8 +1770,8 @@ cdef object _vdot(object a, object b):
 
 cdef object op_vdot(object a, object b):
     cdef ThreadState* state = thread_state()
-    a = operand(a, "vdot", "a")
-    b = operand(b, "vdot", "b")
+    a = as_operand(a, "vdot", "a")
+    b = as_operand(b, "vdot", "b")
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.vecdot(ops.ravel(a), ops.ravel(b))
@@ -1797,8 +1797,8 @@ cdef object op_vecdot(object a, object b, object axis):
     cdef VecdotBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "vecdot", "a")
-    b = operand(b, "vecdot", "b")
+    a = as_operand(a, "vecdot", "a")
+    b = as_operand(b, "vecdot", "b")
     axis = as_scalar(axis, "vecdot", "axis")
 
     if needs_grad(state, a) or needs_grad(state, b):

@@ -23,8 +23,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -35,8 +35,8 @@ cdef object _binary_cross_entropy(object x, object target, object reduction):
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "binary_cross_entropy", "x")
-    target = operand(target, "binary_cross_entropy", "target")
+    x = as_operand(x, "binary_cross_entropy", "x")
+    target = as_operand(target, "binary_cross_entropy", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
@@ -56,8 +56,8 @@ cdef object _binary_cross_entropy_with_logits(object x, object target, object re
 
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "binary_cross_entropy_with_logits", "x")
-    target = operand(target, "binary_cross_entropy_with_logits", "target")
+    x = as_operand(x, "binary_cross_entropy_with_logits", "x")
+    target = as_operand(target, "binary_cross_entropy_with_logits", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
@@ -78,7 +78,7 @@ cdef object _cross_entropy(object x, object target, object reduction):
 
 cdef object op_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "cross_entropy", "x")
+    x = as_operand(x, "cross_entropy", "x")
     target = as_index(target)
 
     if needs_grad(state, x) or state.flags & DUAL:
@@ -102,8 +102,8 @@ cdef object _huber_loss(object x, object target, object reduction, object delta)
 
 cdef object op_huber_loss(object x, object target, object reduction, object delta):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "huber_loss", "x")
-    target = operand(target, "huber_loss", "target")
+    x = as_operand(x, "huber_loss", "x")
+    target = as_operand(target, "huber_loss", "target")
     delta = as_scalar(delta, "huber_loss", "delta")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
@@ -126,8 +126,8 @@ cdef object _kl_div(object x, object target, object reduction):
 
 cdef object op_kl_div(object x, object target, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "kl_div", "x")
-    target = operand(target, "kl_div", "target")
+    x = as_operand(x, "kl_div", "x")
+    target = as_operand(target, "kl_div", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.xlogy(target, target) - x * target, reduction)
@@ -147,8 +147,8 @@ cdef object _l1_loss(object x, object target, object reduction):
 
 cdef object op_l1_loss(object x, object target, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "l1_loss", "x")
-    target = operand(target, "l1_loss", "target")
+    x = as_operand(x, "l1_loss", "x")
+    target = as_operand(target, "l1_loss", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.absolute(x - target), reduction)
@@ -168,8 +168,8 @@ cdef object _mse_loss(object x, object target, object reduction):
 
 cdef object op_mse_loss(object x, object target, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "mse_loss", "x")
-    target = operand(target, "mse_loss", "target")
+    x = as_operand(x, "mse_loss", "x")
+    target = as_operand(target, "mse_loss", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.square(x - target), reduction)
@@ -189,7 +189,7 @@ cdef object _nll_loss(object x, object target, object reduction):
 
 cdef object op_nll_loss(object x, object target, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "nll_loss", "x")
+    x = as_operand(x, "nll_loss", "x")
     target = as_index(target)
 
     if needs_grad(state, x) or state.flags & DUAL:
@@ -216,7 +216,7 @@ cdef object op_pick(object x, object indices, object axis):
     cdef PickBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "pick", "x")
+    x = as_operand(x, "pick", "x")
     indices = as_index(indices)
     axis = as_scalar(axis, "pick", "axis")
 
@@ -265,7 +265,7 @@ cdef object op_unpick(object x, object indices, object shape, object axis):
     cdef UnpickBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "unpick", "x")
+    x = as_operand(x, "unpick", "x")
     indices = as_index(indices)
     shape = as_ints(shape, "unpick", "shape")
     axis = as_scalar(axis, "unpick", "axis")
@@ -304,16 +304,24 @@ def unpick(x, indices, shape, axis=-1):
 
 cdef object _reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
-    return _mean(x, None, False) if kind == 'mean' else _sum(x, None, False) if kind == 'sum' else x
+    if kind == 'mean':
+        return _mean(x, None, False)
+    if kind == 'sum':
+        return _sum(x, None, False)
+    return x
 
 
 cdef object op_reduce_loss(object x, object reduction):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "reduce_loss", "x")
+    x = as_operand(x, "reduce_loss", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         kind = formulas.checked_reduction(reduction)
-        return ops.mean(x) if kind == 'mean' else ops.sum(x) if kind == 'sum' else x
+        if kind == 'mean':
+            return ops.mean(x)
+        if kind == 'sum':
+            return ops.sum(x)
+        return x
     return wrap_forward(_reduce_loss(array_of(x), reduction))
 
 def reduce_loss(x, reduction='mean'):
@@ -330,8 +338,8 @@ cdef object _smooth_l1_loss(object x, object target, object reduction, object be
 
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "smooth_l1_loss", "x")
-    target = operand(target, "smooth_l1_loss", "target")
+    x = as_operand(x, "smooth_l1_loss", "x")
+    target = as_operand(target, "smooth_l1_loss", "target")
     beta = as_scalar(beta, "smooth_l1_loss", "beta")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:

@@ -23,8 +23,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -40,12 +40,12 @@ cdef object op_copy_(object x, object source):
     cdef ThreadState* state = thread_state()
     cdef CopyBackward node = None
     cdef PyObject* inputs[2]
-    cdef TensorBase target = writable(x, "copy_")
+    cdef TensorBase written = writable(x, "copy_")
     cdef bint recording
-    source = operand(source, "copy_", "source")
+    source = as_operand(source, "copy_", "source")
     recording = needs_grad(state, x) or needs_grad(state, source)
-    check_inplace(state, target, recording, "copy_")
-    x = before(target, False)
+    check_inplace(state, written, recording, "copy_")
+    x = before(written, False)
 
     if recording:
         node = CopyBackward.__new__(CopyBackward)
@@ -53,14 +53,14 @@ cdef object op_copy_(object x, object source):
         connect(node, state, inputs, 2)
 
     try:
-        kernels.copy_(target.array, array_of(source))
+        kernels.copy_(written.array, array_of(source))
     except Exception as error:
         raise explain(error, "copy_", x=x, source=source) from None
 
-    finish_inplace(target, node)
+    finish_inplace(written, node)
     if state.flags & DUAL and (has_tangent(x) or has_tangent(source)):
-        jvp_copy_(target, x, source)
-    return target
+        jvp_copy_(written, x, source)
+    return written
 
 def copy_(x, source):
     """x[...] = source.
@@ -81,12 +81,12 @@ cdef object op_fill_(object x, object value):
     cdef ThreadState* state = thread_state()
     cdef FillBackward node = None
     cdef PyObject* inputs[2]
-    cdef TensorBase target = writable(x, "fill_")
+    cdef TensorBase written = writable(x, "fill_")
     cdef bint recording
-    value = operand(value, "fill_", "value")
+    value = as_operand(value, "fill_", "value")
     recording = needs_grad(state, x) or needs_grad(state, value)
-    check_inplace(state, target, recording, "fill_")
-    x = before(target, False)
+    check_inplace(state, written, recording, "fill_")
+    x = before(written, False)
 
     if recording:
         node = FillBackward.__new__(FillBackward)
@@ -94,14 +94,14 @@ cdef object op_fill_(object x, object value):
         connect(node, state, inputs, 2)
 
     try:
-        kernels.fill_(target.array, array_of(value))
+        kernels.fill_(written.array, array_of(value))
     except Exception as error:
         raise explain(error, "fill_", x=x, value=value) from None
 
-    finish_inplace(target, node)
+    finish_inplace(written, node)
     if state.flags & DUAL and (has_tangent(x) or has_tangent(value)):
-        jvp_fill_(target, x, value)
-    return target
+        jvp_fill_(written, x, value)
+    return written
 
 def fill_(x, value):
     """x[...] = value, a number or a 0-d array.
@@ -123,11 +123,11 @@ cdef object op_zero_(object x):
     cdef ThreadState* state = thread_state()
     cdef ZeroBackward node = None
     cdef PyObject* inputs[1]
-    cdef TensorBase target = writable(x, "zero_")
+    cdef TensorBase written = writable(x, "zero_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "zero_")
-    x = before(target, False)
+    check_inplace(state, written, recording, "zero_")
+    x = before(written, False)
 
     if recording:
         node = ZeroBackward.__new__(ZeroBackward)
@@ -135,14 +135,14 @@ cdef object op_zero_(object x):
         connect(node, state, inputs, 1)
 
     try:
-        kernels.zero_(target.array)
+        kernels.zero_(written.array)
     except Exception as error:
         raise explain(error, "zero_", x=x) from None
 
-    finish_inplace(target, node)
+    finish_inplace(written, node)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_zero_(target, x)
-    return target
+        jvp_zero_(written, x)
+    return written
 
 def zero_(x):
     """x[...] = 0.

@@ -23,8 +23,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -41,7 +41,7 @@ cdef object op_log_softmax(object x, object axis):
     cdef LogSoftmaxBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "log_softmax", "x")
+    x = as_operand(x, "log_softmax", "x")
     axis = as_ints(axis, "log_softmax", "axis")
 
     if needs_grad(state, x):
@@ -92,7 +92,7 @@ cdef object op_softmax(object x, object axis):
     cdef SoftmaxBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "softmax", "x")
+    x = as_operand(x, "softmax", "x")
     axis = as_ints(axis, "softmax", "axis")
 
     if needs_grad(state, x):
@@ -135,7 +135,7 @@ cdef object _softmin(object x, object axis):
 
 cdef object op_softmin(object x, object axis):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "softmin", "x")
+    x = as_operand(x, "softmin", "x")
     axis = as_ints(axis, "softmin", "axis")
 
     if needs_grad(state, x) or state.flags & DUAL:

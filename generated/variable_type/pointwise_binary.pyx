@@ -41,8 +41,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -58,8 +58,8 @@ cdef object op_add(object a, object b):
     cdef AddBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "add", "a")
-    b = operand(b, "add", "b")
+    a = as_operand(a, "add", "a")
+    b = as_operand(b, "add", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = AddBackward.__new__(AddBackward)
@@ -89,26 +89,26 @@ cdef int jvp_add(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_add_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "add_")
+    cdef TensorBase written = writable(a, "add_")
     cdef bint recording
-    b = operand(b, "add", "b")
+    b = as_operand(b, "add", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "add_")
+    check_inplace(state, written, recording, "add_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_add(before(target, False), b), "add_")
-    add_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_add(before(written, False), b), "add_")
+    add_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_add_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "add")
-    a = operand(a, "add", "a")
-    b = operand(b, "add", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "add")
-    add_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "add")
+    a = as_operand(a, "add", "a")
+    b = as_operand(b, "add", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "add")
+    add_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def add(a, b, *, out=None):
     """a + b.
@@ -131,8 +131,8 @@ cdef object op_atan2(object a, object b):
     cdef Atan2Backward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "atan2", "a")
-    b = operand(b, "atan2", "b")
+    a = as_operand(a, "atan2", "a")
+    b = as_operand(b, "atan2", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = Atan2Backward.__new__(Atan2Backward)
@@ -157,41 +157,42 @@ cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
         a = primal_of(dual_a, level)
         b = primal_of(dual_b, level)
         squares = a * a + b * b
+        divisor = ops.where(squares == 0, 1e309, squares)
         y_t = None
         if a_t is not None:
-            y_t = plus(y_t, a_t * (b / squares))
+            y_t = plus(y_t, a_t * (b / divisor))
         if b_t is not None:
-            y_t = plus(y_t, b_t * (-a / squares))
+            y_t = plus(y_t, b_t * (-a / divisor))
         set_tangent(dual_y, level, y_t)
     return 0
 
 cdef object op_atan2_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "atan2_")
+    cdef TensorBase written = writable(a, "atan2_")
     cdef bint recording
-    b = operand(b, "atan2", "b")
+    b = as_operand(b, "atan2", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "atan2_")
+    check_inplace(state, written, recording, "atan2_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_atan2(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "atan2_")
-    atan2_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_atan2(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "atan2_")
+    atan2_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_atan2_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "atan2")
-    a = operand(a, "atan2", "a")
-    b = operand(b, "atan2", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "atan2")
-    atan2_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "atan2")
+    a = as_operand(a, "atan2", "a")
+    b = as_operand(b, "atan2", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "atan2")
+    atan2_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def atan2(a, b, *, out=None):
-    """Angle of the point (b, a) from the first axis, in (-pi, pi].
+    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
 
-    atan2(a, b) -> y; dy/da = b / squares; dy/db = -a / squares
+    atan2(a, b) -> y; dy/da = b / divisor; dy/db = -a / divisor
     """
     if out is not None:
         return op_atan2_out(a, b, out)
@@ -210,9 +211,9 @@ cdef object op_clip(object x, object min, object max):
     cdef ClipBackward node = None
     cdef PyObject* inputs[3]
     cdef TensorBase y
-    x = operand(x, "clip", "x")
-    min = operand(min, "clip", "min")
-    max = operand(max, "clip", "max")
+    x = as_operand(x, "clip", "x")
+    min = as_operand(min, "clip", "min")
+    max = as_operand(max, "clip", "max")
 
     if needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max):
         node = ClipBackward.__new__(ClipBackward)
@@ -254,26 +255,26 @@ cdef int jvp_clip(object dual_y, object dual_x, object dual_min, object dual_max
 
 cdef object op_clip_(object x, object min, object max):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "clip_")
+    cdef TensorBase written = writable(x, "clip_")
     cdef bint recording
-    min = operand(min, "clip", "min")
-    max = operand(max, "clip", "max")
+    min = as_operand(min, "clip", "min")
+    max = as_operand(max, "clip", "max")
     recording = needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max)
-    check_inplace(state, target, recording, "clip_")
+    check_inplace(state, written, recording, "clip_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_clip(before(target, state.flags & DUAL != 0 or needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max)), min, max), "clip_")
-    copy_into(target.array, _clip(array_of(x), array_of(min), array_of(max)), "clip_")
-    target.bump()
-    return target
+        return overwrite(written, op_clip(before(written, state.flags & DUAL != 0 or needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max)), min, max), "clip_")
+    copy_into(written.array, _clip(array_of(x), array_of(min), array_of(max)), "clip_")
+    written.bump()
+    return written
 
 cdef object op_clip_out(object x, object min, object max, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "clip")
-    x = operand(x, "clip", "x")
-    min = operand(min, "clip", "min")
-    max = operand(max, "clip", "max")
-    refuse_out(state, target, needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max), "clip")
-    return write_out(target, _clip(array_of(x), array_of(min), array_of(max)), "clip")
+    cdef TensorBase written = writable(out, "clip")
+    x = as_operand(x, "clip", "x")
+    min = as_operand(min, "clip", "min")
+    max = as_operand(max, "clip", "max")
+    refuse_out(state, written, needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max), "clip")
+    return write_out(written, _clip(array_of(x), array_of(min), array_of(max)), "clip")
 
 def clip(x, min=None, max=None, *, out=None):
     """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
@@ -296,8 +297,8 @@ cdef object op_copysign(object a, object b):
     cdef CopysignBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "copysign", "a")
-    b = operand(b, "copysign", "b")
+    a = as_operand(a, "copysign", "a")
+    b = as_operand(b, "copysign", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = CopysignBackward.__new__(CopysignBackward)
@@ -333,26 +334,26 @@ cdef int jvp_copysign(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_copysign_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "copysign_")
+    cdef TensorBase written = writable(a, "copysign_")
     cdef bint recording
-    b = operand(b, "copysign", "b")
+    b = as_operand(b, "copysign", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "copysign_")
+    check_inplace(state, written, recording, "copysign_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_copysign(before(target, state.flags & DUAL != 0 or needs_grad(state, a)), b), "copysign_")
-    copysign_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_copysign(before(written, state.flags & DUAL != 0 or needs_grad(state, a)), b), "copysign_")
+    copysign_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_copysign_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "copysign")
-    a = operand(a, "copysign", "a")
-    b = operand(b, "copysign", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "copysign")
-    copysign_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "copysign")
+    a = as_operand(a, "copysign", "a")
+    b = as_operand(b, "copysign", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "copysign")
+    copysign_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def copysign(a, b, *, out=None):
     """Modulus of a with the sign of b.
@@ -375,8 +376,8 @@ cdef object op_divide(object a, object b):
     cdef DivideBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "divide", "a")
-    b = operand(b, "divide", "b")
+    a = as_operand(a, "divide", "a")
+    b = as_operand(b, "divide", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = DivideBackward.__new__(DivideBackward)
@@ -411,26 +412,26 @@ cdef int jvp_divide(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_divide_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "divide_")
+    cdef TensorBase written = writable(a, "divide_")
     cdef bint recording
-    b = operand(b, "divide", "b")
+    b = as_operand(b, "divide", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "divide_")
+    check_inplace(state, written, recording, "divide_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_divide(before(target, False), b), "divide_")
-    divide_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_divide(before(written, False), b), "divide_")
+    divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_divide_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "divide")
-    a = operand(a, "divide", "a")
-    b = operand(b, "divide", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "divide")
-    divide_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "divide")
+    a = as_operand(a, "divide", "a")
+    b = as_operand(b, "divide", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "divide")
+    divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def divide(a, b, *, out=None):
     """a / b.
@@ -453,8 +454,8 @@ cdef object op_floor_divide(object a, object b):
     cdef FloorDivideBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "floor_divide", "a")
-    b = operand(b, "floor_divide", "b")
+    a = as_operand(a, "floor_divide", "a")
+    b = as_operand(b, "floor_divide", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = FloorDivideBackward.__new__(FloorDivideBackward)
@@ -484,26 +485,26 @@ cdef int jvp_floor_divide(object dual_y, object dual_a, object dual_b) except -1
 
 cdef object op_floor_divide_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "floor_divide_")
+    cdef TensorBase written = writable(a, "floor_divide_")
     cdef bint recording
-    b = operand(b, "floor_divide", "b")
+    b = as_operand(b, "floor_divide", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "floor_divide_")
+    check_inplace(state, written, recording, "floor_divide_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_floor_divide(before(target, False), b), "floor_divide_")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_floor_divide(before(written, False), b), "floor_divide_")
+    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_floor_divide_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "floor_divide")
-    a = operand(a, "floor_divide", "a")
-    b = operand(b, "floor_divide", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "floor_divide")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "floor_divide")
+    a = as_operand(a, "floor_divide", "a")
+    b = as_operand(b, "floor_divide", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "floor_divide")
+    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def floor_divide(a, b, *, out=None):
     """floor(a / b).
@@ -526,8 +527,8 @@ cdef object op_fmax(object a, object b):
     cdef FmaxBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "fmax", "a")
-    b = operand(b, "fmax", "b")
+    a = as_operand(a, "fmax", "a")
+    b = as_operand(b, "fmax", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = FmaxBackward.__new__(FmaxBackward)
@@ -561,26 +562,26 @@ cdef int jvp_fmax(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_fmax_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "fmax_")
+    cdef TensorBase written = writable(a, "fmax_")
     cdef bint recording
-    b = operand(b, "fmax", "b")
+    b = as_operand(b, "fmax", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "fmax_")
+    check_inplace(state, written, recording, "fmax_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_fmax(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmax_")
-    fmax_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_fmax(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmax_")
+    fmax_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_fmax_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "fmax")
-    a = operand(a, "fmax", "a")
-    b = operand(b, "fmax", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "fmax")
-    fmax_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "fmax")
+    a = as_operand(a, "fmax", "a")
+    b = as_operand(b, "fmax", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmax")
+    fmax_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def fmax(a, b, *, out=None):
     """The larger one, or the one that is not NaN; ties share the gradient.
@@ -603,8 +604,8 @@ cdef object op_fmin(object a, object b):
     cdef FminBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "fmin", "a")
-    b = operand(b, "fmin", "b")
+    a = as_operand(a, "fmin", "a")
+    b = as_operand(b, "fmin", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = FminBackward.__new__(FminBackward)
@@ -638,26 +639,26 @@ cdef int jvp_fmin(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_fmin_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "fmin_")
+    cdef TensorBase written = writable(a, "fmin_")
     cdef bint recording
-    b = operand(b, "fmin", "b")
+    b = as_operand(b, "fmin", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "fmin_")
+    check_inplace(state, written, recording, "fmin_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_fmin(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmin_")
-    fmin_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_fmin(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmin_")
+    fmin_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_fmin_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "fmin")
-    a = operand(a, "fmin", "a")
-    b = operand(b, "fmin", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "fmin")
-    fmin_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "fmin")
+    a = as_operand(a, "fmin", "a")
+    b = as_operand(b, "fmin", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmin")
+    fmin_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def fmin(a, b, *, out=None):
     """The smaller one, or the one that is not NaN; ties share the gradient.
@@ -680,8 +681,8 @@ cdef object op_fmod(object a, object b):
     cdef FmodBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "fmod", "a")
-    b = operand(b, "fmod", "b")
+    a = as_operand(a, "fmod", "a")
+    b = as_operand(b, "fmod", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = FmodBackward.__new__(FmodBackward)
@@ -717,26 +718,26 @@ cdef int jvp_fmod(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_fmod_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "fmod_")
+    cdef TensorBase written = writable(a, "fmod_")
     cdef bint recording
-    b = operand(b, "fmod", "b")
+    b = as_operand(b, "fmod", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "fmod_")
+    check_inplace(state, written, recording, "fmod_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_fmod(before(target, state.flags & DUAL != 0 or needs_grad(state, b)), b), "fmod_")
-    fmod_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_fmod(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "fmod_")
+    fmod_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_fmod_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "fmod")
-    a = operand(a, "fmod", "a")
-    b = operand(b, "fmod", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "fmod")
-    fmod_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "fmod")
+    a = as_operand(a, "fmod", "a")
+    b = as_operand(b, "fmod", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmod")
+    fmod_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def fmod(a, b, *, out=None):
     """a - b * trunc(a / b), with the sign of a.
@@ -756,33 +757,33 @@ cdef inline object _heaviside(object a, object b):
 
 cdef object op_heaviside(object a, object b):
     cdef TensorBase y
-    a = operand(a, "heaviside", "a")
-    b = operand(b, "heaviside", "b")
+    a = as_operand(a, "heaviside", "a")
+    b = as_operand(b, "heaviside", "b")
 
     y = wrap_forward(_heaviside(array_of(a), array_of(b)))
     return y
 
 cdef object op_heaviside_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "heaviside_")
+    cdef TensorBase written = writable(a, "heaviside_")
     cdef bint recording
-    b = operand(b, "heaviside", "b")
+    b = as_operand(b, "heaviside", "b")
     recording = False
-    check_inplace(state, target, recording, "heaviside_")
+    check_inplace(state, written, recording, "heaviside_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_heaviside(before(target, False), b), "heaviside_")
-    heaviside_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_heaviside(before(written, False), b), "heaviside_")
+    heaviside_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_heaviside_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "heaviside")
-    a = operand(a, "heaviside", "a")
-    b = operand(b, "heaviside", "b")
-    heaviside_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "heaviside")
+    a = as_operand(a, "heaviside", "a")
+    b = as_operand(b, "heaviside", "b")
+    heaviside_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def heaviside(a, b, *, out=None):
     """0 where a < 0, 1 where a > 0, b where a is 0.
@@ -805,8 +806,8 @@ cdef object op_hypot(object a, object b):
     cdef HypotBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "hypot", "a")
-    b = operand(b, "hypot", "b")
+    a = as_operand(a, "hypot", "a")
+    b = as_operand(b, "hypot", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = HypotBackward.__new__(HypotBackward)
@@ -845,26 +846,26 @@ cdef int jvp_hypot(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_hypot_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "hypot_")
+    cdef TensorBase written = writable(a, "hypot_")
     cdef bint recording
-    b = operand(b, "hypot", "b")
+    b = as_operand(b, "hypot", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "hypot_")
+    check_inplace(state, written, recording, "hypot_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_hypot(before(target, state.flags & DUAL != 0 or needs_grad(state, a)), b), "hypot_")
-    hypot_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_hypot(before(written, state.flags & DUAL != 0 or needs_grad(state, a)), b), "hypot_")
+    hypot_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_hypot_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "hypot")
-    a = operand(a, "hypot", "a")
-    b = operand(b, "hypot", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "hypot")
-    hypot_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "hypot")
+    a = as_operand(a, "hypot", "a")
+    b = as_operand(b, "hypot", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "hypot")
+    hypot_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def hypot(a, b, *, out=None):
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
@@ -882,9 +883,9 @@ cdef object _lerp(object a, object b, object weight):
 
 cdef object op_lerp(object a, object b, object weight):
     cdef ThreadState* state = thread_state()
-    a = operand(a, "lerp", "a")
-    b = operand(b, "lerp", "b")
-    weight = operand(weight, "lerp", "weight")
+    a = as_operand(a, "lerp", "a")
+    b = as_operand(b, "lerp", "b")
+    weight = as_operand(weight, "lerp", "weight")
 
     if needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight) or state.flags & DUAL:
         return a + weight * (b - a)
@@ -892,26 +893,26 @@ cdef object op_lerp(object a, object b, object weight):
 
 cdef object op_lerp_(object a, object b, object weight):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "lerp_")
+    cdef TensorBase written = writable(a, "lerp_")
     cdef bint recording
-    b = operand(b, "lerp", "b")
-    weight = operand(weight, "lerp", "weight")
+    b = as_operand(b, "lerp", "b")
+    weight = as_operand(weight, "lerp", "weight")
     recording = needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight)
-    check_inplace(state, target, recording, "lerp_")
+    check_inplace(state, written, recording, "lerp_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_lerp(before(target, True), b, weight), "lerp_")
-    copy_into(target.array, _lerp(array_of(a), array_of(b), array_of(weight)), "lerp_")
-    target.bump()
-    return target
+        return overwrite(written, op_lerp(before(written, True), b, weight), "lerp_")
+    copy_into(written.array, _lerp(array_of(a), array_of(b), array_of(weight)), "lerp_")
+    written.bump()
+    return written
 
 cdef object op_lerp_out(object a, object b, object weight, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "lerp")
-    a = operand(a, "lerp", "a")
-    b = operand(b, "lerp", "b")
-    weight = operand(weight, "lerp", "weight")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight), "lerp")
-    return write_out(target, _lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
+    cdef TensorBase written = writable(out, "lerp")
+    a = as_operand(a, "lerp", "a")
+    b = as_operand(b, "lerp", "b")
+    weight = as_operand(weight, "lerp", "weight")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight), "lerp")
+    return write_out(written, _lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
 
 def lerp(a, b, weight, *, out=None):
     """a + weight * (b - a).
@@ -934,8 +935,8 @@ cdef object op_logaddexp(object a, object b):
     cdef LogaddexpBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "logaddexp", "a")
-    b = operand(b, "logaddexp", "b")
+    a = as_operand(a, "logaddexp", "a")
+    b = as_operand(b, "logaddexp", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = LogaddexpBackward.__new__(LogaddexpBackward)
@@ -972,26 +973,26 @@ cdef int jvp_logaddexp(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_logaddexp_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "logaddexp_")
+    cdef TensorBase written = writable(a, "logaddexp_")
     cdef bint recording
-    b = operand(b, "logaddexp", "b")
+    b = as_operand(b, "logaddexp", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "logaddexp_")
+    check_inplace(state, written, recording, "logaddexp_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_logaddexp(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp_")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_logaddexp(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp_")
+    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_logaddexp_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "logaddexp")
-    a = operand(a, "logaddexp", "a")
-    b = operand(b, "logaddexp", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "logaddexp")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "logaddexp")
+    a = as_operand(a, "logaddexp", "a")
+    b = as_operand(b, "logaddexp", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "logaddexp")
+    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def logaddexp(a, b, *, out=None):
     """log(exp(a) + exp(b)) without overflow.
@@ -1014,8 +1015,8 @@ cdef object op_logaddexp2(object a, object b):
     cdef Logaddexp2Backward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "logaddexp2", "a")
-    b = operand(b, "logaddexp2", "b")
+    a = as_operand(a, "logaddexp2", "a")
+    b = as_operand(b, "logaddexp2", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = Logaddexp2Backward.__new__(Logaddexp2Backward)
@@ -1052,26 +1053,26 @@ cdef int jvp_logaddexp2(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_logaddexp2_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "logaddexp2_")
+    cdef TensorBase written = writable(a, "logaddexp2_")
     cdef bint recording
-    b = operand(b, "logaddexp2", "b")
+    b = as_operand(b, "logaddexp2", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "logaddexp2_")
+    check_inplace(state, written, recording, "logaddexp2_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_logaddexp2(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp2_")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_logaddexp2(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp2_")
+    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_logaddexp2_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "logaddexp2")
-    a = operand(a, "logaddexp2", "a")
-    b = operand(b, "logaddexp2", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "logaddexp2")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "logaddexp2")
+    a = as_operand(a, "logaddexp2", "a")
+    b = as_operand(b, "logaddexp2", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "logaddexp2")
+    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def logaddexp2(a, b, *, out=None):
     """log2(2**a + 2**b) without overflow.
@@ -1094,8 +1095,8 @@ cdef object op_maximum(object a, object b):
     cdef MaximumBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "maximum", "a")
-    b = operand(b, "maximum", "b")
+    a = as_operand(a, "maximum", "a")
+    b = as_operand(b, "maximum", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = MaximumBackward.__new__(MaximumBackward)
@@ -1129,26 +1130,26 @@ cdef int jvp_maximum(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_maximum_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "maximum_")
+    cdef TensorBase written = writable(a, "maximum_")
     cdef bint recording
-    b = operand(b, "maximum", "b")
+    b = as_operand(b, "maximum", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "maximum_")
+    check_inplace(state, written, recording, "maximum_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_maximum(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "maximum_")
-    maximum_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_maximum(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "maximum_")
+    maximum_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_maximum_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "maximum")
-    a = operand(a, "maximum", "a")
-    b = operand(b, "maximum", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "maximum")
-    maximum_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "maximum")
+    a = as_operand(a, "maximum", "a")
+    b = as_operand(b, "maximum", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "maximum")
+    maximum_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def maximum(a, b, *, out=None):
     """The larger one, NaN where one is; ties share the gradient.
@@ -1171,8 +1172,8 @@ cdef object op_minimum(object a, object b):
     cdef MinimumBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "minimum", "a")
-    b = operand(b, "minimum", "b")
+    a = as_operand(a, "minimum", "a")
+    b = as_operand(b, "minimum", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = MinimumBackward.__new__(MinimumBackward)
@@ -1206,26 +1207,26 @@ cdef int jvp_minimum(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_minimum_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "minimum_")
+    cdef TensorBase written = writable(a, "minimum_")
     cdef bint recording
-    b = operand(b, "minimum", "b")
+    b = as_operand(b, "minimum", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "minimum_")
+    check_inplace(state, written, recording, "minimum_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_minimum(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "minimum_")
-    minimum_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_minimum(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "minimum_")
+    minimum_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_minimum_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "minimum")
-    a = operand(a, "minimum", "a")
-    b = operand(b, "minimum", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "minimum")
-    minimum_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "minimum")
+    a = as_operand(a, "minimum", "a")
+    b = as_operand(b, "minimum", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "minimum")
+    minimum_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def minimum(a, b, *, out=None):
     """The smaller one, NaN where one is; ties share the gradient.
@@ -1248,8 +1249,8 @@ cdef object op_multiply(object a, object b):
     cdef MultiplyBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "multiply", "a")
-    b = operand(b, "multiply", "b")
+    a = as_operand(a, "multiply", "a")
+    b = as_operand(b, "multiply", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = MultiplyBackward.__new__(MultiplyBackward)
@@ -1285,26 +1286,26 @@ cdef int jvp_multiply(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_multiply_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "multiply_")
+    cdef TensorBase written = writable(a, "multiply_")
     cdef bint recording
-    b = operand(b, "multiply", "b")
+    b = as_operand(b, "multiply", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "multiply_")
+    check_inplace(state, written, recording, "multiply_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_multiply(before(target, state.flags & DUAL != 0 or needs_grad(state, b)), b), "multiply_")
-    multiply_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_multiply(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "multiply_")
+    multiply_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_multiply_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "multiply")
-    a = operand(a, "multiply", "a")
-    b = operand(b, "multiply", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "multiply")
-    multiply_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "multiply")
+    a = as_operand(a, "multiply", "a")
+    b = as_operand(b, "multiply", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "multiply")
+    multiply_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def multiply(a, b, *, out=None):
     """a * b.
@@ -1327,8 +1328,8 @@ cdef object op_pow(object a, object b):
     cdef PowBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "pow", "a")
-    b = operand(b, "pow", "b")
+    a = as_operand(a, "pow", "a")
+    b = as_operand(b, "pow", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = PowBackward.__new__(PowBackward)
@@ -1365,26 +1366,26 @@ cdef int jvp_pow(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_pow_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "pow_")
+    cdef TensorBase written = writable(a, "pow_")
     cdef bint recording
-    b = operand(b, "pow", "b")
+    b = as_operand(b, "pow", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "pow_")
+    check_inplace(state, written, recording, "pow_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_pow(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "pow_")
-    pow_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_pow(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "pow_")
+    pow_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_pow_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "pow")
-    a = operand(a, "pow", "a")
-    b = operand(b, "pow", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "pow")
-    pow_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "pow")
+    a = as_operand(a, "pow", "a")
+    b = as_operand(b, "pow", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "pow")
+    pow_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def pow(a, b, *, out=None):
     """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
@@ -1407,8 +1408,8 @@ cdef object op_remainder(object a, object b):
     cdef RemainderBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "remainder", "a")
-    b = operand(b, "remainder", "b")
+    a = as_operand(a, "remainder", "a")
+    b = as_operand(b, "remainder", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = RemainderBackward.__new__(RemainderBackward)
@@ -1444,26 +1445,26 @@ cdef int jvp_remainder(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_remainder_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "remainder_")
+    cdef TensorBase written = writable(a, "remainder_")
     cdef bint recording
-    b = operand(b, "remainder", "b")
+    b = as_operand(b, "remainder", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "remainder_")
+    check_inplace(state, written, recording, "remainder_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_remainder(before(target, state.flags & DUAL != 0 or needs_grad(state, b)), b), "remainder_")
-    remainder_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_remainder(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "remainder_")
+    remainder_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_remainder_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "remainder")
-    a = operand(a, "remainder", "a")
-    b = operand(b, "remainder", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "remainder")
-    remainder_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "remainder")
+    a = as_operand(a, "remainder", "a")
+    b = as_operand(b, "remainder", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "remainder")
+    remainder_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def remainder(a, b, *, out=None):
     """a - b * floor(a / b), with the sign of b.
@@ -1487,9 +1488,9 @@ cdef object op_scaled_pow(object c, object a, object b):
     cdef ScaledPowBackward node = None
     cdef PyObject* inputs[3]
     cdef TensorBase y
-    c = operand(c, "scaled_pow", "c")
-    a = operand(a, "scaled_pow", "a")
-    b = operand(b, "scaled_pow", "b")
+    c = as_operand(c, "scaled_pow", "c")
+    a = as_operand(a, "scaled_pow", "a")
+    b = as_operand(b, "scaled_pow", "b")
 
     if needs_grad(state, c) or needs_grad(state, a) or needs_grad(state, b):
         node = ScaledPowBackward.__new__(ScaledPowBackward)
@@ -1549,8 +1550,8 @@ cdef object op_subtract(object a, object b):
     cdef SubtractBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "subtract", "a")
-    b = operand(b, "subtract", "b")
+    a = as_operand(a, "subtract", "a")
+    b = as_operand(b, "subtract", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = SubtractBackward.__new__(SubtractBackward)
@@ -1580,26 +1581,26 @@ cdef int jvp_subtract(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_subtract_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "subtract_")
+    cdef TensorBase written = writable(a, "subtract_")
     cdef bint recording
-    b = operand(b, "subtract", "b")
+    b = as_operand(b, "subtract", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "subtract_")
+    check_inplace(state, written, recording, "subtract_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_subtract(before(target, False), b), "subtract_")
-    subtract_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_subtract(before(written, False), b), "subtract_")
+    subtract_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 cdef object op_subtract_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "subtract")
-    a = operand(a, "subtract", "a")
-    b = operand(b, "subtract", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "subtract")
-    subtract_ufunc.into((array_of(a), array_of(b),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "subtract")
+    a = as_operand(a, "subtract", "a")
+    b = as_operand(b, "subtract", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "subtract")
+    subtract_ufunc.into((array_of(a), array_of(b),), written.array)
+    written.bump()
+    return written
 
 def subtract(a, b, *, out=None):
     """a - b.
@@ -1624,8 +1625,8 @@ cdef object op_where(object mask, object a, object b):
     cdef PyObject* inputs[2]
     cdef TensorBase y
     mask = as_mask(mask)
-    a = operand(a, "where", "a")
-    b = operand(b, "where", "b")
+    a = as_operand(a, "where", "a")
+    b = as_operand(b, "where", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = WhereBackward.__new__(WhereBackward)
@@ -1669,8 +1670,8 @@ cdef object op_xlogy(object a, object b):
     cdef XlogyBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "xlogy", "a")
-    b = operand(b, "xlogy", "b")
+    a = as_operand(a, "xlogy", "a")
+    b = as_operand(b, "xlogy", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = XlogyBackward.__new__(XlogyBackward)
@@ -1705,24 +1706,24 @@ cdef int jvp_xlogy(object dual_y, object dual_a, object dual_b) except -1:
 
 cdef object op_xlogy_(object a, object b):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(a, "xlogy_")
+    cdef TensorBase written = writable(a, "xlogy_")
     cdef bint recording
-    b = operand(b, "xlogy", "b")
+    b = as_operand(b, "xlogy", "b")
     recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, target, recording, "xlogy_")
+    check_inplace(state, written, recording, "xlogy_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_xlogy(before(target, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "xlogy_")
-    copy_into(target.array, _xlogy(array_of(a), array_of(b)), "xlogy_")
-    target.bump()
-    return target
+        return overwrite(written, op_xlogy(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "xlogy_")
+    copy_into(written.array, _xlogy(array_of(a), array_of(b)), "xlogy_")
+    written.bump()
+    return written
 
 cdef object op_xlogy_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "xlogy")
-    a = operand(a, "xlogy", "a")
-    b = operand(b, "xlogy", "b")
-    refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), "xlogy")
-    return write_out(target, _xlogy(array_of(a), array_of(b)), "xlogy")
+    cdef TensorBase written = writable(out, "xlogy")
+    a = as_operand(a, "xlogy", "a")
+    b = as_operand(b, "xlogy", "b")
+    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "xlogy")
+    return write_out(written, _xlogy(array_of(a), array_of(b)), "xlogy")
 
 def xlogy(a, b, *, out=None):
     """a * log(b), and 0 where a is 0.

@@ -70,8 +70,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -87,7 +87,7 @@ cdef object op_absolute(object x):
     cdef AbsoluteBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "absolute", "x")
+    x = as_operand(x, "absolute", "x")
 
     if needs_grad(state, x):
         node = AbsoluteBackward.__new__(AbsoluteBackward)
@@ -116,24 +116,24 @@ cdef int jvp_absolute(object dual_y, object dual_x) except -1:
 
 cdef object op_absolute_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "absolute_")
+    cdef TensorBase written = writable(x, "absolute_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "absolute_")
+    check_inplace(state, written, recording, "absolute_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_absolute(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "absolute_")
-    absolute_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_absolute(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "absolute_")
+    absolute_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_absolute_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "absolute")
-    x = operand(x, "absolute", "x")
-    refuse_out(state, target, needs_grad(state, x), "absolute")
-    absolute_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "absolute")
+    x = as_operand(x, "absolute", "x")
+    refuse_out(state, written, needs_grad(state, x), "absolute")
+    absolute_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def absolute(x, *, out=None):
     """Modulus; the derivative at 0 is 0.
@@ -156,7 +156,7 @@ cdef object op_acos(object x):
     cdef AcosBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "acos", "x")
+    x = as_operand(x, "acos", "x")
 
     if needs_grad(state, x):
         node = AcosBackward.__new__(AcosBackward)
@@ -185,24 +185,24 @@ cdef int jvp_acos(object dual_y, object dual_x) except -1:
 
 cdef object op_acos_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "acos_")
+    cdef TensorBase written = writable(x, "acos_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "acos_")
+    check_inplace(state, written, recording, "acos_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_acos(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "acos_")
-    acos_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_acos(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "acos_")
+    acos_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_acos_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "acos")
-    x = operand(x, "acos", "x")
-    refuse_out(state, target, needs_grad(state, x), "acos")
-    acos_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "acos")
+    x = as_operand(x, "acos", "x")
+    refuse_out(state, written, needs_grad(state, x), "acos")
+    acos_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def acos(x, *, out=None):
     """Inverse cosine.
@@ -225,7 +225,7 @@ cdef object op_acosh(object x):
     cdef AcoshBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "acosh", "x")
+    x = as_operand(x, "acosh", "x")
 
     if needs_grad(state, x):
         node = AcoshBackward.__new__(AcoshBackward)
@@ -254,24 +254,24 @@ cdef int jvp_acosh(object dual_y, object dual_x) except -1:
 
 cdef object op_acosh_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "acosh_")
+    cdef TensorBase written = writable(x, "acosh_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "acosh_")
+    check_inplace(state, written, recording, "acosh_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_acosh(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "acosh_")
-    acosh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_acosh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "acosh_")
+    acosh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_acosh_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "acosh")
-    x = operand(x, "acosh", "x")
-    refuse_out(state, target, needs_grad(state, x), "acosh")
-    acosh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "acosh")
+    x = as_operand(x, "acosh", "x")
+    refuse_out(state, written, needs_grad(state, x), "acosh")
+    acosh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def acosh(x, *, out=None):
     """Inverse hyperbolic cosine.
@@ -295,7 +295,7 @@ cdef object op_angle(object x):
     cdef AngleBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "angle", "x")
+    x = as_operand(x, "angle", "x")
 
     if needs_grad(state, x):
         node = AngleBackward.__new__(AngleBackward)
@@ -342,7 +342,7 @@ cdef object op_asin(object x):
     cdef AsinBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "asin", "x")
+    x = as_operand(x, "asin", "x")
 
     if needs_grad(state, x):
         node = AsinBackward.__new__(AsinBackward)
@@ -371,24 +371,24 @@ cdef int jvp_asin(object dual_y, object dual_x) except -1:
 
 cdef object op_asin_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "asin_")
+    cdef TensorBase written = writable(x, "asin_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "asin_")
+    check_inplace(state, written, recording, "asin_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_asin(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "asin_")
-    asin_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_asin(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "asin_")
+    asin_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_asin_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "asin")
-    x = operand(x, "asin", "x")
-    refuse_out(state, target, needs_grad(state, x), "asin")
-    asin_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "asin")
+    x = as_operand(x, "asin", "x")
+    refuse_out(state, written, needs_grad(state, x), "asin")
+    asin_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def asin(x, *, out=None):
     """Inverse sine.
@@ -411,7 +411,7 @@ cdef object op_asinh(object x):
     cdef AsinhBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "asinh", "x")
+    x = as_operand(x, "asinh", "x")
 
     if needs_grad(state, x):
         node = AsinhBackward.__new__(AsinhBackward)
@@ -440,24 +440,24 @@ cdef int jvp_asinh(object dual_y, object dual_x) except -1:
 
 cdef object op_asinh_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "asinh_")
+    cdef TensorBase written = writable(x, "asinh_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "asinh_")
+    check_inplace(state, written, recording, "asinh_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_asinh(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "asinh_")
-    asinh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_asinh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "asinh_")
+    asinh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_asinh_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "asinh")
-    x = operand(x, "asinh", "x")
-    refuse_out(state, target, needs_grad(state, x), "asinh")
-    asinh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "asinh")
+    x = as_operand(x, "asinh", "x")
+    refuse_out(state, written, needs_grad(state, x), "asinh")
+    asinh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def asinh(x, *, out=None):
     """Inverse hyperbolic sine.
@@ -480,7 +480,7 @@ cdef object op_atan(object x):
     cdef AtanBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "atan", "x")
+    x = as_operand(x, "atan", "x")
 
     if needs_grad(state, x):
         node = AtanBackward.__new__(AtanBackward)
@@ -509,24 +509,24 @@ cdef int jvp_atan(object dual_y, object dual_x) except -1:
 
 cdef object op_atan_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "atan_")
+    cdef TensorBase written = writable(x, "atan_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "atan_")
+    check_inplace(state, written, recording, "atan_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_atan(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "atan_")
-    atan_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_atan(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "atan_")
+    atan_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_atan_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "atan")
-    x = operand(x, "atan", "x")
-    refuse_out(state, target, needs_grad(state, x), "atan")
-    atan_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "atan")
+    x = as_operand(x, "atan", "x")
+    refuse_out(state, written, needs_grad(state, x), "atan")
+    atan_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def atan(x, *, out=None):
     """Inverse tangent.
@@ -549,7 +549,7 @@ cdef object op_atanh(object x):
     cdef AtanhBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "atanh", "x")
+    x = as_operand(x, "atanh", "x")
 
     if needs_grad(state, x):
         node = AtanhBackward.__new__(AtanhBackward)
@@ -578,24 +578,24 @@ cdef int jvp_atanh(object dual_y, object dual_x) except -1:
 
 cdef object op_atanh_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "atanh_")
+    cdef TensorBase written = writable(x, "atanh_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "atanh_")
+    check_inplace(state, written, recording, "atanh_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_atanh(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "atanh_")
-    atanh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_atanh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "atanh_")
+    atanh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_atanh_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "atanh")
-    x = operand(x, "atanh", "x")
-    refuse_out(state, target, needs_grad(state, x), "atanh")
-    atanh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "atanh")
+    x = as_operand(x, "atanh", "x")
+    refuse_out(state, written, needs_grad(state, x), "atanh")
+    atanh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def atanh(x, *, out=None):
     """Inverse hyperbolic tangent.
@@ -618,7 +618,7 @@ cdef object op_cbrt(object x):
     cdef CbrtBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "cbrt", "x")
+    x = as_operand(x, "cbrt", "x")
 
     if needs_grad(state, x):
         node = CbrtBackward.__new__(CbrtBackward)
@@ -647,24 +647,24 @@ cdef int jvp_cbrt(object dual_y, object dual_x) except -1:
 
 cdef object op_cbrt_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "cbrt_")
+    cdef TensorBase written = writable(x, "cbrt_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "cbrt_")
+    check_inplace(state, written, recording, "cbrt_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_cbrt(before(target, False)), "cbrt_")
-    cbrt_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_cbrt(before(written, False)), "cbrt_")
+    cbrt_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_cbrt_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "cbrt")
-    x = operand(x, "cbrt", "x")
-    refuse_out(state, target, needs_grad(state, x), "cbrt")
-    cbrt_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "cbrt")
+    x = as_operand(x, "cbrt", "x")
+    refuse_out(state, written, needs_grad(state, x), "cbrt")
+    cbrt_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def cbrt(x, *, out=None):
     """Cube root.
@@ -687,7 +687,7 @@ cdef object op_ceil(object x):
     cdef CeilBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "ceil", "x")
+    x = as_operand(x, "ceil", "x")
 
     if needs_grad(state, x):
         node = CeilBackward.__new__(CeilBackward)
@@ -714,24 +714,24 @@ cdef int jvp_ceil(object dual_y, object dual_x) except -1:
 
 cdef object op_ceil_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "ceil_")
+    cdef TensorBase written = writable(x, "ceil_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "ceil_")
+    check_inplace(state, written, recording, "ceil_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_ceil(before(target, False)), "ceil_")
-    ceil_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_ceil(before(written, False)), "ceil_")
+    ceil_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_ceil_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "ceil")
-    x = operand(x, "ceil", "x")
-    refuse_out(state, target, needs_grad(state, x), "ceil")
-    ceil_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "ceil")
+    x = as_operand(x, "ceil", "x")
+    refuse_out(state, written, needs_grad(state, x), "ceil")
+    ceil_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def ceil(x, *, out=None):
     """Least integer that is not below x.
@@ -754,7 +754,7 @@ cdef object op_conj(object x):
     cdef ConjBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "conj", "x")
+    x = as_operand(x, "conj", "x")
 
     if needs_grad(state, x):
         node = ConjBackward.__new__(ConjBackward)
@@ -780,24 +780,24 @@ cdef int jvp_conj(object dual_y, object dual_x) except -1:
 
 cdef object op_conj_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "conj_")
+    cdef TensorBase written = writable(x, "conj_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "conj_")
+    check_inplace(state, written, recording, "conj_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_conj(before(target, False)), "conj_")
-    conj_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_conj(before(written, False)), "conj_")
+    conj_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_conj_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "conj")
-    x = operand(x, "conj", "x")
-    refuse_out(state, target, needs_grad(state, x), "conj")
-    conj_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "conj")
+    x = as_operand(x, "conj", "x")
+    refuse_out(state, written, needs_grad(state, x), "conj")
+    conj_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def conj(x, *, out=None):
     """Complex conjugate.
@@ -820,7 +820,7 @@ cdef object op_cos(object x):
     cdef CosBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "cos", "x")
+    x = as_operand(x, "cos", "x")
 
     if needs_grad(state, x):
         node = CosBackward.__new__(CosBackward)
@@ -849,24 +849,24 @@ cdef int jvp_cos(object dual_y, object dual_x) except -1:
 
 cdef object op_cos_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "cos_")
+    cdef TensorBase written = writable(x, "cos_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "cos_")
+    check_inplace(state, written, recording, "cos_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_cos(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "cos_")
-    cos_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_cos(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "cos_")
+    cos_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_cos_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "cos")
-    x = operand(x, "cos", "x")
-    refuse_out(state, target, needs_grad(state, x), "cos")
-    cos_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "cos")
+    x = as_operand(x, "cos", "x")
+    refuse_out(state, written, needs_grad(state, x), "cos")
+    cos_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def cos(x, *, out=None):
     """Cosine.
@@ -889,7 +889,7 @@ cdef object op_cosh(object x):
     cdef CoshBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "cosh", "x")
+    x = as_operand(x, "cosh", "x")
 
     if needs_grad(state, x):
         node = CoshBackward.__new__(CoshBackward)
@@ -918,24 +918,24 @@ cdef int jvp_cosh(object dual_y, object dual_x) except -1:
 
 cdef object op_cosh_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "cosh_")
+    cdef TensorBase written = writable(x, "cosh_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "cosh_")
+    check_inplace(state, written, recording, "cosh_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_cosh(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "cosh_")
-    cosh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_cosh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "cosh_")
+    cosh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_cosh_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "cosh")
-    x = operand(x, "cosh", "x")
-    refuse_out(state, target, needs_grad(state, x), "cosh")
-    cosh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "cosh")
+    x = as_operand(x, "cosh", "x")
+    refuse_out(state, written, needs_grad(state, x), "cosh")
+    cosh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def cosh(x, *, out=None):
     """Hyperbolic cosine.
@@ -958,7 +958,7 @@ cdef object op_deg2rad(object x):
     cdef Deg2radBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "deg2rad", "x")
+    x = as_operand(x, "deg2rad", "x")
 
     if needs_grad(state, x):
         node = Deg2radBackward.__new__(Deg2radBackward)
@@ -985,24 +985,24 @@ cdef int jvp_deg2rad(object dual_y, object dual_x) except -1:
 
 cdef object op_deg2rad_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "deg2rad_")
+    cdef TensorBase written = writable(x, "deg2rad_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "deg2rad_")
+    check_inplace(state, written, recording, "deg2rad_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_deg2rad(before(target, False)), "deg2rad_")
-    deg2rad_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_deg2rad(before(written, False)), "deg2rad_")
+    deg2rad_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_deg2rad_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "deg2rad")
-    x = operand(x, "deg2rad", "x")
-    refuse_out(state, target, needs_grad(state, x), "deg2rad")
-    deg2rad_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "deg2rad")
+    x = as_operand(x, "deg2rad", "x")
+    refuse_out(state, written, needs_grad(state, x), "deg2rad")
+    deg2rad_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def deg2rad(x, *, out=None):
     """Degrees to radians.
@@ -1026,7 +1026,7 @@ cdef object op_digamma(object x):
     cdef DigammaBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "digamma", "x")
+    x = as_operand(x, "digamma", "x")
 
     if needs_grad(state, x):
         node = DigammaBackward.__new__(DigammaBackward)
@@ -1055,22 +1055,22 @@ cdef int jvp_digamma(object dual_y, object dual_x) except -1:
 
 cdef object op_digamma_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "digamma_")
+    cdef TensorBase written = writable(x, "digamma_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "digamma_")
+    check_inplace(state, written, recording, "digamma_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_digamma(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "digamma_")
-    copy_into(target.array, _digamma(array_of(x)), "digamma_")
-    target.bump()
-    return target
+        return overwrite(written, op_digamma(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "digamma_")
+    copy_into(written.array, _digamma(array_of(x)), "digamma_")
+    written.bump()
+    return written
 
 cdef object op_digamma_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "digamma")
-    x = operand(x, "digamma", "x")
-    refuse_out(state, target, needs_grad(state, x), "digamma")
-    return write_out(target, _digamma(array_of(x)), "digamma")
+    cdef TensorBase written = writable(out, "digamma")
+    x = as_operand(x, "digamma", "x")
+    refuse_out(state, written, needs_grad(state, x), "digamma")
+    return write_out(written, _digamma(array_of(x)), "digamma")
 
 def digamma(x, *, out=None):
     """Derivative of lgamma. Needs SciPy.
@@ -1094,7 +1094,7 @@ cdef object op_erf(object x):
     cdef ErfBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "erf", "x")
+    x = as_operand(x, "erf", "x")
 
     if needs_grad(state, x):
         node = ErfBackward.__new__(ErfBackward)
@@ -1123,22 +1123,22 @@ cdef int jvp_erf(object dual_y, object dual_x) except -1:
 
 cdef object op_erf_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "erf_")
+    cdef TensorBase written = writable(x, "erf_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "erf_")
+    check_inplace(state, written, recording, "erf_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_erf(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "erf_")
-    copy_into(target.array, _erf(array_of(x)), "erf_")
-    target.bump()
-    return target
+        return overwrite(written, op_erf(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "erf_")
+    copy_into(written.array, _erf(array_of(x)), "erf_")
+    written.bump()
+    return written
 
 cdef object op_erf_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "erf")
-    x = operand(x, "erf", "x")
-    refuse_out(state, target, needs_grad(state, x), "erf")
-    return write_out(target, _erf(array_of(x)), "erf")
+    cdef TensorBase written = writable(out, "erf")
+    x = as_operand(x, "erf", "x")
+    refuse_out(state, written, needs_grad(state, x), "erf")
+    return write_out(written, _erf(array_of(x)), "erf")
 
 def erf(x, *, out=None):
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
@@ -1162,7 +1162,7 @@ cdef object op_erfc(object x):
     cdef ErfcBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "erfc", "x")
+    x = as_operand(x, "erfc", "x")
 
     if needs_grad(state, x):
         node = ErfcBackward.__new__(ErfcBackward)
@@ -1191,22 +1191,22 @@ cdef int jvp_erfc(object dual_y, object dual_x) except -1:
 
 cdef object op_erfc_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "erfc_")
+    cdef TensorBase written = writable(x, "erfc_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "erfc_")
+    check_inplace(state, written, recording, "erfc_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_erfc(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "erfc_")
-    copy_into(target.array, _erfc(array_of(x)), "erfc_")
-    target.bump()
-    return target
+        return overwrite(written, op_erfc(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "erfc_")
+    copy_into(written.array, _erfc(array_of(x)), "erfc_")
+    written.bump()
+    return written
 
 cdef object op_erfc_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "erfc")
-    x = operand(x, "erfc", "x")
-    refuse_out(state, target, needs_grad(state, x), "erfc")
-    return write_out(target, _erfc(array_of(x)), "erfc")
+    cdef TensorBase written = writable(out, "erfc")
+    x = as_operand(x, "erfc", "x")
+    refuse_out(state, written, needs_grad(state, x), "erfc")
+    return write_out(written, _erfc(array_of(x)), "erfc")
 
 def erfc(x, *, out=None):
     """1 - erf(x) without cancellation.
@@ -1230,7 +1230,7 @@ cdef object op_erfinv(object x):
     cdef ErfinvBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "erfinv", "x")
+    x = as_operand(x, "erfinv", "x")
 
     if needs_grad(state, x):
         node = ErfinvBackward.__new__(ErfinvBackward)
@@ -1259,22 +1259,22 @@ cdef int jvp_erfinv(object dual_y, object dual_x) except -1:
 
 cdef object op_erfinv_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "erfinv_")
+    cdef TensorBase written = writable(x, "erfinv_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "erfinv_")
+    check_inplace(state, written, recording, "erfinv_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_erfinv(before(target, False)), "erfinv_")
-    copy_into(target.array, _erfinv(array_of(x)), "erfinv_")
-    target.bump()
-    return target
+        return overwrite(written, op_erfinv(before(written, False)), "erfinv_")
+    copy_into(written.array, _erfinv(array_of(x)), "erfinv_")
+    written.bump()
+    return written
 
 cdef object op_erfinv_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "erfinv")
-    x = operand(x, "erfinv", "x")
-    refuse_out(state, target, needs_grad(state, x), "erfinv")
-    return write_out(target, _erfinv(array_of(x)), "erfinv")
+    cdef TensorBase written = writable(out, "erfinv")
+    x = as_operand(x, "erfinv", "x")
+    refuse_out(state, written, needs_grad(state, x), "erfinv")
+    return write_out(written, _erfinv(array_of(x)), "erfinv")
 
 def erfinv(x, *, out=None):
     """Inverse of erf. Needs SciPy.
@@ -1297,7 +1297,7 @@ cdef object op_exp(object x):
     cdef ExpBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "exp", "x")
+    x = as_operand(x, "exp", "x")
 
     if needs_grad(state, x):
         node = ExpBackward.__new__(ExpBackward)
@@ -1326,24 +1326,24 @@ cdef int jvp_exp(object dual_y, object dual_x) except -1:
 
 cdef object op_exp_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "exp_")
+    cdef TensorBase written = writable(x, "exp_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "exp_")
+    check_inplace(state, written, recording, "exp_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_exp(before(target, False)), "exp_")
-    exp_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_exp(before(written, False)), "exp_")
+    exp_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_exp_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "exp")
-    x = operand(x, "exp", "x")
-    refuse_out(state, target, needs_grad(state, x), "exp")
-    exp_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "exp")
+    x = as_operand(x, "exp", "x")
+    refuse_out(state, written, needs_grad(state, x), "exp")
+    exp_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def exp(x, *, out=None):
     """Exponential.
@@ -1366,7 +1366,7 @@ cdef object op_exp2(object x):
     cdef Exp2Backward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "exp2", "x")
+    x = as_operand(x, "exp2", "x")
 
     if needs_grad(state, x):
         node = Exp2Backward.__new__(Exp2Backward)
@@ -1395,24 +1395,24 @@ cdef int jvp_exp2(object dual_y, object dual_x) except -1:
 
 cdef object op_exp2_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "exp2_")
+    cdef TensorBase written = writable(x, "exp2_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "exp2_")
+    check_inplace(state, written, recording, "exp2_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_exp2(before(target, False)), "exp2_")
-    exp2_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_exp2(before(written, False)), "exp2_")
+    exp2_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_exp2_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "exp2")
-    x = operand(x, "exp2", "x")
-    refuse_out(state, target, needs_grad(state, x), "exp2")
-    exp2_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "exp2")
+    x = as_operand(x, "exp2", "x")
+    refuse_out(state, written, needs_grad(state, x), "exp2")
+    exp2_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def exp2(x, *, out=None):
     """2 to the power x.
@@ -1435,7 +1435,7 @@ cdef object op_expm1(object x):
     cdef Expm1Backward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "expm1", "x")
+    x = as_operand(x, "expm1", "x")
 
     if needs_grad(state, x):
         node = Expm1Backward.__new__(Expm1Backward)
@@ -1464,24 +1464,24 @@ cdef int jvp_expm1(object dual_y, object dual_x) except -1:
 
 cdef object op_expm1_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "expm1_")
+    cdef TensorBase written = writable(x, "expm1_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "expm1_")
+    check_inplace(state, written, recording, "expm1_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_expm1(before(target, False)), "expm1_")
-    expm1_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_expm1(before(written, False)), "expm1_")
+    expm1_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_expm1_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "expm1")
-    x = operand(x, "expm1", "x")
-    refuse_out(state, target, needs_grad(state, x), "expm1")
-    expm1_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "expm1")
+    x = as_operand(x, "expm1", "x")
+    refuse_out(state, written, needs_grad(state, x), "expm1")
+    expm1_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def expm1(x, *, out=None):
     """exp(x) - 1 without cancellation.
@@ -1504,7 +1504,7 @@ cdef object op_floor(object x):
     cdef FloorBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "floor", "x")
+    x = as_operand(x, "floor", "x")
 
     if needs_grad(state, x):
         node = FloorBackward.__new__(FloorBackward)
@@ -1531,24 +1531,24 @@ cdef int jvp_floor(object dual_y, object dual_x) except -1:
 
 cdef object op_floor_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "floor_")
+    cdef TensorBase written = writable(x, "floor_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "floor_")
+    check_inplace(state, written, recording, "floor_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_floor(before(target, False)), "floor_")
-    floor_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_floor(before(written, False)), "floor_")
+    floor_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_floor_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "floor")
-    x = operand(x, "floor", "x")
-    refuse_out(state, target, needs_grad(state, x), "floor")
-    floor_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "floor")
+    x = as_operand(x, "floor", "x")
+    refuse_out(state, written, needs_grad(state, x), "floor")
+    floor_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def floor(x, *, out=None):
     """Greatest integer that is not above x.
@@ -1572,7 +1572,7 @@ cdef object op_imag(object x):
     cdef ImagBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "imag", "x")
+    x = as_operand(x, "imag", "x")
 
     if needs_grad(state, x):
         node = ImagBackward.__new__(ImagBackward)
@@ -1617,7 +1617,7 @@ cdef object op_lgamma(object x):
     cdef LgammaBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "lgamma", "x")
+    x = as_operand(x, "lgamma", "x")
 
     if needs_grad(state, x):
         node = LgammaBackward.__new__(LgammaBackward)
@@ -1646,22 +1646,22 @@ cdef int jvp_lgamma(object dual_y, object dual_x) except -1:
 
 cdef object op_lgamma_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "lgamma_")
+    cdef TensorBase written = writable(x, "lgamma_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "lgamma_")
+    check_inplace(state, written, recording, "lgamma_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_lgamma(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "lgamma_")
-    copy_into(target.array, _lgamma(array_of(x)), "lgamma_")
-    target.bump()
-    return target
+        return overwrite(written, op_lgamma(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "lgamma_")
+    copy_into(written.array, _lgamma(array_of(x)), "lgamma_")
+    written.bump()
+    return written
 
 cdef object op_lgamma_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "lgamma")
-    x = operand(x, "lgamma", "x")
-    refuse_out(state, target, needs_grad(state, x), "lgamma")
-    return write_out(target, _lgamma(array_of(x)), "lgamma")
+    cdef TensorBase written = writable(out, "lgamma")
+    x = as_operand(x, "lgamma", "x")
+    refuse_out(state, written, needs_grad(state, x), "lgamma")
+    return write_out(written, _lgamma(array_of(x)), "lgamma")
 
 def lgamma(x, *, out=None):
     """Logarithm of the modulus of the gamma function.
@@ -1684,7 +1684,7 @@ cdef object op_log(object x):
     cdef LogBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "log", "x")
+    x = as_operand(x, "log", "x")
 
     if needs_grad(state, x):
         node = LogBackward.__new__(LogBackward)
@@ -1713,24 +1713,24 @@ cdef int jvp_log(object dual_y, object dual_x) except -1:
 
 cdef object op_log_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "log_")
+    cdef TensorBase written = writable(x, "log_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "log_")
+    check_inplace(state, written, recording, "log_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_log(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "log_")
-    log_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_log(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log_")
+    log_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_log_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "log")
-    x = operand(x, "log", "x")
-    refuse_out(state, target, needs_grad(state, x), "log")
-    log_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "log")
+    x = as_operand(x, "log", "x")
+    refuse_out(state, written, needs_grad(state, x), "log")
+    log_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def log(x, *, out=None):
     """Natural logarithm.
@@ -1753,7 +1753,7 @@ cdef object op_log10(object x):
     cdef Log10Backward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "log10", "x")
+    x = as_operand(x, "log10", "x")
 
     if needs_grad(state, x):
         node = Log10Backward.__new__(Log10Backward)
@@ -1782,24 +1782,24 @@ cdef int jvp_log10(object dual_y, object dual_x) except -1:
 
 cdef object op_log10_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "log10_")
+    cdef TensorBase written = writable(x, "log10_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "log10_")
+    check_inplace(state, written, recording, "log10_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_log10(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "log10_")
-    log10_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_log10(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log10_")
+    log10_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_log10_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "log10")
-    x = operand(x, "log10", "x")
-    refuse_out(state, target, needs_grad(state, x), "log10")
-    log10_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "log10")
+    x = as_operand(x, "log10", "x")
+    refuse_out(state, written, needs_grad(state, x), "log10")
+    log10_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def log10(x, *, out=None):
     """Logarithm to base 10.
@@ -1822,7 +1822,7 @@ cdef object op_log1p(object x):
     cdef Log1pBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "log1p", "x")
+    x = as_operand(x, "log1p", "x")
 
     if needs_grad(state, x):
         node = Log1pBackward.__new__(Log1pBackward)
@@ -1851,24 +1851,24 @@ cdef int jvp_log1p(object dual_y, object dual_x) except -1:
 
 cdef object op_log1p_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "log1p_")
+    cdef TensorBase written = writable(x, "log1p_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "log1p_")
+    check_inplace(state, written, recording, "log1p_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_log1p(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "log1p_")
-    log1p_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_log1p(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log1p_")
+    log1p_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_log1p_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "log1p")
-    x = operand(x, "log1p", "x")
-    refuse_out(state, target, needs_grad(state, x), "log1p")
-    log1p_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "log1p")
+    x = as_operand(x, "log1p", "x")
+    refuse_out(state, written, needs_grad(state, x), "log1p")
+    log1p_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def log1p(x, *, out=None):
     """log(1 + x) without cancellation.
@@ -1891,7 +1891,7 @@ cdef object op_log2(object x):
     cdef Log2Backward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "log2", "x")
+    x = as_operand(x, "log2", "x")
 
     if needs_grad(state, x):
         node = Log2Backward.__new__(Log2Backward)
@@ -1920,24 +1920,24 @@ cdef int jvp_log2(object dual_y, object dual_x) except -1:
 
 cdef object op_log2_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "log2_")
+    cdef TensorBase written = writable(x, "log2_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "log2_")
+    check_inplace(state, written, recording, "log2_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_log2(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "log2_")
-    log2_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_log2(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log2_")
+    log2_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_log2_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "log2")
-    x = operand(x, "log2", "x")
-    refuse_out(state, target, needs_grad(state, x), "log2")
-    log2_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "log2")
+    x = as_operand(x, "log2", "x")
+    refuse_out(state, written, needs_grad(state, x), "log2")
+    log2_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def log2(x, *, out=None):
     """Logarithm to base 2.
@@ -1961,7 +1961,7 @@ cdef object op_logit(object x):
     cdef LogitBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "logit", "x")
+    x = as_operand(x, "logit", "x")
 
     if needs_grad(state, x):
         node = LogitBackward.__new__(LogitBackward)
@@ -1990,22 +1990,22 @@ cdef int jvp_logit(object dual_y, object dual_x) except -1:
 
 cdef object op_logit_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "logit_")
+    cdef TensorBase written = writable(x, "logit_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "logit_")
+    check_inplace(state, written, recording, "logit_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_logit(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "logit_")
-    copy_into(target.array, _logit(array_of(x)), "logit_")
-    target.bump()
-    return target
+        return overwrite(written, op_logit(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "logit_")
+    copy_into(written.array, _logit(array_of(x)), "logit_")
+    written.bump()
+    return written
 
 cdef object op_logit_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "logit")
-    x = operand(x, "logit", "x")
-    refuse_out(state, target, needs_grad(state, x), "logit")
-    return write_out(target, _logit(array_of(x)), "logit")
+    cdef TensorBase written = writable(out, "logit")
+    x = as_operand(x, "logit", "x")
+    refuse_out(state, written, needs_grad(state, x), "logit")
+    return write_out(written, _logit(array_of(x)), "logit")
 
 def logit(x, *, out=None):
     """log(x / (1 - x)), the inverse of sigmoid.
@@ -2029,7 +2029,7 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
     cdef NanToNumBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "nan_to_num", "x")
+    x = as_operand(x, "nan_to_num", "x")
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
@@ -2061,28 +2061,28 @@ cdef int jvp_nan_to_num(object dual_y, object dual_x, object nan, object posinf,
 
 cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "nan_to_num_")
+    cdef TensorBase written = writable(x, "nan_to_num_")
     cdef bint recording
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "nan_to_num_")
+    check_inplace(state, written, recording, "nan_to_num_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_nan_to_num(before(target, state.flags & DUAL != 0 or needs_grad(state, x)), nan, posinf, neginf), "nan_to_num_")
-    copy_into(target.array, _nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num_")
-    target.bump()
-    return target
+        return overwrite(written, op_nan_to_num(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), nan, posinf, neginf), "nan_to_num_")
+    copy_into(written.array, _nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num_")
+    written.bump()
+    return written
 
 cdef object op_nan_to_num_out(object x, object nan, object posinf, object neginf, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "nan_to_num")
-    x = operand(x, "nan_to_num", "x")
+    cdef TensorBase written = writable(out, "nan_to_num")
+    x = as_operand(x, "nan_to_num", "x")
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
-    refuse_out(state, target, needs_grad(state, x), "nan_to_num")
-    return write_out(target, _nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
+    refuse_out(state, written, needs_grad(state, x), "nan_to_num")
+    return write_out(written, _nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
     """NaN and infinities replaced, by default by 0 and the largest finite numbers.
@@ -2105,7 +2105,7 @@ cdef object op_negative(object x):
     cdef NegativeBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "negative", "x")
+    x = as_operand(x, "negative", "x")
 
     if needs_grad(state, x):
         node = NegativeBackward.__new__(NegativeBackward)
@@ -2132,24 +2132,24 @@ cdef int jvp_negative(object dual_y, object dual_x) except -1:
 
 cdef object op_negative_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "negative_")
+    cdef TensorBase written = writable(x, "negative_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "negative_")
+    check_inplace(state, written, recording, "negative_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_negative(before(target, False)), "negative_")
-    negative_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_negative(before(written, False)), "negative_")
+    negative_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_negative_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "negative")
-    x = operand(x, "negative", "x")
-    refuse_out(state, target, needs_grad(state, x), "negative")
-    negative_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "negative")
+    x = as_operand(x, "negative", "x")
+    refuse_out(state, written, needs_grad(state, x), "negative")
+    negative_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def negative(x, *, out=None):
     """-x.
@@ -2174,7 +2174,7 @@ cdef object op_polygamma(object n, object x):
     cdef PyObject* inputs[1]
     cdef TensorBase y
     n = as_scalar(n, "polygamma", "n")
-    x = operand(x, "polygamma", "x")
+    x = as_operand(x, "polygamma", "x")
 
     if needs_grad(state, x):
         node = PolygammaBackward.__new__(PolygammaBackward)
@@ -2204,11 +2204,11 @@ cdef int jvp_polygamma(object dual_y, object n, object dual_x) except -1:
 
 cdef object op_polygamma_out(object n, object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "polygamma")
+    cdef TensorBase written = writable(out, "polygamma")
     n = as_scalar(n, "polygamma", "n")
-    x = operand(x, "polygamma", "x")
-    refuse_out(state, target, needs_grad(state, x), "polygamma")
-    return write_out(target, _polygamma(n, array_of(x)), "polygamma")
+    x = as_operand(x, "polygamma", "x")
+    refuse_out(state, written, needs_grad(state, x), "polygamma")
+    return write_out(written, _polygamma(n, array_of(x)), "polygamma")
 
 def polygamma(n, x, *, out=None):
     """Derivative n of digamma. Needs SciPy.
@@ -2231,7 +2231,7 @@ cdef object op_positive(object x):
     cdef PositiveBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "positive", "x")
+    x = as_operand(x, "positive", "x")
 
     if needs_grad(state, x):
         node = PositiveBackward.__new__(PositiveBackward)
@@ -2275,7 +2275,7 @@ cdef object op_rad2deg(object x):
     cdef Rad2degBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "rad2deg", "x")
+    x = as_operand(x, "rad2deg", "x")
 
     if needs_grad(state, x):
         node = Rad2degBackward.__new__(Rad2degBackward)
@@ -2302,24 +2302,24 @@ cdef int jvp_rad2deg(object dual_y, object dual_x) except -1:
 
 cdef object op_rad2deg_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "rad2deg_")
+    cdef TensorBase written = writable(x, "rad2deg_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "rad2deg_")
+    check_inplace(state, written, recording, "rad2deg_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_rad2deg(before(target, False)), "rad2deg_")
-    rad2deg_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_rad2deg(before(written, False)), "rad2deg_")
+    rad2deg_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_rad2deg_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "rad2deg")
-    x = operand(x, "rad2deg", "x")
-    refuse_out(state, target, needs_grad(state, x), "rad2deg")
-    rad2deg_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "rad2deg")
+    x = as_operand(x, "rad2deg", "x")
+    refuse_out(state, written, needs_grad(state, x), "rad2deg")
+    rad2deg_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def rad2deg(x, *, out=None):
     """Radians to degrees.
@@ -2343,7 +2343,7 @@ cdef object op_real(object x):
     cdef RealBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "real", "x")
+    x = as_operand(x, "real", "x")
 
     if needs_grad(state, x):
         node = RealBackward.__new__(RealBackward)
@@ -2388,7 +2388,7 @@ cdef object op_reciprocal(object x):
     cdef ReciprocalBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "reciprocal", "x")
+    x = as_operand(x, "reciprocal", "x")
 
     if needs_grad(state, x):
         node = ReciprocalBackward.__new__(ReciprocalBackward)
@@ -2417,22 +2417,22 @@ cdef int jvp_reciprocal(object dual_y, object dual_x) except -1:
 
 cdef object op_reciprocal_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "reciprocal_")
+    cdef TensorBase written = writable(x, "reciprocal_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "reciprocal_")
+    check_inplace(state, written, recording, "reciprocal_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_reciprocal(before(target, False)), "reciprocal_")
-    copy_into(target.array, _reciprocal(array_of(x)), "reciprocal_")
-    target.bump()
-    return target
+        return overwrite(written, op_reciprocal(before(written, False)), "reciprocal_")
+    copy_into(written.array, _reciprocal(array_of(x)), "reciprocal_")
+    written.bump()
+    return written
 
 cdef object op_reciprocal_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "reciprocal")
-    x = operand(x, "reciprocal", "x")
-    refuse_out(state, target, needs_grad(state, x), "reciprocal")
-    return write_out(target, _reciprocal(array_of(x)), "reciprocal")
+    cdef TensorBase written = writable(out, "reciprocal")
+    x = as_operand(x, "reciprocal", "x")
+    refuse_out(state, written, needs_grad(state, x), "reciprocal")
+    return write_out(written, _reciprocal(array_of(x)), "reciprocal")
 
 def reciprocal(x, *, out=None):
     """1 / x.
@@ -2456,7 +2456,7 @@ cdef object op_round(object x, object decimals):
     cdef RoundBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "round", "x")
+    x = as_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
 
     if needs_grad(state, x):
@@ -2484,24 +2484,24 @@ cdef int jvp_round(object dual_y, object dual_x, object decimals) except -1:
 
 cdef object op_round_(object x, object decimals):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "round_")
+    cdef TensorBase written = writable(x, "round_")
     cdef bint recording
     decimals = as_scalar(decimals, "round", "decimals")
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "round_")
+    check_inplace(state, written, recording, "round_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_round(before(target, False), decimals), "round_")
-    copy_into(target.array, _round(array_of(x), decimals), "round_")
-    target.bump()
-    return target
+        return overwrite(written, op_round(before(written, False), decimals), "round_")
+    copy_into(written.array, _round(array_of(x), decimals), "round_")
+    written.bump()
+    return written
 
 cdef object op_round_out(object x, object decimals, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "round")
-    x = operand(x, "round", "x")
+    cdef TensorBase written = writable(out, "round")
+    x = as_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
-    refuse_out(state, target, needs_grad(state, x), "round")
-    return write_out(target, _round(array_of(x), decimals), "round")
+    refuse_out(state, written, needs_grad(state, x), "round")
+    return write_out(written, _round(array_of(x), decimals), "round")
 
 def round(x, decimals=0, *, out=None):
     """Nearest number with the given decimals, to even in the middle.
@@ -2525,7 +2525,7 @@ cdef object op_rsqrt(object x):
     cdef RsqrtBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "rsqrt", "x")
+    x = as_operand(x, "rsqrt", "x")
 
     if needs_grad(state, x):
         node = RsqrtBackward.__new__(RsqrtBackward)
@@ -2554,22 +2554,22 @@ cdef int jvp_rsqrt(object dual_y, object dual_x) except -1:
 
 cdef object op_rsqrt_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "rsqrt_")
+    cdef TensorBase written = writable(x, "rsqrt_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "rsqrt_")
+    check_inplace(state, written, recording, "rsqrt_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_rsqrt(before(target, False)), "rsqrt_")
-    copy_into(target.array, _rsqrt(array_of(x)), "rsqrt_")
-    target.bump()
-    return target
+        return overwrite(written, op_rsqrt(before(written, False)), "rsqrt_")
+    copy_into(written.array, _rsqrt(array_of(x)), "rsqrt_")
+    written.bump()
+    return written
 
 cdef object op_rsqrt_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "rsqrt")
-    x = operand(x, "rsqrt", "x")
-    refuse_out(state, target, needs_grad(state, x), "rsqrt")
-    return write_out(target, _rsqrt(array_of(x)), "rsqrt")
+    cdef TensorBase written = writable(out, "rsqrt")
+    x = as_operand(x, "rsqrt", "x")
+    refuse_out(state, written, needs_grad(state, x), "rsqrt")
+    return write_out(written, _rsqrt(array_of(x)), "rsqrt")
 
 def rsqrt(x, *, out=None):
     """1 / sqrt(x).
@@ -2593,7 +2593,7 @@ cdef object op_sigmoid(object x):
     cdef SigmoidBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sigmoid", "x")
+    x = as_operand(x, "sigmoid", "x")
 
     if needs_grad(state, x):
         node = SigmoidBackward.__new__(SigmoidBackward)
@@ -2622,22 +2622,22 @@ cdef int jvp_sigmoid(object dual_y, object dual_x) except -1:
 
 cdef object op_sigmoid_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "sigmoid_")
+    cdef TensorBase written = writable(x, "sigmoid_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "sigmoid_")
+    check_inplace(state, written, recording, "sigmoid_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_sigmoid(before(target, False)), "sigmoid_")
-    copy_into(target.array, _sigmoid(array_of(x)), "sigmoid_")
-    target.bump()
-    return target
+        return overwrite(written, op_sigmoid(before(written, False)), "sigmoid_")
+    copy_into(written.array, _sigmoid(array_of(x)), "sigmoid_")
+    written.bump()
+    return written
 
 cdef object op_sigmoid_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "sigmoid")
-    x = operand(x, "sigmoid", "x")
-    refuse_out(state, target, needs_grad(state, x), "sigmoid")
-    return write_out(target, _sigmoid(array_of(x)), "sigmoid")
+    cdef TensorBase written = writable(out, "sigmoid")
+    x = as_operand(x, "sigmoid", "x")
+    refuse_out(state, written, needs_grad(state, x), "sigmoid")
+    return write_out(written, _sigmoid(array_of(x)), "sigmoid")
 
 def sigmoid(x, *, out=None):
     """1 / (1 + exp(-x)), without overflow.
@@ -2660,7 +2660,7 @@ cdef object op_sign(object x):
     cdef SignBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sign", "x")
+    x = as_operand(x, "sign", "x")
 
     if needs_grad(state, x):
         node = SignBackward.__new__(SignBackward)
@@ -2693,24 +2693,24 @@ cdef int jvp_sign(object dual_y, object dual_x) except -1:
 
 cdef object op_sign_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "sign_")
+    cdef TensorBase written = writable(x, "sign_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "sign_")
+    check_inplace(state, written, recording, "sign_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_sign(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "sign_")
-    sign_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_sign(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sign_")
+    sign_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_sign_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "sign")
-    x = operand(x, "sign", "x")
-    refuse_out(state, target, needs_grad(state, x), "sign")
-    sign_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "sign")
+    x = as_operand(x, "sign", "x")
+    refuse_out(state, written, needs_grad(state, x), "sign")
+    sign_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def sign(x, *, out=None):
     """x / abs(x), and 0 at 0, where the derivative is 0 too.
@@ -2733,7 +2733,7 @@ cdef object op_sin(object x):
     cdef SinBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sin", "x")
+    x = as_operand(x, "sin", "x")
 
     if needs_grad(state, x):
         node = SinBackward.__new__(SinBackward)
@@ -2762,24 +2762,24 @@ cdef int jvp_sin(object dual_y, object dual_x) except -1:
 
 cdef object op_sin_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "sin_")
+    cdef TensorBase written = writable(x, "sin_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "sin_")
+    check_inplace(state, written, recording, "sin_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_sin(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "sin_")
-    sin_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_sin(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sin_")
+    sin_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_sin_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "sin")
-    x = operand(x, "sin", "x")
-    refuse_out(state, target, needs_grad(state, x), "sin")
-    sin_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "sin")
+    x = as_operand(x, "sin", "x")
+    refuse_out(state, written, needs_grad(state, x), "sin")
+    sin_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def sin(x, *, out=None):
     """Sine.
@@ -2803,7 +2803,7 @@ cdef object op_sinc(object x):
     cdef SincBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sinc", "x")
+    x = as_operand(x, "sinc", "x")
 
     if needs_grad(state, x):
         node = SincBackward.__new__(SincBackward)
@@ -2832,22 +2832,22 @@ cdef int jvp_sinc(object dual_y, object dual_x) except -1:
 
 cdef object op_sinc_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "sinc_")
+    cdef TensorBase written = writable(x, "sinc_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "sinc_")
+    check_inplace(state, written, recording, "sinc_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_sinc(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "sinc_")
-    copy_into(target.array, _sinc(array_of(x)), "sinc_")
-    target.bump()
-    return target
+        return overwrite(written, op_sinc(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sinc_")
+    copy_into(written.array, _sinc(array_of(x)), "sinc_")
+    written.bump()
+    return written
 
 cdef object op_sinc_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "sinc")
-    x = operand(x, "sinc", "x")
-    refuse_out(state, target, needs_grad(state, x), "sinc")
-    return write_out(target, _sinc(array_of(x)), "sinc")
+    cdef TensorBase written = writable(out, "sinc")
+    x = as_operand(x, "sinc", "x")
+    refuse_out(state, written, needs_grad(state, x), "sinc")
+    return write_out(written, _sinc(array_of(x)), "sinc")
 
 def sinc(x, *, out=None):
     """sin(pi x) / (pi x), and 1 at 0.
@@ -2871,7 +2871,7 @@ cdef object op_sinc_derivative(object x, object n):
     cdef SincDerivativeBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sinc_derivative", "x")
+    x = as_operand(x, "sinc_derivative", "x")
     n = as_scalar(n, "sinc_derivative", "n")
 
     if needs_grad(state, x):
@@ -2919,7 +2919,7 @@ cdef object op_sinh(object x):
     cdef SinhBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sinh", "x")
+    x = as_operand(x, "sinh", "x")
 
     if needs_grad(state, x):
         node = SinhBackward.__new__(SinhBackward)
@@ -2948,24 +2948,24 @@ cdef int jvp_sinh(object dual_y, object dual_x) except -1:
 
 cdef object op_sinh_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "sinh_")
+    cdef TensorBase written = writable(x, "sinh_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "sinh_")
+    check_inplace(state, written, recording, "sinh_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_sinh(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "sinh_")
-    sinh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_sinh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sinh_")
+    sinh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_sinh_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "sinh")
-    x = operand(x, "sinh", "x")
-    refuse_out(state, target, needs_grad(state, x), "sinh")
-    sinh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "sinh")
+    x = as_operand(x, "sinh", "x")
+    refuse_out(state, written, needs_grad(state, x), "sinh")
+    sinh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def sinh(x, *, out=None):
     """Hyperbolic sine.
@@ -2988,7 +2988,7 @@ cdef object op_sqrt(object x):
     cdef SqrtBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sqrt", "x")
+    x = as_operand(x, "sqrt", "x")
 
     if needs_grad(state, x):
         node = SqrtBackward.__new__(SqrtBackward)
@@ -3017,24 +3017,24 @@ cdef int jvp_sqrt(object dual_y, object dual_x) except -1:
 
 cdef object op_sqrt_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "sqrt_")
+    cdef TensorBase written = writable(x, "sqrt_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "sqrt_")
+    check_inplace(state, written, recording, "sqrt_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_sqrt(before(target, False)), "sqrt_")
-    sqrt_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_sqrt(before(written, False)), "sqrt_")
+    sqrt_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_sqrt_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "sqrt")
-    x = operand(x, "sqrt", "x")
-    refuse_out(state, target, needs_grad(state, x), "sqrt")
-    sqrt_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "sqrt")
+    x = as_operand(x, "sqrt", "x")
+    refuse_out(state, written, needs_grad(state, x), "sqrt")
+    sqrt_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def sqrt(x, *, out=None):
     """Square root; the derivative at 0 is infinite.
@@ -3057,7 +3057,7 @@ cdef object op_square(object x):
     cdef SquareBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "square", "x")
+    x = as_operand(x, "square", "x")
 
     if needs_grad(state, x):
         node = SquareBackward.__new__(SquareBackward)
@@ -3086,24 +3086,24 @@ cdef int jvp_square(object dual_y, object dual_x) except -1:
 
 cdef object op_square_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "square_")
+    cdef TensorBase written = writable(x, "square_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "square_")
+    check_inplace(state, written, recording, "square_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_square(before(target, state.flags & DUAL != 0 or needs_grad(state, x))), "square_")
-    square_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_square(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "square_")
+    square_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_square_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "square")
-    x = operand(x, "square", "x")
-    refuse_out(state, target, needs_grad(state, x), "square")
-    square_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "square")
+    x = as_operand(x, "square", "x")
+    refuse_out(state, written, needs_grad(state, x), "square")
+    square_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def square(x, *, out=None):
     """x * x.
@@ -3126,7 +3126,7 @@ cdef object op_tan(object x):
     cdef TanBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "tan", "x")
+    x = as_operand(x, "tan", "x")
 
     if needs_grad(state, x):
         node = TanBackward.__new__(TanBackward)
@@ -3155,24 +3155,24 @@ cdef int jvp_tan(object dual_y, object dual_x) except -1:
 
 cdef object op_tan_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "tan_")
+    cdef TensorBase written = writable(x, "tan_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "tan_")
+    check_inplace(state, written, recording, "tan_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_tan(before(target, False)), "tan_")
-    tan_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_tan(before(written, False)), "tan_")
+    tan_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_tan_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "tan")
-    x = operand(x, "tan", "x")
-    refuse_out(state, target, needs_grad(state, x), "tan")
-    tan_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "tan")
+    x = as_operand(x, "tan", "x")
+    refuse_out(state, written, needs_grad(state, x), "tan")
+    tan_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def tan(x, *, out=None):
     """Tangent.
@@ -3195,7 +3195,7 @@ cdef object op_tanh(object x):
     cdef TanhBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "tanh", "x")
+    x = as_operand(x, "tanh", "x")
 
     if needs_grad(state, x):
         node = TanhBackward.__new__(TanhBackward)
@@ -3224,24 +3224,24 @@ cdef int jvp_tanh(object dual_y, object dual_x) except -1:
 
 cdef object op_tanh_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "tanh_")
+    cdef TensorBase written = writable(x, "tanh_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "tanh_")
+    check_inplace(state, written, recording, "tanh_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_tanh(before(target, False)), "tanh_")
-    tanh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_tanh(before(written, False)), "tanh_")
+    tanh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_tanh_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "tanh")
-    x = operand(x, "tanh", "x")
-    refuse_out(state, target, needs_grad(state, x), "tanh")
-    tanh_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "tanh")
+    x = as_operand(x, "tanh", "x")
+    refuse_out(state, written, needs_grad(state, x), "tanh")
+    tanh_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def tanh(x, *, out=None):
     """Hyperbolic tangent.
@@ -3264,7 +3264,7 @@ cdef object op_trunc(object x):
     cdef TruncBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "trunc", "x")
+    x = as_operand(x, "trunc", "x")
 
     if needs_grad(state, x):
         node = TruncBackward.__new__(TruncBackward)
@@ -3291,24 +3291,24 @@ cdef int jvp_trunc(object dual_y, object dual_x) except -1:
 
 cdef object op_trunc_(object x):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(x, "trunc_")
+    cdef TensorBase written = writable(x, "trunc_")
     cdef bint recording
     recording = needs_grad(state, x)
-    check_inplace(state, target, recording, "trunc_")
+    check_inplace(state, written, recording, "trunc_")
     if recording or state.flags & DUAL:
-        return overwrite(target, op_trunc(before(target, False)), "trunc_")
-    trunc_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+        return overwrite(written, op_trunc(before(written, False)), "trunc_")
+    trunc_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 cdef object op_trunc_out(object x, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "trunc")
-    x = operand(x, "trunc", "x")
-    refuse_out(state, target, needs_grad(state, x), "trunc")
-    trunc_ufunc.into((array_of(x),), target.array)
-    target.bump()
-    return target
+    cdef TensorBase written = writable(out, "trunc")
+    x = as_operand(x, "trunc", "x")
+    refuse_out(state, written, needs_grad(state, x), "trunc")
+    trunc_ufunc.into((array_of(x),), written.array)
+    written.bump()
+    return written
 
 def trunc(x, *, out=None):
     """x without its fraction.

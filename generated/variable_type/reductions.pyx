@@ -33,8 +33,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -48,7 +48,7 @@ cdef object _all(object x, object axis, object keepdims):
 
 cdef object op_all(object x, object axis, object keepdims):
     cdef TensorBase y
-    x = operand(x, "all", "x")
+    x = as_operand(x, "all", "x")
     axis = as_ints(axis, "all", "axis")
     keepdims = as_scalar(keepdims, "all", "keepdims")
 
@@ -57,11 +57,11 @@ cdef object op_all(object x, object axis, object keepdims):
 
 cdef object op_all_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "all")
-    x = operand(x, "all", "x")
+    cdef TensorBase written = writable(out, "all")
+    x = as_operand(x, "all", "x")
     axis = as_ints(axis, "all", "axis")
     keepdims = as_scalar(keepdims, "all", "keepdims")
-    return write_out(target, _all(array_of(x), axis, keepdims), "all")
+    return write_out(written, _all(array_of(x), axis, keepdims), "all")
 
 def all(x, axis=None, keepdims=False, *, out=None):
     """Whether every element is nonzero.
@@ -82,7 +82,7 @@ cdef object _any(object x, object axis, object keepdims):
 
 cdef object op_any(object x, object axis, object keepdims):
     cdef TensorBase y
-    x = operand(x, "any", "x")
+    x = as_operand(x, "any", "x")
     axis = as_ints(axis, "any", "axis")
     keepdims = as_scalar(keepdims, "any", "keepdims")
 
@@ -91,11 +91,11 @@ cdef object op_any(object x, object axis, object keepdims):
 
 cdef object op_any_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "any")
-    x = operand(x, "any", "x")
+    cdef TensorBase written = writable(out, "any")
+    x = as_operand(x, "any", "x")
     axis = as_ints(axis, "any", "axis")
     keepdims = as_scalar(keepdims, "any", "keepdims")
-    return write_out(target, _any(array_of(x), axis, keepdims), "any")
+    return write_out(written, _any(array_of(x), axis, keepdims), "any")
 
 def any(x, axis=None, keepdims=False, *, out=None):
     """Whether some element is nonzero.
@@ -116,7 +116,7 @@ cdef object _count_nonzero(object x, object axis, object keepdims):
 
 cdef object op_count_nonzero(object x, object axis, object keepdims):
     cdef TensorBase y
-    x = operand(x, "count_nonzero", "x")
+    x = as_operand(x, "count_nonzero", "x")
     axis = as_ints(axis, "count_nonzero", "axis")
     keepdims = as_scalar(keepdims, "count_nonzero", "keepdims")
 
@@ -143,7 +143,7 @@ cdef object op_euclidean_norm(object x, object axis, object keepdims):
     cdef EuclideanNormBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "euclidean_norm", "x")
+    x = as_operand(x, "euclidean_norm", "x")
     axis = as_ints(axis, "euclidean_norm", "axis")
     keepdims = as_scalar(keepdims, "euclidean_norm", "keepdims")
 
@@ -198,7 +198,7 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
     cdef LogsumexpBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "logsumexp", "x")
+    x = as_operand(x, "logsumexp", "x")
     axis = as_ints(axis, "logsumexp", "axis")
     keepdims = as_scalar(keepdims, "logsumexp", "keepdims")
 
@@ -254,7 +254,7 @@ cdef object op_max(object x, object axis, object keepdims):
     cdef MaxBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "max", "x")
+    x = as_operand(x, "max", "x")
     axis = as_ints(axis, "max", "axis")
     keepdims = as_scalar(keepdims, "max", "keepdims")
 
@@ -294,12 +294,12 @@ cdef int jvp_max(object dual_y, object dual_x, object axis, object keepdims) exc
 
 cdef object op_max_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "max")
-    x = operand(x, "max", "x")
+    cdef TensorBase written = writable(out, "max")
+    x = as_operand(x, "max", "x")
     axis = as_ints(axis, "max", "axis")
     keepdims = as_scalar(keepdims, "max", "keepdims")
-    refuse_out(state, target, needs_grad(state, x), "max")
-    return write_out(target, _max(array_of(x), axis, keepdims), "max")
+    refuse_out(state, written, needs_grad(state, x), "max")
+    return write_out(written, _max(array_of(x), axis, keepdims), "max")
 
 def max(x, axis=None, keepdims=False, *, out=None):
     """Largest element, NaN if there is one; ties share the gradient equally.
@@ -323,7 +323,7 @@ cdef object op_mean(object x, object axis, object keepdims):
     cdef MeanBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "mean", "x")
+    x = as_operand(x, "mean", "x")
     axis = as_ints(axis, "mean", "axis")
     keepdims = as_scalar(keepdims, "mean", "keepdims")
 
@@ -354,12 +354,12 @@ cdef int jvp_mean(object dual_y, object dual_x, object axis, object keepdims) ex
 
 cdef object op_mean_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "mean")
-    x = operand(x, "mean", "x")
+    cdef TensorBase written = writable(out, "mean")
+    x = as_operand(x, "mean", "x")
     axis = as_ints(axis, "mean", "axis")
     keepdims = as_scalar(keepdims, "mean", "keepdims")
-    refuse_out(state, target, needs_grad(state, x), "mean")
-    return write_out(target, _mean(array_of(x), axis, keepdims), "mean")
+    refuse_out(state, written, needs_grad(state, x), "mean")
+    return write_out(written, _mean(array_of(x), axis, keepdims), "mean")
 
 def mean(x, axis=None, keepdims=False, *, out=None):
     """Arithmetic mean.
@@ -383,7 +383,7 @@ cdef object op_min(object x, object axis, object keepdims):
     cdef MinBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "min", "x")
+    x = as_operand(x, "min", "x")
     axis = as_ints(axis, "min", "axis")
     keepdims = as_scalar(keepdims, "min", "keepdims")
 
@@ -423,12 +423,12 @@ cdef int jvp_min(object dual_y, object dual_x, object axis, object keepdims) exc
 
 cdef object op_min_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "min")
-    x = operand(x, "min", "x")
+    cdef TensorBase written = writable(out, "min")
+    x = as_operand(x, "min", "x")
     axis = as_ints(axis, "min", "axis")
     keepdims = as_scalar(keepdims, "min", "keepdims")
-    refuse_out(state, target, needs_grad(state, x), "min")
-    return write_out(target, _min(array_of(x), axis, keepdims), "min")
+    refuse_out(state, written, needs_grad(state, x), "min")
+    return write_out(written, _min(array_of(x), axis, keepdims), "min")
 
 def min(x, axis=None, keepdims=False, *, out=None):
     """Smallest element, NaN if there is one; ties share the gradient equally.
@@ -446,7 +446,7 @@ cdef object _nansum(object x, object axis, object keepdims):
 
 cdef object op_nansum(object x, object axis, object keepdims):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "nansum", "x")
+    x = as_operand(x, "nansum", "x")
     axis = as_ints(axis, "nansum", "axis")
     keepdims = as_scalar(keepdims, "nansum", "keepdims")
 
@@ -468,7 +468,7 @@ cdef object _norm(object x, object ord, object axis, object keepdims):
 
 cdef object op_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "norm", "x")
+    x = as_operand(x, "norm", "x")
     ord = as_scalar(ord, "norm", "ord")
     axis = as_ints(axis, "norm", "axis")
     keepdims = as_scalar(keepdims, "norm", "keepdims")
@@ -497,7 +497,7 @@ cdef object op_power_norm(object x, object ord, object axis, object keepdims):
     cdef PowerNormBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "power_norm", "x")
+    x = as_operand(x, "power_norm", "x")
     ord = as_scalar(ord, "power_norm", "ord")
     axis = as_ints(axis, "power_norm", "axis")
     keepdims = as_scalar(keepdims, "power_norm", "keepdims")
@@ -555,7 +555,7 @@ cdef object op_prod(object x, object axis, object keepdims):
     cdef ProdBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "prod", "x")
+    x = as_operand(x, "prod", "x")
     axis = as_ints(axis, "prod", "axis")
     keepdims = as_scalar(keepdims, "prod", "keepdims")
 
@@ -589,12 +589,12 @@ cdef int jvp_prod(object dual_y, object dual_x, object axis, object keepdims) ex
 
 cdef object op_prod_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "prod")
-    x = operand(x, "prod", "x")
+    cdef TensorBase written = writable(out, "prod")
+    x = as_operand(x, "prod", "x")
     axis = as_ints(axis, "prod", "axis")
     keepdims = as_scalar(keepdims, "prod", "keepdims")
-    refuse_out(state, target, needs_grad(state, x), "prod")
-    return write_out(target, _prod(array_of(x), axis, keepdims), "prod")
+    refuse_out(state, written, needs_grad(state, x), "prod")
+    return write_out(written, _prod(array_of(x), axis, keepdims), "prod")
 
 def prod(x, axis=None, keepdims=False, *, out=None):
     """Product; every derivative is exact at zeros too.
@@ -608,21 +608,29 @@ def prod(x, axis=None, keepdims=False, *, out=None):
 
 cdef object _product_of_others(object x, object axis):
     axes = formulas.axes_tuple(axis, ndim_of(x))
-    before = _shift(_cumprod(x, axes[0], False), 1, axes[0], 1)
-    after = _shift(_cumprod(x, axes[0], True), -1, axes[0], 1)
-    return _ones_like(x, None) if not axes else _multiply(before, after) if not axes[1:] else _multiply(_product_of_others(x, axes[:1]), _product_of_others(_prod(x, axes[:1], True), axes[1:]))
+    if not axes:
+        return _ones_like(x, None)
+    if not axes[1:]:
+        before = _shift(_cumprod(x, axes[0], False), 1, axes[0], 1)
+        after = _shift(_cumprod(x, axes[0], True), -1, axes[0], 1)
+        return _multiply(before, after)
+    return _multiply(_product_of_others(x, axes[:1]), _product_of_others(_prod(x, axes[:1], True), axes[1:]))
 
 
 cdef object op_product_of_others(object x, object axis):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "product_of_others", "x")
+    x = as_operand(x, "product_of_others", "x")
     axis = as_ints(axis, "product_of_others", "axis")
 
     if needs_grad(state, x) or state.flags & DUAL:
         axes = formulas.axes_tuple(axis, ndim_of(x))
-        before = ops.shift(ops.cumprod(x, axes[0]), 1, axes[0], 1)
-        after = ops.shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
-        return ops.ones_like(x) if not axes else before * after if not axes[1:] else ops.product_of_others(x, axes[:1]) * ops.product_of_others(ops.prod(x, axes[:1], True), axes[1:])
+        if not axes:
+            return ops.ones_like(x)
+        if not axes[1:]:
+            before = ops.shift(ops.cumprod(x, axes[0]), 1, axes[0], 1)
+            after = ops.shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
+            return before * after
+        return ops.product_of_others(x, axes[:1]) * ops.product_of_others(ops.prod(x, axes[:1], True), axes[1:])
     return wrap_forward(_product_of_others(array_of(x), axis))
 
 def product_of_others(x, axis=None):
@@ -645,7 +653,7 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
     cdef StdBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "std", "x")
+    x = as_operand(x, "std", "x")
     axis = as_ints(axis, "std", "axis")
     keepdims = as_scalar(keepdims, "std", "keepdims")
     correction = as_scalar(correction, "std", "correction")
@@ -703,7 +711,7 @@ cdef object op_sum(object x, object axis, object keepdims):
     cdef SumBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sum", "x")
+    x = as_operand(x, "sum", "x")
     axis = as_ints(axis, "sum", "axis")
     keepdims = as_scalar(keepdims, "sum", "keepdims")
 
@@ -734,12 +742,12 @@ cdef int jvp_sum(object dual_y, object dual_x, object axis, object keepdims) exc
 
 cdef object op_sum_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "sum")
-    x = operand(x, "sum", "x")
+    cdef TensorBase written = writable(out, "sum")
+    x = as_operand(x, "sum", "x")
     axis = as_ints(axis, "sum", "axis")
     keepdims = as_scalar(keepdims, "sum", "keepdims")
-    refuse_out(state, target, needs_grad(state, x), "sum")
-    return write_out(target, _sum(array_of(x), axis, keepdims), "sum")
+    refuse_out(state, written, needs_grad(state, x), "sum")
+    return write_out(written, _sum(array_of(x), axis, keepdims), "sum")
 
 def sum(x, axis=None, keepdims=False, *, out=None):
     """Sum.
@@ -763,7 +771,7 @@ cdef object op_unreduce(object x, object shape, object axis, object keepdims):
     cdef UnreduceBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "unreduce", "x")
+    x = as_operand(x, "unreduce", "x")
     shape = as_ints(shape, "unreduce", "shape")
     axis = as_ints(axis, "unreduce", "axis")
     keepdims = as_scalar(keepdims, "unreduce", "keepdims")
@@ -813,7 +821,7 @@ cdef object op_sum_to(object x, object shape):
     cdef SumToBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "sum_to", "x")
+    x = as_operand(x, "sum_to", "x")
     shape = as_ints(shape, "sum_to", "shape")
 
     if needs_grad(state, x):
@@ -859,7 +867,7 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
     cdef VarBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "var", "x")
+    x = as_operand(x, "var", "x")
     axis = as_ints(axis, "var", "axis")
     keepdims = as_scalar(keepdims, "var", "keepdims")
     correction = as_scalar(correction, "var", "correction")
@@ -909,7 +917,7 @@ cdef object _vector_norm(object x, object ord, object axis, object keepdims):
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "vector_norm", "x")
+    x = as_operand(x, "vector_norm", "x")
     ord = as_scalar(ord, "vector_norm", "ord")
     axis = as_ints(axis, "vector_norm", "axis")
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
@@ -920,13 +928,13 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
 
 cdef object op_vector_norm_out(object x, object ord, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "vector_norm")
-    x = operand(x, "vector_norm", "x")
+    cdef TensorBase written = writable(out, "vector_norm")
+    x = as_operand(x, "vector_norm", "x")
     ord = as_scalar(ord, "vector_norm", "ord")
     axis = as_ints(axis, "vector_norm", "axis")
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
-    refuse_out(state, target, needs_grad(state, x), "vector_norm")
-    return write_out(target, _vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")
+    refuse_out(state, written, needs_grad(state, x), "vector_norm")
+    return write_out(written, _vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0.

@@ -25,8 +25,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -43,7 +43,7 @@ cdef object op_cumprod(object x, object axis, object reverse):
     cdef CumprodBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "cumprod", "x")
+    x = as_operand(x, "cumprod", "x")
     axis = as_scalar(axis, "cumprod", "axis")
     reverse = as_scalar(reverse, "cumprod", "reverse")
 
@@ -84,12 +84,12 @@ cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) 
 
 cdef object op_cumprod_out(object x, object axis, object reverse, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "cumprod")
-    x = operand(x, "cumprod", "x")
+    cdef TensorBase written = writable(out, "cumprod")
+    x = as_operand(x, "cumprod", "x")
     axis = as_scalar(axis, "cumprod", "axis")
     reverse = as_scalar(reverse, "cumprod", "reverse")
-    refuse_out(state, target, needs_grad(state, x), "cumprod")
-    return write_out(target, _cumprod(array_of(x), axis, reverse), "cumprod")
+    refuse_out(state, written, needs_grad(state, x), "cumprod")
+    return write_out(written, _cumprod(array_of(x), axis, reverse), "cumprod")
 
 def cumprod(x, axis=None, *, reverse=False, out=None):
     """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too.
@@ -113,7 +113,7 @@ cdef object op_cumsum(object x, object axis, object reverse):
     cdef CumsumBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "cumsum", "x")
+    x = as_operand(x, "cumsum", "x")
     axis = as_scalar(axis, "cumsum", "axis")
     reverse = as_scalar(reverse, "cumsum", "reverse")
 
@@ -144,12 +144,12 @@ cdef int jvp_cumsum(object dual_y, object dual_x, object axis, object reverse) e
 
 cdef object op_cumsum_out(object x, object axis, object reverse, object out):
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, "cumsum")
-    x = operand(x, "cumsum", "x")
+    cdef TensorBase written = writable(out, "cumsum")
+    x = as_operand(x, "cumsum", "x")
     axis = as_scalar(axis, "cumsum", "axis")
     reverse = as_scalar(reverse, "cumsum", "reverse")
-    refuse_out(state, target, needs_grad(state, x), "cumsum")
-    return write_out(target, _cumsum(array_of(x), axis, reverse), "cumsum")
+    refuse_out(state, written, needs_grad(state, x), "cumsum")
+    return write_out(written, _cumsum(array_of(x), axis, reverse), "cumsum")
 
 def cumsum(x, axis=None, *, reverse=False, out=None):
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.
@@ -162,23 +162,31 @@ def cumsum(x, axis=None, *, reverse=False, out=None):
 
 
 cdef object _diff(object x, object n, object axis):
-    return x if n == 0 else _diff(_subtract(_getitem(x, formulas.slice_along(axis, 1, None)), _getitem(x, formulas.slice_along(axis, None, -1))), n - 1, axis)
+    if n == 0:
+        return x
+    later = formulas.slice_along(axis, 1, None)
+    earlier = formulas.slice_along(axis, None, -1)
+    return _diff(_subtract(_getitem(x, later), _getitem(x, earlier)), n - 1, axis)
 
 
 cdef object op_diff(object x, object n, object axis):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "diff", "x")
+    x = as_operand(x, "diff", "x")
     n = as_scalar(n, "diff", "n")
     axis = as_scalar(axis, "diff", "axis")
 
     if needs_grad(state, x) or state.flags & DUAL:
-        return x if n == 0 else ops.diff(ops.getitem(x, formulas.slice_along(axis, 1, None)) - ops.getitem(x, formulas.slice_along(axis, None, -1)), n - 1, axis)
+        if n == 0:
+            return x
+        later = formulas.slice_along(axis, 1, None)
+        earlier = formulas.slice_along(axis, None, -1)
+        return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), n - 1, axis)
     return wrap_forward(_diff(array_of(x), n, axis))
 
 def diff(x, n=1, axis=-1):
     """Each element less the one before it, `n` times.
 
-    diff(x, int n=1, int axis=-1) -> y; composite: x if n == 0 else diff(getitem(x, slice_along(axis, 1, None)) - getitem(x, slice_along(axis, None, -1)), n - 1, axis)
+    diff(x, int n=1, int axis=-1) -> y; composite: x if n == 0 else diff(getitem(x, later) - getitem(x, earlier), n - 1, axis)
     """
     return op_diff(x, n, axis)
 
@@ -195,8 +203,8 @@ cdef object op_linear_recurrence(object a, object b, object axis, object reverse
     cdef LinearRecurrenceBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = operand(a, "linear_recurrence", "a")
-    b = operand(b, "linear_recurrence", "b")
+    a = as_operand(a, "linear_recurrence", "a")
+    b = as_operand(b, "linear_recurrence", "b")
     axis = as_scalar(axis, "linear_recurrence", "axis")
     reverse = as_scalar(reverse, "linear_recurrence", "reverse")
 
@@ -255,7 +263,7 @@ cdef object op_shift(object x, object n, object axis, object fill):
     cdef ShiftBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "shift", "x")
+    x = as_operand(x, "shift", "x")
     n = as_scalar(n, "shift", "n")
     axis = as_scalar(axis, "shift", "axis")
     fill = as_scalar(fill, "shift", "fill")

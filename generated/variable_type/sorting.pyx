@@ -22,8 +22,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -37,7 +37,7 @@ cdef object _argmax(object x, object axis, object keepdims):
 
 cdef object op_argmax(object x, object axis, object keepdims):
     cdef TensorBase indices
-    x = operand(x, "argmax", "x")
+    x = as_operand(x, "argmax", "x")
     axis = as_scalar(axis, "argmax", "axis")
     keepdims = as_scalar(keepdims, "argmax", "keepdims")
 
@@ -61,7 +61,7 @@ cdef object _argmin(object x, object axis, object keepdims):
 
 cdef object op_argmin(object x, object axis, object keepdims):
     cdef TensorBase indices
-    x = operand(x, "argmin", "x")
+    x = as_operand(x, "argmin", "x")
     axis = as_scalar(axis, "argmin", "axis")
     keepdims = as_scalar(keepdims, "argmin", "keepdims")
 
@@ -85,7 +85,7 @@ cdef object _argsort(object x, object axis, object descending, object stable):
 
 cdef object op_argsort(object x, object axis, object descending, object stable):
     cdef TensorBase indices
-    x = operand(x, "argsort", "x")
+    x = as_operand(x, "argsort", "x")
     axis = as_scalar(axis, "argsort", "axis")
     descending = as_scalar(descending, "argsort", "descending")
     stable = as_scalar(stable, "argsort", "stable")
@@ -110,8 +110,8 @@ cdef object _searchsorted(object sorted_sequence, object values, object side):
 
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
     cdef TensorBase indices
-    sorted_sequence = operand(sorted_sequence, "searchsorted", "sorted_sequence")
-    values = operand(values, "searchsorted", "values")
+    sorted_sequence = as_operand(sorted_sequence, "searchsorted", "sorted_sequence")
+    values = as_operand(values, "searchsorted", "values")
 
     indices = wrap_forward(_searchsorted(array_of(sorted_sequence), array_of(values), side))
     return indices
@@ -130,7 +130,7 @@ cdef object _sort(object x, object axis, object descending, object stable):
 
 cdef object op_sort(object x, object axis, object descending, object stable):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "sort", "x")
+    x = as_operand(x, "sort", "x")
     axis = as_scalar(axis, "sort", "axis")
     descending = as_scalar(descending, "sort", "descending")
     stable = as_scalar(stable, "sort", "stable")
@@ -160,7 +160,7 @@ cdef object op_topk(object x, object k, object axis, object largest):
     cdef PyObject* inputs[1]
     cdef TensorBase values
     cdef TensorBase indices
-    x = operand(x, "topk", "x")
+    x = as_operand(x, "topk", "x")
     k = as_scalar(k, "topk", "k")
     axis = as_scalar(axis, "topk", "axis")
     largest = as_scalar(largest, "topk", "largest")

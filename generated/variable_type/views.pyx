@@ -35,8 +35,8 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_inputs, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_scalar, dtype_of, ndim_of, operand, operands,
-    shape_of, size_of, wrap, wrap_forward,
+    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
+    ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
@@ -53,7 +53,7 @@ cdef object op_broadcast_to(object x, object shape):
     cdef BroadcastToBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "broadcast_to", "x")
+    x = as_operand(x, "broadcast_to", "x")
     shape = as_ints(shape, "broadcast_to", "shape")
 
     if needs_grad(state, x):
@@ -93,7 +93,7 @@ cdef object _diag(object x, object k):
 
 cdef object op_diag(object x, object k):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "diag", "x")
+    x = as_operand(x, "diag", "x")
     k = as_scalar(k, "diag", "k")
 
     if needs_grad(state, x) or state.flags & DUAL:
@@ -120,7 +120,7 @@ cdef object op_diag_embed(object x, object offset, object axis1, object axis2):
     cdef DiagEmbedBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "diag_embed", "x")
+    x = as_operand(x, "diag_embed", "x")
     offset = as_scalar(offset, "diag_embed", "offset")
     axis1 = as_scalar(axis1, "diag_embed", "axis1")
     axis2 = as_scalar(axis2, "diag_embed", "axis2")
@@ -170,7 +170,7 @@ cdef object op_diagonal(object x, object offset, object axis1, object axis2):
     cdef DiagonalBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "diagonal", "x")
+    x = as_operand(x, "diagonal", "x")
     offset = as_scalar(offset, "diagonal", "offset")
     axis1 = as_scalar(axis1, "diagonal", "axis1")
     axis2 = as_scalar(axis2, "diagonal", "axis2")
@@ -222,7 +222,7 @@ cdef object op_diagonal_backward(object x, object shape, object offset, object a
     cdef DiagonalBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "diagonal_backward", "x")
+    x = as_operand(x, "diagonal_backward", "x")
     shape = as_ints(shape, "diagonal_backward", "shape")
     offset = as_scalar(offset, "diagonal_backward", "offset")
     axis1 = as_scalar(axis1, "diagonal_backward", "axis1")
@@ -273,7 +273,7 @@ cdef object op_expand_dims(object x, object axis):
     cdef ExpandDimsBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "expand_dims", "x")
+    x = as_operand(x, "expand_dims", "x")
     axis = as_ints(axis, "expand_dims", "axis")
 
     if needs_grad(state, x):
@@ -314,7 +314,7 @@ cdef object _flatten(object x, object start_axis, object end_axis):
 
 cdef object op_flatten(object x, object start_axis, object end_axis):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "flatten", "x")
+    x = as_operand(x, "flatten", "x")
     start_axis = as_scalar(start_axis, "flatten", "start_axis")
     end_axis = as_scalar(end_axis, "flatten", "end_axis")
 
@@ -342,7 +342,7 @@ cdef object op_flip(object x, object axis):
     cdef FlipBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "flip", "x")
+    x = as_operand(x, "flip", "x")
     axis = as_ints(axis, "flip", "axis")
 
     if needs_grad(state, x):
@@ -383,7 +383,7 @@ cdef object _mH(object x):
 
 cdef object op_mH(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "mH", "x")
+    x = as_operand(x, "mH", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.conj(ops.mT(x)) if formulas.is_complex(dtype_of(x)) else ops.mT(x)
@@ -409,7 +409,7 @@ cdef object op_mT(object x):
     cdef MTBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "mT", "x")
+    x = as_operand(x, "mT", "x")
 
     if needs_grad(state, x):
         node = MTBackward.__new__(MTBackward)
@@ -454,7 +454,7 @@ cdef object op_moveaxis(object x, object source, object destination):
     cdef MoveaxisBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "moveaxis", "x")
+    x = as_operand(x, "moveaxis", "x")
     source = as_ints(source, "moveaxis", "source")
     destination = as_ints(destination, "moveaxis", "destination")
 
@@ -503,7 +503,7 @@ cdef object op_permute_dims(object x, object axes):
     cdef PermuteDimsBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "permute_dims", "x")
+    x = as_operand(x, "permute_dims", "x")
     axes = as_ints(axes, "permute_dims", "axes")
 
     if needs_grad(state, x):
@@ -544,7 +544,7 @@ cdef object _ravel(object x):
 
 cdef object op_ravel(object x):
     cdef ThreadState* state = thread_state()
-    x = operand(x, "ravel", "x")
+    x = as_operand(x, "ravel", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.reshape(x, (-1,))
@@ -570,7 +570,7 @@ cdef object op_reshape(object x, object shape):
     cdef ReshapeBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "reshape", "x")
+    x = as_operand(x, "reshape", "x")
     shape = as_ints(shape, "reshape", "shape")
 
     if needs_grad(state, x):
@@ -617,7 +617,7 @@ cdef object op_roll(object x, object shift, object axis):
     cdef RollBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "roll", "x")
+    x = as_operand(x, "roll", "x")
     shift = as_ints(shift, "roll", "shift")
     axis = as_ints(axis, "roll", "axis")
 
@@ -665,7 +665,7 @@ cdef object op_rot90(object x, object k, object axes):
     cdef Rot90Backward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "rot90", "x")
+    x = as_operand(x, "rot90", "x")
     k = as_scalar(k, "rot90", "k")
     axes = as_ints(axes, "rot90", "axes")
 
@@ -714,7 +714,7 @@ cdef object op_squeeze(object x, object axis):
     cdef SqueezeBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "squeeze", "x")
+    x = as_operand(x, "squeeze", "x")
     axis = as_ints(axis, "squeeze", "axis")
 
     if needs_grad(state, x):
@@ -761,7 +761,7 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
     cdef SwapaxesBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = operand(x, "swapaxes", "x")
+    x = as_operand(x, "swapaxes", "x")
     axis1 = as_scalar(axis1, "swapaxes", "axis1")
     axis2 = as_scalar(axis2, "swapaxes", "axis2")
 

@@ -1,1 +1,37 @@
-"""Kernels on arrays."""
+"""Kernels: forwards that NumPy has no single expression for; arrays in, arrays out, nothing known of autograd."""
+
+from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward
+from .elementwise import copy_, fill_, scaled_pow, sinc, xlogy, zero_
+from .indexing import (
+    gather,
+    getitem,
+    getitem_backward,
+    index_add,
+    index_add_,
+    index_put,
+    index_put_,
+    index_put_backward,
+    masked_fill_,
+    scatter_add,
+    scatter_add_,
+    take_along_axis_backward,
+    take_backward,
+)
+from .joining import concat_backward, pad, pad_backward, repeat_backward, unstack
+from .linalg import (
+    checkerboard,
+    cofactor,
+    cofactor_jvp,
+    eigh,
+    minors,
+    minors_backward,
+    pivots,
+    qr,
+    solve_triangular,
+    svd,
+)
+from .losses import one_hot, pick, unpick
+from .reductions import euclidean_norm, log_softmax, logsumexp, power_norm, softmax, sum_to, unreduce
+from .scans import cumprod, cumsum, linear_recurrence, shift
+from .sorting import argsort, topk
+from .special import digamma, erf, erfc, erfinv, gelu, lgamma, polygamma, sigmoid

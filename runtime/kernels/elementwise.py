@@ -61,22 +61,6 @@ def scaled_pow(c, a, b):
     return c * np.power(np.where(zero, 1, a) if zero.any() else a, b)
 
 
-def sigmoid(x):
-    """``1 / (1 + exp(-x))``, exact to the last digits for very negative `x` too.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    x = np.asarray(x)
-    small = np.exp(np.where(x.real < 0, x, -x))
-    return np.where(x.real < 0, small, 1) / (1 + small)
-
-
 def sinc(x, n):
     """Derivative `n` of ``sin(pi x) / (pi x)``.
 
@@ -119,6 +103,7 @@ def xlogy(a, b):
     ndarray
     """
     zero = np.equal(a, 0) & ~np.isnan(b)
+    b = np.asarray(b, np.result_type(a, b, 1.0))  # log of a Python number would widen float32
     return a * np.log(np.where(zero, 1, b) if zero.any() else b)
 
 

@@ -1,4 +1,4 @@
-"""Norms, log-sum-exp and softmax along axes, and the two ways back: a reduced array to its old shape, a broadcast one too."""
+"""Norms, log-sum-exp, softmax, and the ways back from a reduced or a broadcast shape."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def erf(x):
     -------
     ndarray
     """
-    return _function("erf", math.erf)(x)
+    return _function("erf", _erf)(x)
 
 
 def erfc(x):
@@ -47,7 +47,7 @@ def erfc(x):
     -------
     ndarray
     """
-    return _function("erfc", math.erfc)(x)
+    return _function("erfc", _erfc)(x)
 
 
 def erfinv(x):
@@ -117,25 +117,53 @@ def polygamma(n, x):
     return scale * _function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
 
 
+def sigmoid(x):
+    """``1 / (1 + exp(-x))``, exact to the last digits for very negative `x` too.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    return _logistic(x) if x.dtype.kind == "c" else _function("expit", _logistic)(x)
+
+
 @functools.cache
-def _function(name, scalar=None):
-    """SciPy's ufunc, imported when it is first needed, or one made of a function of Python floats."""
+def _function(name, substitute=None):
+    """SciPy's ufunc, imported when it is first needed, or what stands in where SciPy is missing."""
     try:
         import scipy.special
     except ImportError:
-        if scalar is None:
+        if substitute is None:
             raise ImportError(f"gradspec: {name} needs SciPy, which is not installed: pip install scipy") from None
-    else:
-        return getattr(scipy.special, name)
-    loop = np.frompyfunc(scalar, 1, 1)
+        return substitute
+    return getattr(scipy.special, name)
 
-    def function(x):
+
+def _one_by_one(function):
+    """A function of Python floats made one of arrays, which keeps float32."""
+    loop = np.frompyfunc(function, 1, 1)
+
+    def apply(x):
         x = np.asarray(x)
-        return np.asarray(loop(x)).astype(x.dtype if x.dtype.kind == "f" else np.float64)
+        with np.errstate(invalid="ignore"):  # math.* raises the flag on NaN
+            y = np.asarray(loop(x))
+        return y.astype(x.dtype if x.dtype.kind == "f" else np.float64)
 
-    return function
+    return apply
 
 
-def _lgamma(x):
-    """math.lgamma with infinity at the poles, where Python raises."""
-    return math.inf if x <= 0 and x == int(x) else math.lgamma(x)
+_erf, _erfc = _one_by_one(math.erf), _one_by_one(math.erfc)
+_lgamma = _one_by_one(lambda x: math.inf if x <= 0 and x % 1 == 0 else math.lgamma(x))  # Python raises at the poles
+
+
+def _logistic(x):
+    if x.dtype.kind == "c":
+        small = np.exp(np.where(x.real < 0, x, -x))
+        return np.where(x.real < 0, small, 1) / (1 + small)
+    # exp(x) / (1 + exp(x)) below 0 and 1 / (1 + exp(-x)) above, in one expression.
+    return np.exp(np.minimum(x, 0.0)) / (1 + np.exp(-np.abs(x)))

@@ -116,7 +116,7 @@ class SmallSpec:
         self.root = root
 
     def read(self, entry: str) -> Spec:
-        return read_text(HEADER + entry + PRELUDE)
+        return read_text((HEADER + entry if entry else HEADER.partition("---")[0]) + PRELUDE)
 
     def analyze(self, entry: str) -> Spec:
         return analyze(self.read(entry), self.root)

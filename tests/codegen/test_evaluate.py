@@ -9,15 +9,15 @@ from codegen.evaluate import ArrayList, Evaluator
 ENTRY = """\
 - op: f(x, int n=2) -> y
   doc: F.
+  composite: sin(x) * k if n else never
   let:
     k: doubled(n)
     never: sum(x, 99)
-  composite: sin(x) * k if n else never
   samples: one
 
 - op: halves(Array[] xs) -> Array[] ys
   doc: Half of each.
-  forward: [0.5 * xs[0], 0.5 * xs[1]]
+  forward: (0.5 * xs[0], 0.5 * xs[1])
   nondifferentiable: true
   samples:
   - f([x(3), x(2)])
@@ -35,8 +35,7 @@ ENTRY = """\
 def evaluator(small) -> tuple[Evaluator, dict]:
     small.write("runtime/formulas.py", "def doubled(n):\n    return 2 * n\n")
     small.write("runtime/kernels/plain.py", "import numpy as np\n\n\ndef negate_(x):\n    np.negative(x, out=x)\n")
-    spec = small.analyze(ENTRY.replace("  let:\n    k: doubled(n)\n    never: sum(x, 99)\n", "").replace(
-        "if n else never\n", "if n else sum(x, 99)\n  let:\n    k: doubled(n)\n"))  # fmt: skip
+    spec = small.analyze(ENTRY)
     return Evaluator(spec, small.root), spec.ops
 
 

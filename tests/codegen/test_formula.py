@@ -1,4 +1,5 @@
 """Formulas: parsing, kinds, calls and terms."""
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -8,8 +9,19 @@ import pytest
 
 from codegen.errors import SpecError
 from codegen.formula import (
-    ARRAY, ARRAYS, STATIC, bind_call, calls_in, kind_of, lets_in, names_in, parse_formula, scope_of, terms, values_in,
-)  # fmt: skip
+    ARRAY,
+    ARRAYS,
+    STATIC,
+    bind_call,
+    calls_in,
+    kind_of,
+    lets_in,
+    names_in,
+    parse_formula,
+    scope_of,
+    terms,
+    values_in,
+)
 from codegen.model import Text
 
 ENTRY = """\

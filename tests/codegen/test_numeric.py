@@ -41,7 +41,8 @@ def test_sums_over_broadcast_axes():
     ],
 )
 def test_hints(got, hint):
-    assert numeric.hint(np.array(got), np.array([1.0, 2.0]), {"b": np.array([1.0, 2.0]) if got[1] == 5 else np.zeros(2)}) == hint
+    other = np.array([1.0, 2.0]) if "rule" in hint else np.zeros(2)
+    assert numeric.hint(np.array(got), np.array([1.0, 2.0]), {"b": other}) == hint
 
 
 def test_nan_is_wrong():

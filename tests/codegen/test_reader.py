@@ -26,8 +26,10 @@ def test_every_form_is_recognised(small):
 
 
 def test_overloads_and_aliases(small):
-    op = small.read(TANH.replace("tanh(x)", "max.axis(x)").replace("  doc", "  alias: [amax, top]\n  doc", 0)).ops["max_axis"]
+    entry = TANH.replace("tanh(x)", "max.axis(x)").replace("  forward", "  alias: [amax, top]\n  forward")
+    op = small.read(entry).ops["max_axis"]
     assert (op.signature.name, op.name, op.node) == ("max.axis", "max_axis", "MaxAxisBackward")
+    assert op.aliases == ("amax", "top")
 
 
 def test_an_adjoint_may_stand_below_its_op(small):
@@ -347,6 +349,19 @@ derivatives.yaml:14:10: error: f: dtype: unknown dtype 'reel'; did you mean 'rea
 derivatives.yaml:14:9: error: f: view: 'axes' is not an array input
   view: axes
         ^""",
+    ),
+    "neither true nor false": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: yes
+  samples: one
+""",
+        """\
+derivatives.yaml:15:22: error: f: nondifferentiable: unknown value 'yes'
+  nondifferentiable: yes
+                     ^""",
     ),
     "unknown preset": (
         """\

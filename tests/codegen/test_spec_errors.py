@@ -9,7 +9,7 @@ from codegen.model import Location
 
 
 def test_near_names_are_offered():
-    assert did_you_mean("tahn", ["tan", "tanh"]) == "; did you mean 'tanh'?"
+    assert did_you_mean("tanhh", ["tan", "tanh"]) == "; did you mean 'tanh'?"
     assert did_you_mean("q", ["tan", "tanh"]) == ""
 
 
