@@ -567,14 +567,14 @@ class View:
     def operator_defaults(self) -> str:
         return "".join(f", {a.default}" for a in self.arguments if a.default is not None)
 
-    def inplace_forward_on(self, target: str) -> str:
-        """The in-place kernel's call, writing into `target`."""
-        names = {a.name: f"array_of({a.name})" for a in self.arrays} | {self.arguments[0].name: target}
+    def inplace_forward_on(self, written: str) -> str:
+        """The in-place kernel's call, writing into the array `written`."""
+        names = {a.name: f"array_of({a.name})" for a in self.arrays} | {self.arguments[0].name: written}
         tree = ast.parse(self.op.inplace.source, mode="eval").body
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in names:
                 node.id = names[node.id]
-        return ast.unparse(tree)
+        return ast.unparse(Speller(self.op, self.world, ARRAYS_MODE).visit(tree))
 
     @property
     def is_array_method(self) -> bool:

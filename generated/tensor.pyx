@@ -223,9 +223,6 @@ cdef class Tensor(TensorBase):
     def __init__(self, *args, **kwargs):
         raise TypeError("Tensor has no constructor of its own: use gradspec.tensor(data) or gradspec.asarray(data)")
 
-    def __cinit__(self):
-        pass
-
     @property
     def T(self):
         """The tensor with its axes in reverse order; a view."""

@@ -4,7 +4,7 @@ from cpython.ref cimport PyObject
 
 from .grad_mode cimport GRAD_DISABLED, ThreadState
 from .node cimport Node
-from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view
+from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, is_tensor
 
 cdef class AccumulateGrad(Node):
     cdef TensorBase leaf
@@ -20,7 +20,7 @@ cdef int set_history(TensorBase tensor, Node node, int output_nr) except -1
 cdef inline bint needs_grad(ThreadState* state, object value) except -1:
     """Whether an operation on `value` has to be recorded."""
     cdef unsigned int flags
-    if not isinstance(value, TensorBase):
+    if not is_tensor(value):
         return False
     flags = (<TensorBase> value).flags
     if not flags & (REQUIRES_GRAD | VIEW) or state.flags & GRAD_DISABLED:

@@ -1,6 +1,6 @@
 """Dual levels and the tangents that tensors carry at each of them."""
 
-from .tensor cimport TANGENT, TensorBase
+from .tensor cimport TANGENT, TensorBase, is_tensor
 
 cdef class DualLevel:
     cdef readonly int index
@@ -35,4 +35,4 @@ cdef inline bint any_tangent(tuple operands) noexcept:
     return False
 
 cdef inline bint has_tangent(object operand) noexcept:
-    return isinstance(operand, TensorBase) and (<TensorBase> operand).flags & TANGENT != 0
+    return is_tensor(operand) and (<TensorBase> operand).flags & TANGENT != 0

@@ -5,7 +5,7 @@ from numpy cimport ndarray
 
 from .grad_mode cimport SAVED_HOOKS, ThreadState
 from .node cimport Node
-from .tensor cimport TensorBase, TensorExtra, VersionCounter
+from .tensor cimport TensorBase, TensorExtra, VersionCounter, is_tensor
 
 cdef class SavedVariable:
     cdef ndarray array              # None once packed by a hook
@@ -34,7 +34,7 @@ cdef tuple save_inputs(ThreadState* state, tuple values)
 
 cdef inline object save_input(ThreadState* state, object value, uint32_t* version):
     """What to keep of an input: the tensor and its version, or the Python number."""
-    if isinstance(value, TensorBase):
+    if is_tensor(value):
         if state.flags & SAVED_HOOKS:
             return pack_input(<TensorBase> value)
         version[0] = (<TensorBase> value).version()

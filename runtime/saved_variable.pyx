@@ -14,7 +14,7 @@ import threading
 from .accumulate_grad cimport grad_accumulator
 from .grad_mode cimport SAVED_HOOKS, ThreadState, thread_state
 from .node cimport Node
-from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, wrap
+from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
 
 cnp.import_array()
 
@@ -137,7 +137,7 @@ cdef object saved_array(Node node, object saved, uint32_t version, str name):
     """The saved value for an unrecorded formula: an array, a Python number, or None."""
     cdef TensorBase tensor
     cdef SavedVariable variable
-    if isinstance(saved, TensorBase):
+    if is_tensor(saved):
         tensor = saved
         check(node, tensor.version(), version, name)
         return tensor.array
@@ -157,7 +157,7 @@ cdef object saved_tensor(Node node, object saved, uint32_t version, str name):
     """The saved value for a recorded formula: the tensor with its history, a Python number, or None."""
     cdef TensorBase tensor
     cdef SavedVariable variable
-    if isinstance(saved, TensorBase):
+    if is_tensor(saved):
         tensor = saved
         check(node, tensor.version(), version, name)
         return tensor

@@ -1,6 +1,6 @@
 """TensorBase: one ndarray and its place in the graph."""
 
-from cpython.object cimport PyTypeObject
+from cpython.object cimport PyTypeObject, Py_TYPE
 from libc.stdint cimport uint32_t
 from numpy cimport ndarray
 
@@ -46,6 +46,11 @@ cdef class TensorBase:
         return 0 if self.counter is None else self.counter.value
 
 cdef PyTypeObject* tensor_type
+
+cdef inline bint is_tensor(object value) noexcept:
+    """isinstance(value, TensorBase), quick for what the library makes itself."""
+    return Py_TYPE(value) == tensor_type or isinstance(value, TensorBase)
+
 cdef TensorBase wrap(ndarray array)
 cdef TensorBase as_tensor(object data, str op, str argument)
 cdef object slow_operand(object value, str op, str argument)
@@ -68,7 +73,7 @@ cdef bint is_inexact(ndarray array) noexcept
 
 cdef inline object as_operand(object value, str op, str argument):
     """A tensor as it is, a Python number as it is (weakly typed), anything else as a tensor."""
-    if isinstance(value, TensorBase) or type(value) is float or type(value) is int:
+    if is_tensor(value) or type(value) is float or type(value) is int:
         return value
     return slow_operand(value, op, argument)
 
@@ -78,7 +83,7 @@ cdef inline object wrap_forward(object result):
 
 cdef inline object array_of(object value):
     """What a forward computes on: the tensor's array, or the Python number."""
-    return (<TensorBase> value).array if isinstance(value, TensorBase) else value
+    return (<TensorBase> value).array if is_tensor(value) else value
 
 cdef bint is_stale(TensorBase view) noexcept
 cdef int check_view(TensorBase view) except -1

@@ -762,6 +762,7 @@ cdef object op_conj(object x):
         connect(node, state, inputs, 1)
 
     y = wrap_forward(_conj(array_of(x)))
+    attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)

@@ -7,6 +7,7 @@ cdef extern from "numpy/ufuncobject.h" nogil:
 
 cdef class Ufunc:
     cdef readonly object function       # the NumPy ufunc
+    cdef bint keeps_reals               # np.conjugate copies a real array; here it is handed back
     cdef readonly str name              # the operator's name, for messages
     cdef PyUFuncGenericFunction loops[4]  # for float32, float64, complex64, complex128; NULL where there is none
     cdef void* loop_data[4]

@@ -25,7 +25,7 @@ cdef extern from *:
     #include <xmmintrin.h>
     /* Invalid, divide by zero, overflow. */
     static inline int fp_raised(void) { return (int)(_mm_getcsr() & 0x0D); }
-    static inline void fp_clear(void) { unsigned s = _mm_getcsr(); if (s & 0x3F) _mm_setcsr(s & ~0x3Fu); }
+    static inline void fp_clear(void) { unsigned s = _mm_getcsr(); if (s & 0x0D) _mm_setcsr(s & ~0x0Du); }
     #else
     #include <fenv.h>
     static inline int fp_raised(void) { return fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW); }
@@ -94,6 +94,12 @@ cdef inline bint same_shape(ndarray a, ndarray b) noexcept:
     return True
 
 
+cdef inline bint is_real(object x) noexcept:
+    if PyArray_CheckExact(x):
+        return not cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE(x))
+    return type(x) is float or type(x) is int
+
+
 cdef union Number:
     float f
     double d
@@ -139,6 +145,15 @@ cdef object as_array(object result):
     return np.asarray(result)
 
 
+cdef inline bint is_number(object value) noexcept:
+    return type(value) is float or type(value) is int or type(value) is complex or type(value) is bool
+
+
+cdef object weak(object result):
+    """What Python numbers make stays a Python number: it takes the dtype of the array that it meets."""
+    return result.item() if isinstance(result, np.generic) else result
+
+
 cdef class Ufunc:
     """One NumPy ufunc under an operator's name.
 
@@ -156,6 +171,7 @@ cdef class Ufunc:
         cdef bint uniform
         self.function = function
         self.name = name
+        self.keeps_reals = function is np.conjugate
         for i in range(4):
             self.loops[i] = NULL
         for i in range(ufunc.ntypes):
@@ -174,6 +190,8 @@ cdef class Ufunc:
         cdef npy_intp size
         cdef int slot
         cdef ndarray out
+        if self.keeps_reals and is_real(x):
+            return x
         if PyArray_CheckExact(x) and is_plain(x):
             slot = slot_of(PyArray_TYPE(x))
             if slot >= 0 and self.loops[slot] != NULL:
@@ -184,7 +202,7 @@ cdef class Ufunc:
                 if self.run(slot, args, size, steps):
                     return out
         try:
-            return as_array(self.function(x))
+            return weak(self.function(x)) if is_number(x) else as_array(self.function(x))
         except Exception as error:
             raise explain(error, self.name, x=x) from None
 
@@ -225,7 +243,7 @@ cdef class Ufunc:
             if self.run(slot, args, size, steps):
                 return out
         try:
-            return as_array(self.function(a, b))
+            return weak(self.function(a, b)) if is_number(a) and is_number(b) else as_array(self.function(a, b))
         except Exception as error:
             raise explain(error, self.name, a=a, b=b) from None
 
