@@ -384,7 +384,7 @@ def _check_input(i, value):
         warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
                       "likely fail if all the inputs are not of double precision floating point or complex.",
                       stacklevel=5)  # fmt: skip
-    if any(stride == 0 and size > 1 for stride, size in zip(value.strides, value.shape)):
+    if value.size and any(stride == 0 and size > 1 for stride, size in zip(value.strides, value.shape)):
         raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                            "non-overlapping to be able to compute the numerical gradients correctly. You should call copy() "
                            "on the input before passing it to gradcheck.")  # fmt: skip
