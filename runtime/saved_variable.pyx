@@ -12,7 +12,7 @@ from numpy cimport ndarray
 import threading
 
 from .accumulate_grad cimport grad_accumulator
-from .grad_mode cimport SAVED_HOOKS, ThreadState, thread_state
+from .grad_mode cimport DUAL, SAVED_HOOKS, ThreadState, thread_state
 from .node cimport Node
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
 
@@ -97,7 +97,7 @@ cdef SavedVariable save_output(TensorBase value):
     saved.output_nr, saved.requires_grad = value.output_nr_, True
     saved.counter = value.shared_counter()
     saved.version = saved.counter.value
-    saved.extra = value.extra
+    saved.extra = value.ensure_extra() if thread_state().flags & DUAL else value.extra  # tangents arrive after this
     if thread_state().flags & SAVED_HOOKS and _stack.hooks:
         saved.pack(_stack.hooks[-1][0], _stack.hooks[-1][1])
     return saved

@@ -33,7 +33,7 @@ cdef int jvp_copy_(object dual_y, object dual_x, object dual_source) except -1:
     for level in levels_of((dual_x, dual_source, )):
         x_t = tangents_of(dual_x, level, True)
         source_t = tangents_of(dual_source, level, True)
-        set_tangent(dual_y, level, ops.copy_(ops.clone(x_t), source_t))
+        set_tangent(dual_y, level, ops.copy_(ops.copy(x_t), source_t))
     return 0
 
 cdef object op_copy_(object x, object source):
@@ -74,7 +74,7 @@ cdef int jvp_fill_(object dual_y, object dual_x, object dual_value) except -1:
     for level in levels_of((dual_x, dual_value, )):
         x_t = tangents_of(dual_x, level, True)
         value_t = tangents_of(dual_value, level, True)
-        set_tangent(dual_y, level, ops.fill_(ops.clone(x_t), value_t))
+        set_tangent(dual_y, level, ops.fill_(ops.copy(x_t), value_t))
     return 0
 
 cdef object op_fill_(object x, object value):
@@ -116,7 +116,7 @@ cdef int jvp_zero_(object dual_y, object dual_x) except -1:
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.zero_(ops.clone(x_t)))
+        set_tangent(dual_y, level, ops.zero_(ops.copy(x_t)))
     return 0
 
 cdef object op_zero_(object x):

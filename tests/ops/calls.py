@@ -1,0 +1,125 @@
+"""The calls that these tests make: every sample of every entry, in every dtype that the entry takes.
+
+Owns how a row of op_info becomes tensors and a function of them.  Nothing here knows an operator by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.codegen.samples import evaluate_sample, seed_of
+from gradspec.dispatch import ops
+from gradspec.generated.op_info import OPS, OpInfo
+
+BY_NAME = {op.name: op for op in OPS}
+DOUBLE = {
+    "any": (np.float64, np.complex128), "float": (np.float64, np.complex128), "real": (np.float64,),
+    "int": (np.int64,), "bool": (np.bool_,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sample of one op in one dtype."""
+
+    op: OpInfo
+    index: int
+    dtype: type
+
+    def __str__(self) -> str:
+        return f"{self.op.name}-{self.index}-{np.dtype(self.dtype)}"
+
+    def arguments(self) -> dict[str, Any]:
+        """Every argument by name, defaults included: NumPy arrays, new in each call."""
+        positional = [name for name, _, _, keyword_only in self.op.arguments if not keyword_only]
+        seed = seed_of(self.op.name, self.index)
+        args, kwargs = evaluate_sample(self.op.samples[self.index], self.op.domain, self.dtype, seed, positional)
+        defaults = {name: eval(default) for name, _, default, _ in self.op.arguments if default is not None}
+        return defaults | dict(zip(positional, args)) | kwargs
+
+    @cached_property
+    def places(self) -> list[tuple[str, int | None]]:
+        """Where the floating-point arrays are: (argument, None), or (argument, position) in a list of arrays."""
+        found: list[tuple[str, int | None]] = []
+        for name in self.op.inputs:
+            value = self.arguments()[name]
+            if isinstance(value, list):
+                found += [(name, k) for k in range(len(value))]
+            elif isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+                found.append((name, None))
+        return found
+
+    @cached_property
+    def arrays(self) -> list[np.ndarray]:
+        """The floating-point arrays, in the order of `places`."""
+        arguments = self.arguments()
+        return [arguments[name] if k is None else arguments[name][k] for name, k in self.places]
+
+    def leaves(self, requires_grad: bool = True) -> list[gs.Tensor]:
+        """New tensors with copies of the arrays in the same memory order."""
+        return [gs.asarray(a.copy(order="K"), requires_grad=requires_grad) for a in self.arrays]
+
+    def with_arrays(self, values: Iterable[Any]) -> dict[str, Any]:
+        """The arguments with other arrays or tensors in the places."""
+        arguments = self.arguments()
+        for (name, k), value in zip(self.places, values):
+            if k is None:
+                arguments[name] = value
+            else:
+                arguments[name][k] = value
+        return arguments
+
+    def __call__(self, *values: Any) -> list[gs.Tensor]:
+        """The floating-point outputs, lists of arrays laid out flat; the wrapper gets the values in their places."""
+        return [y for y in self.all_outputs(*values) if y.dtype.kind in "fc"]
+
+    def all_outputs(self, *values: Any) -> list[gs.Tensor]:
+        return flat(self.apply(self.with_arrays(map(self.within_domain, values) if self.hermitian else values)))
+
+    def apply(self, arguments: dict[str, Any]) -> Any:
+        if in_place_only(self.op):  # a function all the same: of a copy
+            first = self.op.arguments[0][0]
+            arguments = arguments | {first: ops.copy(gs.asarray(arguments[first]))}
+        return getattr(ops, self.op.name)(**arguments)
+
+    @property
+    def hermitian(self) -> bool:
+        """A domain `x == mH(x)` has no room for a step: the function is then that of x's Hermitian part."""
+        return self.op.domain is not None and "== mH(" in self.op.domain
+
+    @staticmethod
+    def within_domain(value: Any) -> Any:
+        return ops.hermitian_part(value)
+
+
+def flat(results: Any) -> list[gs.Tensor]:
+    if isinstance(results, (tuple, list)):
+        return [tensor for item in results for tensor in flat(item)]
+    return [results]
+
+
+def in_place_only(op: OpInfo) -> bool:
+    return op.name.endswith("_")
+
+
+def cases(where: Callable[[OpInfo], Any] = lambda op: True, dtypes: dict[str, tuple] = DOUBLE) -> list[Any]:
+    """Parameters for `pytest.mark.parametrize`: each sample of the ops for which `where` holds."""
+    found = (Case(op, i, dtype) for op in OPS if where(op) for i in range(len(op.samples)) for dtype in dtypes[op.dtype])
+    return [pytest.param(case, id=str(case)) for case in found]
+
+
+def entries(where: Callable[[OpInfo], Any] = lambda op: True) -> list[Any]:
+    """Parameters for `pytest.mark.parametrize`: the ops for which `where` holds."""
+    return [pytest.param(op, id=op.name) for op in OPS if where(op)]
+
+
+def array(tensor: Any) -> np.ndarray:
+    """The values of a tensor, whether or not it requires grad."""
+    return tensor.detach().numpy() if isinstance(tensor, gs.Tensor) else np.asarray(tensor)

@@ -1,0 +1,142 @@
+"""First and second derivatives of every sample against finite differences.
+
+`gradcheck` compares whole Jacobians.  The second derivatives are compared along directions, with the differences of
+the exact first derivatives, in the four orders: reverse over reverse, forward over reverse, and so on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import forward_ad, grad, gradcheck, gradgradcheck
+from gradspec.codegen import numeric
+
+from .calls import Case, array, cases
+
+DIFFERENTIABLE = cases(lambda op: op.inputs)
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest) -> Case:
+    case = request.param
+    if not case.places:
+        pytest.skip("every array of the sample is a number: nothing to differentiate")
+    return case
+
+
+def settle(values):
+    """The values as one list of arrays, to compare with `numeric`."""
+    return [array(value).copy() for value in values]
+
+
+def vjp(case, arrays, cotangents, create_graph=False, leaves=None):
+    """The gradients of <cotangents, outputs>."""
+    leaves = leaves or [gs.tensor(a, requires_grad=True) for a in arrays]
+    outputs = case(*leaves)
+    live = [(y, c) for y, c in zip(outputs, cotangents) if y.requires_grad]
+    if not live:
+        return [gs.tensor(np.zeros_like(array(leaf))) for leaf in leaves]
+    return grad([y for y, _ in live], leaves, [gs.asarray(c) for _, c in live], create_graph=create_graph,
+                materialize_grads=True)  # fmt: skip
+
+
+def tangents(case, duals, level):
+    """The outputs' tangents; absent ones are zeros."""
+    unpacked = [forward_ad.unpack_dual(y, level=level) for y in case(*duals)]
+    return [t if t is not None else gs.zeros_like(p.detach()) for p, t in unpacked]
+
+
+def jvp(case, arrays, directions):
+    with forward_ad.dual_level() as level:
+        duals = [forward_ad.make_dual(gs.tensor(a), gs.tensor(d)) for a, d in zip(arrays, directions)]
+        return settle(tangents(case, duals, level))
+
+
+def agree(found, expected, what):
+    wrong = numeric.worst(settle(found), settle(expected))
+    assert wrong is None, f"{what}: got {wrong[0]}, differences give {wrong[1]}"
+
+
+class Directions:
+    """Random cotangents and directions for one case."""
+
+    def __init__(self, case: Case):
+        random = np.random.default_rng(7)
+        self.arrays = [a.copy() for a in case.arrays]
+        self.outputs = settle(case(*map(gs.tensor, self.arrays)))
+        self.cotangents = numeric.random_like(self.outputs, random)
+        self.one, self.two = (numeric.random_like(self.arrays, random) for _ in range(2))
+        self.weights_in = numeric.random_like(self.arrays, random)
+        self.weights_out = numeric.random_like(self.outputs, random)
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+def test_gradcheck(case):
+    """Every element of every Jacobian, in reverse and in forward mode."""
+    assert gradcheck(lambda *leaves: tuple(case(*leaves)), tuple(case.leaves()), check_forward_ad=True, check_grad_dtypes=True,
+                     atol=1e-6, rtol=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+def test_gradgradcheck(case):
+    """The Jacobian of the gradients by the inputs and by the cotangents, along a random direction."""
+    assert gradgradcheck(lambda *leaves: tuple(case(*leaves)), tuple(case.leaves()), check_fwd_over_rev=True,
+                         check_grad_dtypes=True, fast_mode=True)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+def test_first_derivatives_by_extrapolated_differences(case):
+    """Tighter than gradcheck: differences extrapolated to 1e-6 or better, and reverse is the adjoint of forward."""
+    at = Directions(case)
+    change = numeric.derivative(lambda moved: settle(case(*map(gs.tensor, moved))), at.arrays, at.one)
+    forward = jvp(case, at.arrays, at.one)
+    agree(forward, change, "forward mode")
+    gradients = settle(vjp(case, at.arrays, at.cotangents))
+    assert numeric.inner(gradients, at.one) == pytest.approx(numeric.inner(at.cotangents, forward), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+def test_second_derivatives(case):
+    at = Directions(case)
+
+    # Of the gradients, along direction one.
+    change = numeric.derivative(lambda moved: settle(vjp(case, moved, at.cotangents)), at.arrays, at.one)
+    leaves = [gs.tensor(a, requires_grad=True) for a in at.arrays]
+    gradients = [g for g in vjp(case, None, at.cotangents, True, leaves)]
+    live = [(g, w) for g, w in zip(gradients, at.weights_in) if g.requires_grad]
+    twice = grad([g for g, _ in live], leaves, [gs.asarray(w) for _, w in live], materialize_grads=True) if live else []
+    found = numeric.inner(settle(twice), at.one) if live else 0.0
+    expected = numeric.inner(at.weights_in, change)
+    scale = 1 + sum(numeric.size_of(w) * numeric.size_of(c) for w, c in zip(at.weights_in, change))
+    assert abs(found - expected) <= numeric.TOLERANCE * scale, f"reverse over reverse: {found}, differences {expected}"
+
+    with forward_ad.dual_level() as level:
+        leaves = [gs.tensor(a, requires_grad=True) for a in at.arrays]
+        duals = [forward_ad.make_dual(leaf, gs.tensor(d)) for leaf, d in zip(leaves, at.one)]
+        gradients = vjp(case, None, at.cotangents, False, duals)
+        unpacked = [forward_ad.unpack_dual(g, level=level) for g in gradients]
+        found = [t if t is not None else np.zeros_like(array(p)) for p, t in unpacked]
+        agree(found, change, "forward over reverse")
+
+    # Of the tangents along direction one, along direction two.
+    change = numeric.derivative(lambda moved: jvp(case, moved, at.one), at.arrays, at.two)
+    with forward_ad.dual_level() as level:
+        leaves = [gs.tensor(a, requires_grad=True) for a in at.arrays]
+        duals = [forward_ad.make_dual(leaf, gs.tensor(d)) for leaf, d in zip(leaves, at.one)]
+        live = [(t, w) for t, w in zip(tangents(case, duals, level), at.weights_out) if t.requires_grad]
+        twice = grad([t for t, _ in live], leaves, [gs.asarray(w) for _, w in live], materialize_grads=True) if live else []
+    found = numeric.inner(settle(twice), at.two) if live else 0.0
+    expected = numeric.inner(at.weights_out, change)
+    scale = 1 + sum(numeric.size_of(w) * numeric.size_of(c) for w, c in zip(at.weights_out, change))
+    assert abs(found - expected) <= numeric.TOLERANCE * scale, f"reverse over forward: {found}, differences {expected}"
+
+    with forward_ad.dual_level() as outer:
+        moved = [forward_ad.make_dual(gs.tensor(a), gs.tensor(d)) for a, d in zip(at.arrays, at.two)]
+        with forward_ad.dual_level() as inner:
+            duals = [forward_ad.make_dual(m, gs.tensor(d)) for m, d in zip(moved, at.one)]
+            first = tangents(case, duals, inner)
+            unpacked = [forward_ad.unpack_dual(t, level=outer) for t in first]
+            found = [t if t is not None else np.zeros_like(array(p)) for p, t in unpacked]
+            agree(found, change, "forward over forward")
