@@ -16,6 +16,7 @@ from pathlib import Path
 import jinja2
 import numpy as np
 
+from . import stubs
 from .formula import ARRAY, ARRAYS, OPERATORS, bind_call, kind_of, make_formula, scope_of
 from .library import read_library
 from .model import Argument, Formula, Op, Saved, Signature, Spec
@@ -91,7 +92,10 @@ def render(spec: Spec, root: Path) -> dict[str, str]:
     for namespace in sorted({view.op.namespace for view in everything} | {"", "linalg", "nn"}):
         members = [view for view in everything if view.op.namespace == namespace and view.is_function]
         emit(f"{namespace or 'ops'}.py", "namespace.py.j2", ops=members, namespace=namespace)
-    emit("__init__.pyi", "init.pyi.j2", ops=everything)
+        if namespace:
+            emit(f"{namespace}.pyi", "namespace.pyi.j2", ops=members, stubs=stubs)
+    namespaces = sorted(name[:-4] for name in files if name.endswith(".pyi"))
+    emit("__init__.pyi", "init.pyi.j2", ops=everything, namespaces=namespaces, stubs=stubs)
     folders = ("functions", "kernels", "variable_type")
     for folder in ("", *folders):
         modules = sorted(Path(name).stem for name in files if name.endswith(".pyx") and name.rpartition("/")[0] == folder)

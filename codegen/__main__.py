@@ -1,0 +1,205 @@
+"""The command line: `python -m codegen`.
+
+Owns arguments, exit codes and what goes to which stream: results to stdout, progress and errors to stderr.  Knows nothing
+of what an entry means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import build
+from .errors import SpecErrors
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from .model import Spec
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+STALE = "generated/ is stale: run python -m codegen"
+PACKAGES = {"yaml": "PyYAML", "jinja2": "Jinja2", "numpy": "NumPy"}
+
+
+class Failed(Exception):
+    """A run that ends with exit code 1 and a message."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    options = _arguments(argv)
+    try:
+        return options.run(options) or 0
+    except SpecErrors as errors:
+        count = len(errors.errors)
+        print(f"{errors}\n{count} error{'s' * (count != 1)}", file=sys.stderr)
+    except (Failed, build.BuildFailed) as failure:
+        print(f"error: {failure}", file=sys.stderr)
+    except ModuleNotFoundError as missing:
+        if missing.name not in PACKAGES:
+            raise
+        print(f"error: {PACKAGES[missing.name]} is not installed: python -m pip install pyyaml jinja2 numpy", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        sys.stdout = None
+    return 1
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m codegen",
+        description="Turn derivatives.yaml into operators: check the spec, rewrite generated/ and build in place.",
+    )
+    parser.add_argument("--check-generated", action="store_true", help="fail if generated/ is stale; write nothing")
+    parser.add_argument("--root", type=Path, default=CHECKOUT, help="the checkout (default: the one of this program)")
+    parser.set_defaults(run=_everything)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+
+    command = commands.add_parser("check", help="check the spec; what needs unbuilt kernels is listed as deferred")
+    command.set_defaults(run=_check_command)
+    command = commands.add_parser("generate", help="check the spec and rewrite generated/, without building")
+    command.set_defaults(run=_generate_command)
+    command = commands.add_parser("build", help="build in place what changed, without regenerating")
+    command.set_defaults(run=_build_command)
+    command = commands.add_parser("show", help="an entry, what is derived from it and the code that it becomes")
+    command.add_argument("op", metavar="OP", help="a name or an alias")
+    command.set_defaults(run=_show_command)
+    command = commands.add_parser("toc", help="the families and how many operators each has")
+    command.set_defaults(run=_toc_command)
+    command = commands.add_parser("new", help="a skeleton entry")
+    command.add_argument("op", metavar="OP", help="a name, or a signature such as 'hypot(a, b) -> y'")
+    command.add_argument("--form", choices=list(_forms()), default="partial", help="default: %(default)s")
+    command.set_defaults(run=_new_command)
+
+    options = parser.parse_args(argv)
+    if options.check_generated:
+        if options.command:
+            parser.error("--check-generated takes no command")
+        options.run = _check_generated
+    return options
+
+
+def _forms() -> tuple[str, ...]:
+    from .skeleton import FORMS
+
+    return FORMS
+
+
+# What every command does with the spec.
+
+
+def _read(root: Path) -> Spec:
+    """The analysed spec of a checkout."""
+    from .analyze import analyze
+    from .reader import read
+
+    path = root / "derivatives.yaml"
+    if not path.exists():
+        raise Failed(f"no derivatives.yaml in {root}")
+    return analyze(read(path), root)
+
+
+def _check(spec: Spec, root: Path) -> list[str]:
+    from .check import check
+
+    # Whoever checks wants an answer now: importing the kernels must not start a build.
+    os.environ.update(build.no_build_on_import(root))
+    with Progress("check") as progress:
+        deferred = check(spec, root, progress)
+    _say(f"checked {len(spec.ops)} operators{f', {len(deferred)} of them deferred' if deferred else ''}")
+    return deferred
+
+
+def _generate(spec: Spec, root: Path) -> None:
+    from .emit import generate
+
+    changed = generate(spec, root)
+    _say(f"generated/: {len(changed)} file{'s' * (len(changed) != 1)} rewritten")
+    for path in changed[:8]:
+        _say(f"  {path.relative_to(root)}")
+    if len(changed) > 8:
+        _say(f"  and {len(changed) - 8} more")
+
+
+def _build(root: Path) -> None:
+    start = time.monotonic()
+    with Progress("build") as progress:
+        steps = build.build(root, progress)
+    _say(f"built in {time.monotonic() - start:.0f} s" if steps else "nothing to build")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+# Commands.
+
+
+def _everything(options: argparse.Namespace) -> None:
+    spec = _read(options.root)
+    deferred = _check(spec, options.root)
+    _generate(spec, options.root)
+    _build(options.root)
+    if deferred:  # in a process of its own, which sees the kernels that were built just now
+        command = [sys.executable, "-m", __package__, "--root", str(options.root), "check"]
+        if subprocess.run(command, cwd=CHECKOUT).returncode:
+            raise Failed("the build is done, but what could only be checked after it is wrong: see above")
+
+
+def _check_command(options: argparse.Namespace) -> None:
+    deferred = _check(_read(options.root), options.root)
+    if deferred:
+        print("deferred until the kernels are built (python -m codegen builds and checks them):")
+        print("\n".join(f"  {name}" for name in deferred))
+
+
+def _generate_command(options: argparse.Namespace) -> None:
+    spec = _read(options.root)
+    _check(spec, options.root)
+    _generate(spec, options.root)
+
+
+def _build_command(options: argparse.Namespace) -> None:
+    _build(options.root)
+
+
+def _show_command(options: argparse.Namespace) -> None:
+    from .show import UnknownOp, show
+
+    try:
+        print(show(_read(options.root), options.op, options.root))
+    except UnknownOp as unknown:
+        raise Failed(str(unknown)) from None
+
+
+def _toc_command(options: argparse.Namespace) -> None:
+    from .show import toc
+
+    print(toc(_read(options.root)))
+
+
+def _new_command(options: argparse.Namespace) -> None:
+    from .skeleton import skeleton
+
+    spec = _read(options.root)
+    print(skeleton(options.op, options.form, spec))
+    _say("\nPaste it into its family in derivatives.yaml, in alphabetical order, and run python -m codegen.")
+
+
+def _check_generated(options: argparse.Namespace) -> int:
+    from .emit import stale
+
+    files = stale(_read(options.root), options.root)
+    if files:
+        _say(f"error: {STALE}\n" + "\n".join(f"  generated/{name}" for name in files))
+    return 1 if files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

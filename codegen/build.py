@@ -1,0 +1,85 @@
+"""Builds the package in place: the first time with pip, afterwards with ninja in the same folder.
+
+Owns finding that folder and reading the progress that ninja prints.  Knows nothing of the spec.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+_STEP = re.compile(r"\s*\[(\d+)/(\d+)\] (.*)")
+_LINES_SHOWN = 40
+# Set to a build folder, it keeps meson-python's editable install from building there on import.
+_SKIP = "MESONPY_EDITABLE_SKIP"
+
+
+class BuildFailed(Exception):
+    """The message ends with what the compiler said."""
+
+
+def build(root: Path, progress: Callable[[int, int, str], None]) -> int:
+    """Builds what changed; returns the number of steps that ninja took."""
+    folder = build_folder(root)
+    if folder is None:
+        pip = [sys.executable, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps"]
+        return _run([*pip, "--disable-pip-version-check", "-e", str(root)], root, progress)
+    return _run([_ninja(), "-C", str(folder)], root, progress)
+
+
+def build_folder(root: Path) -> Path | None:
+    """Where an editable install of this checkout builds; None where there is no such install."""
+    try:
+        distribution = importlib.metadata.distribution("gradspec")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    installed = Path(unquote(urlparse(origin.get("url", "")).path))
+    if not origin.get("dir_info", {}).get("editable") or installed.resolve() != root.resolve():
+        return None
+    for finder in sys.meta_path:  # the install's own record; a checkout may have several build folders
+        if getattr(finder, "_name", None) == "gradspec" and hasattr(finder, "_build_path"):
+            folder = Path(finder._build_path)
+            return folder if (folder / "build.ninja").exists() else None
+    found = sorted((root / "build").glob("*/build.ninja"), key=lambda path: path.stat().st_mtime)
+    return found[-1].parent if found else None
+
+
+def no_build_on_import(root: Path) -> dict[str, str]:
+    """Environment variables under which importing gradspec uses the last build as it is."""
+    folder = build_folder(root)
+    return {_SKIP: str(folder)} if folder else {}
+
+
+def _ninja() -> str:
+    """The ninja of this environment, else that of the PATH."""
+    beside = Path(sys.executable).parent / "ninja"
+    found = str(beside) if beside.exists() else shutil.which("ninja")
+    if found is None:
+        raise BuildFailed("ninja is not installed: python -m pip install ninja meson-python Cython numpy")
+    return found
+
+
+def _run(command: list[str], root: Path, progress: Callable[[int, int, str], None]) -> int:
+    steps, lines = 0, []
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    with subprocess.Popen(command, cwd=root, env=environment, text=True, errors="replace",
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:  # fmt: skip
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            if match := _STEP.match(line):
+                steps = int(match[1])
+                progress(steps, int(match[2]), match[3])
+    if process.returncode:
+        failed = next((i for i, line in enumerate(lines) if "FAILED:" in line), 0)
+        said = [line for line in lines[failed:] if not _STEP.match(line)] if failed else lines[-_LINES_SHOWN:]
+        raise BuildFailed("the build failed:\n" + "\n".join(said[:_LINES_SHOWN]))
+    return steps

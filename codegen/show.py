@@ -1,0 +1,107 @@
+"""Text about the spec for people: one operator in full, and the table of contents.
+
+Owns its layout.  What it prints comes from the model and from the emitted files; it derives nothing of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from .emit import render
+from .errors import did_you_mean
+from .model import Formula, Op, Saved, Spec
+
+_WIDTH = 12
+
+
+class UnknownOp(Exception):
+    pass
+
+
+def toc(spec: Spec) -> str:
+    rows = [(family.name, len(family.ops), family.about) for family in spec.families]
+    width = max(len(name) for name, _, _ in rows)
+    lines = [f"{name:{width}} {count:4}  {about}" for name, count, about in rows]
+    return "\n".join([*lines, f"{'all':{width}} {len(spec.ops):4}"])
+
+
+def show(spec: Spec, name: str, root: Path) -> str:
+    op = find(spec, name)
+    parts = [_head(op), entry_text(spec, op), _derived(op), *_generated(spec, op, root)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def find(spec: Spec, name: str) -> Op:
+    """The op of that name, alias or overload."""
+    spellings = {spelling: op for op in spec.ops.values() for spelling in (op.name, op.signature.name, *op.aliases)}
+    if name not in spellings:
+        raise UnknownOp(f"no operator '{name}'{did_you_mean(name, spellings)}")
+    return spellings[name]
+
+
+def entry_text(spec: Spec, op: Op) -> str:
+    """The entry as it stands in the file."""
+    lines = spec.source.splitlines()[op.location.line - 1 :]
+    end = next((i for i, line in enumerate(lines) if i and re.match(r"- |---|\w", line)), len(lines))
+    return "\n".join(lines[:end]).rstrip()
+
+
+def _head(op: Op) -> str:
+    return f"{op.name}, family {op.family}, {op.location.file}:{op.location.line}"
+
+
+def _derived(op: Op) -> str:
+    rows = [("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
+    derived = op.derived
+    if derived is None:
+        rows.append(("derivative", "that of the operators in it" if op.composite else "none"))
+        return _table(rows)
+    rows += [(f"vjp {name}", _math(formula)) for name, formula in derived.vjp.items()]
+    if derived.joint_linear:
+        tangents = ", ".join(f"{name}_t" for name in derived.joint_linear)
+        rows.append(("jvp", f"{op.name} on {tangents}, which are zeros where there is no tangent"))
+    for output, terms in derived.jvp.items():
+        rows.append((f"jvp {output}", " + ".join(_math(term.formula) for term in terms) or "0"))
+    rows += [(f"saved for {name}", ", ".join(map(_saved, saved)) or "nothing") for name, saved in derived.saved_for.items()]
+    return _table(rows)
+
+
+def _math(formula: Formula) -> str:
+    return ast.unparse(formula.tree)
+
+
+def _saved(saved: Saved) -> str:
+    if saved.kind in ("input", "output"):
+        return f"{saved.name} ({saved.kind})"
+    return saved.name if saved.kind == "static" else f"{saved.name}.{saved.kind}"
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    width = max(_WIDTH, *(len(key) + 2 for key, _ in rows))
+    return "\n".join(f"{key:{width}}{value}" for key, value in rows)
+
+
+def _generated(spec: Spec, op: Op, root: Path) -> list[str]:
+    """The Node and the wrapper, as the templates write them now."""
+    wanted = {
+        f"functions/{op.family}.pyx": rf"cdef class {op.node}\(",
+        f"variable_type/{op.family}.pyx": rf"(?:cdef|def)\b.*\b(?:op_|jvp_)?{re.escape(op.name)}\(",
+    }
+    files, parts = render(spec, root), []
+    for name, pattern in wanted.items():
+        for line, block in _blocks(files.get(name, ""), pattern):
+            parts.append(f"generated/{name}:{line}\n{block}")
+    return parts
+
+
+def _blocks(text: str, pattern: str) -> list[tuple[int, str]]:
+    """(line number, text) of the top-level definitions whose first line matches."""
+    lines, found = text.splitlines(), []
+    for start, line in enumerate(lines):
+        if re.match(pattern, line):
+            rest = range(start + 1, len(lines))
+            end = next((i for i in rest if lines[i] and not lines[i][0].isspace()), len(lines))
+            found.append((start + 1, "\n".join(lines[start:end]).rstrip()))
+    return found

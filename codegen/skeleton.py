@@ -1,0 +1,59 @@
+"""Skeleton entries: what `python -m codegen new` prints.
+
+Owns the example that each derivative form starts from.
+"""
+
+from __future__ import annotations
+
+from .errors import ErrorList, SpecError
+from .model import Location, Signature, Spec, Text
+from .signature import parse_signature
+
+FORMS = ("partial", "linear", "multilinear", "vjp", "composite", "nondifferentiable")
+_MULTILINEAR = "multilinear"
+
+
+def skeleton(op: str, form: str, spec: Spec) -> str:
+    """An entry that reads well-formed and waits for its mathematics; `op` is a name or a signature."""
+    source = op if "(" in op else f"{op}({'a, b' if form == _MULTILINEAR else 'x'})"
+    source = source if "->" in source else f"{source} -> y"
+    errors = ErrorList("OP", source)
+    signature = None
+    with errors.catch(op.partition("(")[0], "op"):
+        signature = parse_signature(Text(source, "OP", tuple((1, i + 1) for i in range(len(source) + 1))))
+        _refuse_known(signature, spec)
+    errors.raise_if_any()
+    return "\n".join([f"- op: {source}", "  doc: What it computes, in one line.", *_rules(signature, form)])
+
+
+def _refuse_known(signature: Signature, spec: Spec) -> None:
+    name = signature.name.replace(".", "_")
+    owner = next((o for o in spec.ops.values() if name in (o.name, *o.aliases)), None)
+    if owner is not None:
+        place = f"{owner.location.file}:{owner.location.line}"
+        raise SpecError(f"'{name}' has an entry already: {place}", Location("OP", 1, 1))
+
+
+def _rules(signature: Signature, form: str) -> list[str]:
+    name = signature.name.replace(".", "_").strip("_")
+    inputs = [a.name for a in signature.arrays]
+    outputs = [o.name for o in signature.outputs if o.differentiable]
+    grad = "grad" if len(signature.outputs) == 1 else f"grad_{signature.outputs[0].name}"
+    call = ", ".join(f"{a.name}={a.name}" if a.keyword_only else a.name for a in signature.arguments)
+    forward = f"  forward: np.{name}({call})      # an expression on NumPy arrays, or kernels.{name}({call})"
+    vjp = ["  vjp:", *(f"    {i}: {grad}      # the cotangent of {i}; what it names is saved" for i in inputs)]
+    match form:
+        case "partial":
+            return [forward, *(f"  d{o}/d{i}: 1      # element by element; what it names is saved"
+                               for o in outputs for i in inputs)]  # fmt: skip
+        case "linear" | "multilinear":
+            return [forward, f"  {form}: [{', '.join(inputs)}]", *vjp]
+        case "vjp":
+            tangents = " + ".join(f"{i}_t" for i in inputs)
+            rule = "      # a sum of terms, one tangent in each"
+            if len(outputs) == 1:
+                return [forward, *vjp, f"  jvp: {tangents}{rule}"]
+            return [forward, *vjp, "  jvp:", *(f"    {o}: {tangents}{rule}" for o in outputs)]
+        case "composite":
+            return [f"  composite: {' + '.join(inputs)}      # written with other operators of this file"]
+    return [forward, "  nondifferentiable: true"]

@@ -1,0 +1,57 @@
+"""Types of the public functions and methods, for the stub files.
+
+Owns how a type of the spec is written in Python's type language, for arguments and for results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .model import Argument, Output, Type
+
+if TYPE_CHECKING:
+    from .emit import View
+
+# Names that the stub templates define or import.
+_ARGUMENT = {
+    "Array": "Operand", "Index": "Index", "Mask": "Operand", "Scalar": "complex", "DType": "npt.DTypeLike",
+    "int": "int", "float": "float", "bool": "bool", "str": "str",
+}  # fmt: skip
+
+
+def argument_type(type_: Type) -> str:
+    base = _ARGUMENT[type_.base]
+    if type_.is_list:
+        # One int may stand for a sequence of one.
+        base = "int | Sequence[int]" if type_.base == "int" else f"Sequence[{base}]"
+    return f"{base} | None" if type_.optional else base
+
+
+def result_type(outputs: Iterable[Output]) -> str:
+    types = ["list[Tensor]" if output.type.is_list else "Tensor" for output in outputs]
+    return types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
+
+
+def function_parameters(op: View) -> str:
+    extra = ["out: Tensor | None = None"] if "out" in op.op.variants else []
+    extra += ["requires_grad: bool = False"] if op.is_creation else []
+    return ", ".join(_parameters(op.arguments, extra))
+
+
+def method_parameters(op: View) -> str:
+    first, *rest = op.arguments
+    if op.takes_star:
+        star, *rest = rest
+        return ", ".join(["self", f"*{star.name}: {argument_type(star.type)}", *map(_parameter, rest)])
+    return ", ".join(["self", *_parameters(rest, [])])
+
+
+def _parameters(arguments: Iterable[Argument], extra: list[str]) -> list[str]:
+    positional = [_parameter(a) for a in arguments if not a.keyword_only]
+    keyword_only = [_parameter(a) for a in arguments if a.keyword_only] + extra
+    return [*positional, *(["*"] if keyword_only else []), *keyword_only]
+
+
+def _parameter(a: Argument) -> str:
+    return f"{a.name}: {argument_type(a.type)}" + ("" if a.default is None else f" = {a.default}")

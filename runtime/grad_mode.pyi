@@ -1,0 +1,29 @@
+from collections.abc import Callable
+from typing import Any, Self, TypeVar, overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+class _Mode:
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exc_info: object) -> None: ...
+    def __call__(self, function: F) -> F: ...
+
+class no_grad(_Mode):
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, function: None = None) -> Self: ...
+
+class enable_grad(no_grad): ...
+
+class set_grad_enabled(_Mode):
+    def __init__(self, mode: bool) -> None: ...
+
+class inference_mode(_Mode):
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+
+def is_grad_enabled() -> bool: ...
+def is_inference_mode_enabled() -> bool: ...

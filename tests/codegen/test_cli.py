@@ -1,0 +1,264 @@
+"""The command line: exit codes, streams, and the texts that people read."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codegen import build
+from codegen.__main__ import main
+from codegen.analyze import analyze
+from codegen.progress import Progress
+from codegen.reader import read, read_text
+from codegen.skeleton import FORMS, skeleton
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = """\
+---
+presets:
+  one:
+  - f(x(3, 4))
+  two:
+  - f(x(3), x(3))
+---
+family: small
+about: A family of four.
+defaults: {variants: [method], dtype: real, samples: one}
+ops:
+- op: add(a, b) -> y
+  doc: Sum.
+  forward: np.add(a, b)
+  linear: [a, b]
+  vjp:
+    a: grad
+    b: grad
+  samples: two
+
+- op: cube(x) -> y
+  doc: Third power.
+  alias: [third]
+  forward: x * x * x
+  dy/dx: 3 * square(x)
+
+- op: multiply(a, b) -> y
+  doc: Product.
+  forward: np.multiply(a, b)
+  dy/da: b
+  dy/db: a
+  samples: two
+
+- op: square(x) -> y
+  doc: Square.
+  forward: np.square(x)
+  dy/dx: 2 * x
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    (tmp_path / "runtime" / "kernels").mkdir(parents=True)
+    (tmp_path / "derivatives.yaml").write_text(SPEC)
+    return tmp_path
+
+
+@pytest.fixture
+def run(checkout, capsys):
+    def run(*arguments):
+        code = main(["--root", str(checkout), *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_check(run):
+    code, out, err = run("check")
+    assert code == 0 and out == ""
+    assert err.splitlines()[-1] == "checked 4 operators"
+
+
+def test_check_lists_what_is_deferred(run, checkout):
+    spec = SPEC.replace("forward: np.square(x)", "forward: kernels.squared(x)")
+    (checkout / "derivatives.yaml").write_text(spec)
+    (checkout / "runtime" / "kernels" / "fast.pyx").write_text("def squared(x):\n    return x * x\n")
+    code, out, err = run("check")
+    assert code == 0
+    assert out.splitlines()[1:] == ["  cube", "  square"]
+    assert "2 of them deferred" in err
+
+
+def test_several_errors_in_one_run(run, checkout):
+    broken = SPEC.replace("2 * x\n", "2 * z\n").replace("3 * square(x)", "3 * sqare(x)")
+    (checkout / "derivatives.yaml").write_text(broken)
+    code, out, err = run("check")
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        "derivatives.yaml:25:14: error: cube: dy/dx: unknown function 'sqare'; did you mean 'square'?",
+        "  dy/dx: 3 * sqare(x)",
+        "             ^",
+        "derivatives.yaml:37:14: error: square: dy/dx: unknown name 'z'",
+        "  dy/dx: 2 * z",
+        "             ^",
+        "2 errors",
+    ]
+
+
+def test_a_wrong_derivative_is_refused(run, checkout):
+    (checkout / "derivatives.yaml").write_text(SPEC.replace("2 * x\n", "-2 * x\n"))
+    code, _, err = run("check")
+    assert code == 1
+    assert "error: square: dy/dx: is wrong" in err
+    assert err.splitlines()[-1].endswith("error") or err.splitlines()[-1].endswith("errors")
+
+
+def test_no_spec(run, checkout):
+    (checkout / "derivatives.yaml").unlink()
+    assert run("check") == (1, "", f"error: no derivatives.yaml in {checkout}\n")
+
+
+def test_generate_then_check_generated(run, checkout):
+    code, _, err = run("--check-generated")
+    assert code == 1
+    assert err.startswith("error: generated/ is stale: run python -m codegen\n")
+    assert run("generate")[0] == 0
+    assert run("--check-generated") == (0, "", "")
+    (checkout / "generated" / "OPS.md").write_text("edited by hand")
+    code, _, err = run("--check-generated")
+    assert code == 1
+    assert err == "error: generated/ is stale: run python -m codegen\n  generated/OPS.md\n"
+
+
+def test_nothing_is_generated_from_a_wrong_spec(run, checkout):
+    (checkout / "derivatives.yaml").write_text(SPEC.replace("2 * x\n", "3 * x\n"))
+    assert run("generate")[0] == 1
+    assert not (checkout / "generated").exists()
+
+
+def test_toc(run):
+    code, out, _ = run("toc")
+    assert code == 0
+    assert out == "small    4  A family of four.\nall      4\n"
+
+
+def test_show(run):
+    code, out, err = run("show", "third")
+    assert (code, err) == (0, "")
+    parts = out.split("\n\n")
+    assert parts[0] == "cube, family small, derivatives.yaml:21"
+    assert parts[1] == SPEC[SPEC.index("- op: cube") : SPEC.index("- op: multiply")].rstrip()
+    assert "form         partial" in parts[2]
+    assert "vjp x        grad * (3 * square(x))" in parts[2]
+    assert "jvp y        x_t * (3 * square(x))" in parts[2]
+    assert "saved for x  x (input)" in parts[2]
+    assert re.search(r"generated/functions/small\.pyx:\d+\ncdef class CubeBackward\(Node\)", out)
+    assert re.search(r"generated/variable_type/small\.pyx:\d+\ncdef object op_cube\(", out)
+
+
+def test_show_a_jointly_linear_op(run):
+    out = run("show", "add")[1]
+    assert "jvp          add on a_t, b_t, which are zeros where there is no tangent" in out
+    assert "saved for a  nothing" in out
+
+
+def test_show_an_unknown_op(run):
+    assert run("show", "squaer") == (1, "", "error: no operator 'squaer'; did you mean 'square'?\n")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_new_reads_and_fits_the_grammar(form, checkout):
+    entry = skeleton("fresh", form, read_text(SPEC))
+    entry = entry.replace("np.fresh", "np.add" if form == "multilinear" else "np.square")
+    before, after = SPEC.split("- op: multiply")
+    samples = "\n  samples: two" if form == "multilinear" else ""
+    spec = analyze(read_text(f"{before}{entry}{samples}\n\n- op: multiply{after}"), checkout)
+    assert spec.ops["fresh"].form == {"vjp": "vjp_jvp"}.get(form, form)
+
+
+def test_new_with_a_signature(run):
+    code, out, err = run("new", "--form", "vjp", "norms(x, int axis, *, float ord=2) -> p, q")
+    assert code == 0
+    assert out.startswith("- op: norms(x, int axis, *, float ord=2) -> p, q\n  doc: ")
+    assert "forward: np.norms(x, axis, ord=ord)" in out
+    assert "    p: x_t" in out and "    q: x_t" in out
+    assert "alphabetical order" in err
+
+
+def test_new_refuses_what_there_is(run):
+    code, out, err = run("new", "third")
+    assert (code, out) == (1, "")
+    assert "'third' has an entry already: derivatives.yaml:21" in err
+
+
+@pytest.mark.parametrize("arguments", [["show"], ["new", "--form", "wrong", "f"], ["nonsense"], ["--check-generated", "toc"]])
+def test_wrong_usage_is_exit_code_2(arguments, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    assert exit.value.code == 2
+    assert "usage: python -m codegen" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package, name", [("yaml", "PyYAML"), ("jinja2", "Jinja2")])
+def test_a_missing_package_is_named(package, name):
+    command = [sys.executable, "-c", f"import sys; sys.modules[{package!r}] = None\n"
+               "from codegen.__main__ import main; sys.exit(main(['show', 'tanh']))"]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {name} is not installed: python -m pip install pyyaml jinja2 numpy\n"
+
+
+def test_the_checkout_is_complete(capsys):
+    assert main(["toc"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["all", str(len(read(ROOT / "derivatives.yaml").ops))]
+
+
+# Progress.
+
+
+def test_progress_in_a_log_is_one_line_now_and_then(capsys, monkeypatch):
+    now = iter([0.0, 1.0, 6.0, 7.0, 12.0])
+    monkeypatch.setattr("codegen.progress.time.monotonic", lambda: next(now))
+    with Progress("build") as progress:
+        for step in range(1, 5):
+            progress(step, 12, f"step {step}")
+    assert capsys.readouterr().err == "build  2/12 step 2\nbuild  4/12 step 4\n"
+
+
+def test_progress_on_a_terminal_is_rewritten_and_removed(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    now = iter([0.0, 1.0])
+    monkeypatch.setattr("codegen.progress.time.monotonic", lambda: next(now))
+    with Progress("check") as progress:
+        progress(3, 4, "tanh")
+    assert capsys.readouterr().err == "\r\033[Kcheck 3/4 tanh\r\033[K"
+
+
+# Building.
+
+
+def test_steps_of_ninja_are_reported(tmp_path):
+    steps = []
+    said = "print('entering'); print('[1/2] first'); print('  [2/2] second')"
+    assert build._run([sys.executable, "-c", said], tmp_path, lambda *step: steps.append(step)) == 2
+    assert steps == [(1, 2, "first"), (2, 2, "second")]
+
+
+def test_a_failed_build_says_what_the_compiler_said(tmp_path):
+    said = "print('[1/2] ok'); print('FAILED: x.o'); print('x.pyx:3:4: undeclared name'); raise SystemExit(1)"
+    with pytest.raises(build.BuildFailed) as failure:
+        build._run([sys.executable, "-c", said], tmp_path, lambda *step: None)
+    assert str(failure.value) == "the build failed:\nFAILED: x.o\nx.pyx:3:4: undeclared name"
+
+
+def test_a_folder_that_is_not_installed_has_no_build_folder(tmp_path):
+    assert build.build_folder(tmp_path) is None
+    assert build.no_build_on_import(tmp_path) == {}
+
+
+@pytest.mark.skipif(shutil.which("ninja") is None, reason="needs ninja")
+def test_the_build_folder_is_that_of_the_editable_install():
+    folder = build.build_folder(ROOT)
+    if folder is None:
+        pytest.skip("gradspec is not installed editable from this checkout")
+    assert (folder / "build.ninja").exists()
