@@ -148,7 +148,7 @@ class Tensor(TensorBase):
     def add(self, b: Operand) -> Tensor:
         """a + b."""
     def atan2(self, b: Operand) -> Tensor:
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]."""
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
     arctan2 = atan2
     def clip(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
@@ -329,9 +329,6 @@ class Tensor(TensorBase):
     def mH(self) -> Tensor:
         """Conjugate transpose of the last two axes; a view of a real array."""
     adjoint = mH
-    def mT(self) -> Tensor:
-        """Transpose of the last two axes."""
-    matrix_transpose = mT
     def moveaxis(self, *source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
         """Axes `source` moved to `destination`; the others keep their order."""
     movedim = moveaxis
@@ -504,7 +501,7 @@ class Tensor(TensorBase):
     def add_(self, b: Operand) -> Tensor:
         """a + b. In place."""
     def atan2_(self, b: Operand) -> Tensor:
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]. In place."""
+        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
     arctan2_ = atan2_
     def clip_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
@@ -675,6 +672,7 @@ class Tensor(TensorBase):
     def __rmatmul__(self, other: Operand) -> Tensor: ...
     def __imatmul__(self, other: Operand) -> Tensor: ...
     def __getitem__(self, index: Index) -> Tensor: ...
+    def __setitem__(self, index: Index, value: Operand) -> None: ...
     __hash__ = object.__hash__
 
 Operand: TypeAlias = Tensor | npt.ArrayLike
@@ -782,7 +780,7 @@ def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def add(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a + b."""
 def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Angle of the point (b, a) from the first axis, in (-pi, pi]."""
+    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
 def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
     """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
 def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -931,7 +929,7 @@ def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
 def outer(a: Operand, b: Operand) -> Tensor:
     """y[i, j] = a[i] * b[j], operands flattened."""
-def tensordot(a: Operand, b: Operand, axes: int | Sequence[int] = 2) -> Tensor:
+def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
     """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes."""
 def trace(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
@@ -1009,7 +1007,7 @@ def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     """Views of nearly equal length along `axis`, or of the parts between given indices."""
 def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
     """Arrays one after the other along `axis`, flattened first when it is None."""
-def concat_backward(x: Operand, shapes: int | Sequence[int], axis: int | None = 0) -> list[Tensor]:
+def concat_backward(x: Operand, shapes: Index, axis: int | None = 0) -> list[Tensor]:
     """The parts of `x`, one of each shape; the adjoint of concat."""
 def pad(x: Operand, pad_width: Index, mode: str = 'constant', *, constant_values: complex = 0) -> Tensor:
     """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap."""

@@ -67,9 +67,13 @@ cdef object shape_of(object value)
 cdef object ndim_of(object value)
 cdef object size_of(object value)
 cdef object dtype_of(object value)
-cdef bint is_operand(object value) noexcept
+cdef bint is_other_operand(object value) noexcept
 cdef object star(tuple values)
 cdef bint is_inexact(ndarray array) noexcept
+
+cdef inline bint is_operand(object value) noexcept:
+    """Whether an operator takes `value`; anything else may know better what to do with a tensor."""
+    return is_tensor(value) or type(value) is float or type(value) is int or is_other_operand(value)
 
 cdef inline object as_operand(object value, str op, str argument):
     """A tensor as it is, a Python number as it is (weakly typed), anything else as a tensor."""

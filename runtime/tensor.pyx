@@ -165,8 +165,7 @@ cdef object dtype_of(object value):
     return value.dtype if isinstance(value, ndarray) else np.result_type(value)
 
 
-cdef bint is_operand(object value) noexcept:
-    """Whether an operator takes `value`; anything else may know better what to do with a tensor."""
+cdef bint is_other_operand(object value) noexcept:
     return isinstance(value, (TensorBase, float, int, complex, ndarray, np.generic, list, tuple))
 
 

@@ -4,16 +4,25 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-import math
-
-from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _gather, _getitem, _getitem_backward, _index_put, _index_put_backward, _masked_fill, _scatter_add, _take, _take_along_axis, _take_along_axis_backward, _take_backward, _where, _zeros
-from gradspec.input_buffer cimport defined_array, defined_arrays, defined_tensor, defined_tensors, flat_gradients
+from gradspec.generated.kernels.forward cimport (
+    _gather,
+    _getitem,
+    _getitem_backward,
+    _index_put,
+    _index_put_backward,
+    _masked_fill,
+    _scatter_add,
+    _take,
+    _take_along_axis,
+    _take_along_axis_backward,
+    _take_backward,
+    _where,
+    _zeros,
+)
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of, size_of
 
 
 cdef class GatherBackward(Node):

@@ -4,16 +4,49 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-import math
-
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _add, _checkerboard, _cofactor, _cofactor_hessian, _cofactor_jvp, _conj, _cross, _diag_embed, _divide, _einsum_pair, _einsum_single, _einsum_single_backward, _expand_dims, _hermitian_part, _inv, _lower_half, _mH, _matmul, _minors, _minors_backward, _multiply, _negative, _permute_dims, _phase_turn_backward, _ravel, _reciprocal_gaps, _reshape, _solve_columns, _solve_triangular, _subtract, _tensordot, _triangle, _tril, _triu, _vecdot
-from gradspec.input_buffer cimport defined_array, defined_arrays, defined_tensor, defined_tensors, flat_gradients
+from gradspec.generated.kernels.forward cimport (
+    _add,
+    _checkerboard,
+    _cofactor,
+    _cofactor_hessian,
+    _cofactor_jvp,
+    _conj,
+    _cross,
+    _diag_embed,
+    _divide,
+    _einsum_pair,
+    _einsum_single,
+    _einsum_single_backward,
+    _expand_dims,
+    _hermitian_part,
+    _inv,
+    _lower_half,
+    _mH,
+    _matmul,
+    _minors,
+    _minors_backward,
+    _multiply,
+    _negative,
+    _permute_dims,
+    _phase_turn_backward,
+    _ravel,
+    _reciprocal_gaps,
+    _reshape,
+    _solve_columns,
+    _solve_triangular,
+    _subtract,
+    _tensordot,
+    _triangle,
+    _tril,
+    _triu,
+    _vecdot,
+)
+from gradspec.input_buffer cimport defined_array, defined_tensor
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of, size_of
 
 
 cdef class CheckerboardBackward(Node):

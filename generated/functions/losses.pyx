@@ -4,16 +4,10 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-import math
-
-from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport _pick, _unpick
-from gradspec.input_buffer cimport defined_array, defined_arrays, defined_tensor, defined_tensors, flat_gradients
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of, size_of
 
 
 cdef class PickBackward(Node):

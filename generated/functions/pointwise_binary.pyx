@@ -4,16 +4,39 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-import math
-
-from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _add, _bitwise_and, _bitwise_invert, _bitwise_or, _conj, _copysign, _divide, _equal, _floor_divide, _greater, _greater_equal, _isinf, _isnan, _less, _log, _maximum, _multiply, _negative, _pow, _real, _scaled_pow, _sigmoid, _sign, _subtract, _trunc, _where, _zeros_like
-from gradspec.input_buffer cimport defined_array, defined_arrays, defined_tensor, defined_tensors, flat_gradients
+from gradspec.generated.kernels.forward cimport (
+    _add,
+    _bitwise_and,
+    _bitwise_invert,
+    _bitwise_or,
+    _conj,
+    _copysign,
+    _divide,
+    _equal,
+    _floor_divide,
+    _greater,
+    _greater_equal,
+    _isinf,
+    _isnan,
+    _less,
+    _log,
+    _maximum,
+    _multiply,
+    _negative,
+    _pow,
+    _real,
+    _scaled_pow,
+    _sigmoid,
+    _sign,
+    _subtract,
+    _trunc,
+    _where,
+    _zeros_like,
+)
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of, size_of
 
 
 cdef class AddBackward(Node):

@@ -4,16 +4,35 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-import math
-
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _absolute, _add, _conj, _cos, _cosh, _digamma, _divide, _equal, _exp, _imag, _isfinite, _multiply, _negative, _polygamma, _rsqrt, _sign, _sin, _sinc_derivative, _sinh, _subtract, _where, _zeros_like
-from gradspec.input_buffer cimport defined_array, defined_arrays, defined_tensor, defined_tensors, flat_gradients
+from gradspec.generated.kernels.forward cimport (
+    _absolute,
+    _add,
+    _conj,
+    _cos,
+    _cosh,
+    _digamma,
+    _divide,
+    _equal,
+    _exp,
+    _imag,
+    _isfinite,
+    _multiply,
+    _negative,
+    _polygamma,
+    _rsqrt,
+    _sign,
+    _sin,
+    _sinc_derivative,
+    _sinh,
+    _subtract,
+    _where,
+    _zeros_like,
+)
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of, size_of
 
 
 cdef class AbsoluteBackward(Node):

@@ -4,16 +4,23 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-import math
-
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _diagonal, _diagonal_backward, _flip, _mT, _moveaxis, _permute_dims, _reshape, _roll, _rot90, _squeeze, _swapaxes
-from gradspec.input_buffer cimport defined_array, defined_arrays, defined_tensor, defined_tensors, flat_gradients
+from gradspec.generated.kernels.forward cimport (
+    _diagonal,
+    _diagonal_backward,
+    _flip,
+    _mT,
+    _moveaxis,
+    _permute_dims,
+    _reshape,
+    _roll,
+    _rot90,
+    _squeeze,
+    _swapaxes,
+)
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of, size_of
 
 
 cdef class BroadcastToBackward(Node):

@@ -10,35 +10,35 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.tensor cimport dtype_of, ndim_of, shape_of
 
 
 cdef Ufunc absolute_ufunc = Ufunc(np.absolute, "absolute")
+
 
 cdef inline object _absolute(object x):
     return absolute_ufunc.unary(x)
 
 
-
 cdef Ufunc conj_ufunc = Ufunc(np.conjugate, "conj")
+
 
 cdef inline object _conj(object x):
     return conj_ufunc.unary(x)
 
 
-
 cdef Ufunc cos_ufunc = Ufunc(np.cos, "cos")
+
 
 cdef inline object _cos(object x):
     return cos_ufunc.unary(x)
 
 
-
 cdef Ufunc cosh_ufunc = Ufunc(np.cosh, "cosh")
+
 
 cdef inline object _cosh(object x):
     return cosh_ufunc.unary(x)
-
 
 
 cdef object _digamma(object x):
@@ -48,7 +48,6 @@ cdef object _digamma(object x):
         raise explain(error, "digamma", x=x) from None
 
 
-
 cdef object _erfc(object x):
     try:
         return as_array(kernels.erfc(x))
@@ -56,12 +55,11 @@ cdef object _erfc(object x):
         raise explain(error, "erfc", x=x) from None
 
 
-
 cdef Ufunc exp_ufunc = Ufunc(np.exp, "exp")
+
 
 cdef inline object _exp(object x):
     return exp_ufunc.unary(x)
-
 
 
 cdef object _imag(object x):
@@ -71,19 +69,18 @@ cdef object _imag(object x):
         raise explain(error, "imag", x=x) from None
 
 
-
 cdef Ufunc log_ufunc = Ufunc(np.log, "log")
+
 
 cdef inline object _log(object x):
     return log_ufunc.unary(x)
 
 
-
 cdef Ufunc negative_ufunc = Ufunc(np.negative, "negative")
+
 
 cdef inline object _negative(object x):
     return negative_ufunc.unary(x)
-
 
 
 cdef object _polygamma(object n, object x):
@@ -93,13 +90,11 @@ cdef object _polygamma(object n, object x):
         raise explain(error, "polygamma", n=n, x=x) from None
 
 
-
 cdef object _real(object x):
     try:
         return as_array(np.real(x))
     except Exception as error:
         raise explain(error, "real", x=x) from None
-
 
 
 cdef object _rsqrt(object x):
@@ -109,7 +104,6 @@ cdef object _rsqrt(object x):
         raise explain(error, "rsqrt", x=x) from None
 
 
-
 cdef object _sigmoid(object x):
     try:
         return as_array(kernels.sigmoid(x))
@@ -117,19 +111,18 @@ cdef object _sigmoid(object x):
         raise explain(error, "sigmoid", x=x) from None
 
 
-
 cdef Ufunc sign_ufunc = Ufunc(np.sign, "sign")
+
 
 cdef inline object _sign(object x):
     return sign_ufunc.unary(x)
 
 
-
 cdef Ufunc sin_ufunc = Ufunc(np.sin, "sin")
+
 
 cdef inline object _sin(object x):
     return sin_ufunc.unary(x)
-
 
 
 cdef object _sinc_derivative(object x, object n):
@@ -139,40 +132,39 @@ cdef object _sinc_derivative(object x, object n):
         raise explain(error, "sinc_derivative", x=x, n=n) from None
 
 
-
 cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
+
 
 cdef inline object _sinh(object x):
     return sinh_ufunc.unary(x)
 
 
-
 cdef Ufunc square_ufunc = Ufunc(np.square, "square")
+
 
 cdef inline object _square(object x):
     return square_ufunc.unary(x)
 
 
-
 cdef Ufunc tanh_ufunc = Ufunc(np.tanh, "tanh")
+
 
 cdef inline object _tanh(object x):
     return tanh_ufunc.unary(x)
 
 
-
 cdef Ufunc trunc_ufunc = Ufunc(np.trunc, "trunc")
+
 
 cdef inline object _trunc(object x):
     return trunc_ufunc.unary(x)
 
 
-
 cdef Ufunc add_ufunc = Ufunc(np.add, "add")
+
 
 cdef inline object _add(object a, object b):
     return add_ufunc.binary(a, b)
-
 
 
 cdef object _clip(object x, object min, object max):
@@ -182,54 +174,53 @@ cdef object _clip(object x, object min, object max):
         raise explain(error, "clip", x=x, min=min, max=max) from None
 
 
-
 cdef Ufunc copysign_ufunc = Ufunc(np.copysign, "copysign")
+
 
 cdef inline object _copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
 
 
-
 cdef Ufunc divide_ufunc = Ufunc(np.divide, "divide")
+
 
 cdef inline object _divide(object a, object b):
     return divide_ufunc.binary(a, b)
 
 
-
 cdef Ufunc floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
+
 
 cdef inline object _floor_divide(object a, object b):
     return floor_divide_ufunc.binary(a, b)
 
 
-
 cdef Ufunc logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp")
+
 
 cdef inline object _logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
 
 
-
 cdef Ufunc maximum_ufunc = Ufunc(np.maximum, "maximum")
+
 
 cdef inline object _maximum(object a, object b):
     return maximum_ufunc.binary(a, b)
 
 
-
 cdef Ufunc multiply_ufunc = Ufunc(np.multiply, "multiply")
+
 
 cdef inline object _multiply(object a, object b):
     return multiply_ufunc.binary(a, b)
 
 
-
 cdef Ufunc pow_ufunc = Ufunc(np.power, "pow")
+
 
 cdef inline object _pow(object a, object b):
     return pow_ufunc.binary(a, b)
-
 
 
 cdef object _scaled_pow(object c, object a, object b):
@@ -239,12 +230,11 @@ cdef object _scaled_pow(object c, object a, object b):
         raise explain(error, "scaled_pow", c=c, a=a, b=b) from None
 
 
-
 cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
+
 
 cdef inline object _subtract(object a, object b):
     return subtract_ufunc.binary(a, b)
-
 
 
 cdef object _where(object mask, object a, object b):
@@ -254,7 +244,6 @@ cdef object _where(object mask, object a, object b):
         raise explain(error, "where", mask=mask, a=a, b=b) from None
 
 
-
 cdef object _xlogy(object a, object b):
     try:
         return as_array(kernels.xlogy(a, b))
@@ -262,75 +251,74 @@ cdef object _xlogy(object a, object b):
         raise explain(error, "xlogy", a=a, b=b) from None
 
 
-
 cdef Ufunc bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and")
+
 
 cdef inline object _bitwise_and(object a, object b):
     return bitwise_and_ufunc.binary(a, b)
 
 
-
 cdef Ufunc bitwise_invert_ufunc = Ufunc(np.invert, "bitwise_invert")
+
 
 cdef inline object _bitwise_invert(object x):
     return bitwise_invert_ufunc.unary(x)
 
 
-
 cdef Ufunc bitwise_or_ufunc = Ufunc(np.bitwise_or, "bitwise_or")
+
 
 cdef inline object _bitwise_or(object a, object b):
     return bitwise_or_ufunc.binary(a, b)
 
 
-
 cdef Ufunc equal_ufunc = Ufunc(np.equal, "equal")
+
 
 cdef inline object _equal(object a, object b):
     return equal_ufunc.binary(a, b)
 
 
-
 cdef Ufunc greater_ufunc = Ufunc(np.greater, "greater")
+
 
 cdef inline object _greater(object a, object b):
     return greater_ufunc.binary(a, b)
 
 
-
 cdef Ufunc greater_equal_ufunc = Ufunc(np.greater_equal, "greater_equal")
+
 
 cdef inline object _greater_equal(object a, object b):
     return greater_equal_ufunc.binary(a, b)
 
 
-
 cdef Ufunc isfinite_ufunc = Ufunc(np.isfinite, "isfinite")
+
 
 cdef inline object _isfinite(object x):
     return isfinite_ufunc.unary(x)
 
 
-
 cdef Ufunc isinf_ufunc = Ufunc(np.isinf, "isinf")
+
 
 cdef inline object _isinf(object x):
     return isinf_ufunc.unary(x)
 
 
-
 cdef Ufunc isnan_ufunc = Ufunc(np.isnan, "isnan")
+
 
 cdef inline object _isnan(object x):
     return isnan_ufunc.unary(x)
 
 
-
 cdef Ufunc less_ufunc = Ufunc(np.less, "less")
+
 
 cdef inline object _less(object a, object b):
     return less_ufunc.binary(a, b)
-
 
 
 cdef object _euclidean_norm(object x, object axis, object keepdims):
@@ -340,13 +328,11 @@ cdef object _euclidean_norm(object x, object axis, object keepdims):
         raise explain(error, "euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
 
 
-
 cdef object _logsumexp(object x, object axis, object keepdims):
     try:
         return as_array(kernels.logsumexp(x, axis, keepdims))
     except Exception as error:
         raise explain(error, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
-
 
 
 cdef object _max(object x, object axis, object keepdims):
@@ -356,13 +342,11 @@ cdef object _max(object x, object axis, object keepdims):
         raise explain(error, "max", x=x, axis=axis, keepdims=keepdims) from None
 
 
-
 cdef object _mean(object x, object axis, object keepdims):
     try:
         return as_array(np.mean(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "mean", x=x, axis=axis, keepdims=keepdims) from None
-
 
 
 cdef object _min(object x, object axis, object keepdims):
@@ -372,7 +356,6 @@ cdef object _min(object x, object axis, object keepdims):
         raise explain(error, "min", x=x, axis=axis, keepdims=keepdims) from None
 
 
-
 cdef object _power_norm(object x, object ord, object axis, object keepdims):
     try:
         return as_array(kernels.power_norm(x, ord, axis, keepdims))
@@ -380,13 +363,11 @@ cdef object _power_norm(object x, object ord, object axis, object keepdims):
         raise explain(error, "power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 
-
 cdef object _prod(object x, object axis, object keepdims):
     try:
         return as_array(np.prod(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "prod", x=x, axis=axis, keepdims=keepdims) from None
-
 
 
 cdef object _product_of_others(object x, object axis):
@@ -400,13 +381,11 @@ cdef object _product_of_others(object x, object axis):
     return _multiply(_product_of_others(x, axes[:1]), _product_of_others(_prod(x, axes[:1], True), axes[1:]))
 
 
-
 cdef object _sum(object x, object axis, object keepdims):
     try:
         return as_array(np.sum(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "sum", x=x, axis=axis, keepdims=keepdims) from None
-
 
 
 cdef object _unreduce(object x, object shape, object axis, object keepdims):
@@ -416,10 +395,8 @@ cdef object _unreduce(object x, object shape, object axis, object keepdims):
         raise explain(error, "unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
 
 
-
 cdef object _vector_norm(object x, object ord, object axis, object keepdims):
     return _euclidean_norm(x, axis, keepdims) if ord == 2 else _sum(_absolute(x if ord else _sign(x)), axis, keepdims) if ord == 1 or ord == 0 else _max(_absolute(x), axis, keepdims) if ord == 1e309 else _min(_absolute(x), axis, keepdims) if ord == -1e309 else _power_norm(x, ord, axis, keepdims)
-
 
 
 cdef object _cumprod(object x, object axis, object reverse):
@@ -429,13 +406,11 @@ cdef object _cumprod(object x, object axis, object reverse):
         raise explain(error, "cumprod", x=x, axis=axis, reverse=reverse) from None
 
 
-
 cdef object _cumsum(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumsum(x, axis, reverse))
     except Exception as error:
         raise explain(error, "cumsum", x=x, axis=axis, reverse=reverse) from None
-
 
 
 cdef object _diff(object x, object n, object axis):
@@ -446,13 +421,11 @@ cdef object _diff(object x, object n, object axis):
     return _diff(_subtract(_getitem(x, later), _getitem(x, earlier)), n - 1, axis)
 
 
-
 cdef object _linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
     except Exception as error:
         raise explain(error, "linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
-
 
 
 cdef object _shift(object x, object n, object axis, object fill):
@@ -462,13 +435,11 @@ cdef object _shift(object x, object n, object axis, object fill):
         raise explain(error, "shift", x=x, n=n, axis=axis, fill=fill) from None
 
 
-
 cdef object _checkerboard(object x):
     try:
         return as_array(kernels.checkerboard(x))
     except Exception as error:
         raise explain(error, "checkerboard", x=x) from None
-
 
 
 cdef object _cofactor(object x):
@@ -478,10 +449,8 @@ cdef object _cofactor(object x):
         raise explain(error, "cofactor", x=x) from None
 
 
-
 cdef object _cofactor_hessian(object x, object s, object t):
     return _checkerboard(_sum(_multiply(_cofactor_jvp(_minors(x), _minors(s)), _minors(t)), (-2, -1), False))
-
 
 
 cdef object _cofactor_jvp(object x, object t):
@@ -491,13 +460,11 @@ cdef object _cofactor_jvp(object x, object t):
         raise explain(error, "cofactor_jvp", x=x, t=t) from None
 
 
-
 cdef object _cross(object a, object b, object axis):
     try:
         return as_array(np.linalg.cross(a, b, axis=axis))
     except Exception as error:
         raise explain(error, "cross", a=a, b=b, axis=axis) from None
-
 
 
 cdef object _eigh(object x):
@@ -507,10 +474,8 @@ cdef object _eigh(object x):
         raise explain(error, "eigh", x=x) from None
 
 
-
 cdef object _einsum_fold(object steps, object x, object operands):
     return x if not steps else _einsum_fold(steps[2:], _einsum_pair(steps[1], x, _einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
-
 
 
 cdef object _einsum_pair(object subscripts, object a, object b):
@@ -520,13 +485,11 @@ cdef object _einsum_pair(object subscripts, object a, object b):
         raise explain(error, "einsum_pair", subscripts=subscripts, a=a, b=b) from None
 
 
-
 cdef object _einsum_single(object x, object subscripts):
     try:
         return as_array(kernels.einsum_single(subscripts, x))
     except Exception as error:
         raise explain(error, "einsum_single", x=x, subscripts=subscripts) from None
-
 
 
 cdef object _einsum_single_backward(object x, object subscripts, object shape):
@@ -536,10 +499,8 @@ cdef object _einsum_single_backward(object x, object subscripts, object shape):
         raise explain(error, "einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
 
-
 cdef object _hermitian_part(object x):
     return _divide(_add(x, _mH(x)), 2)
-
 
 
 cdef object _inv(object x):
@@ -549,10 +510,8 @@ cdef object _inv(object x):
         raise explain(error, "inv", x=x) from None
 
 
-
 cdef object _lower_half(object x):
     return _divide(_add(_tril(x, 0), _tril(x, -1)), 2)
-
 
 
 cdef object _matmul(object a, object b):
@@ -562,10 +521,8 @@ cdef object _matmul(object a, object b):
         raise explain(error, "matmul", a=a, b=b) from None
 
 
-
 cdef object _matrix_power(object x, object n):
     return _matrix_power(_inv(x), -n) if n < 0 else x if n == 1 else _matmul(x, _matrix_power(x, n - 1)) if n % 2 else _matrix_power(_matmul(x, x), n // 2) if n else _broadcast_to(_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
-
 
 
 cdef object _minors(object x):
@@ -575,7 +532,6 @@ cdef object _minors(object x):
         raise explain(error, "minors", x=x) from None
 
 
-
 cdef object _minors_backward(object x):
     try:
         return as_array(kernels.minors_backward(x))
@@ -583,11 +539,9 @@ cdef object _minors_backward(object x):
         raise explain(error, "minors_backward", x=x) from None
 
 
-
 cdef object _phase_turn_backward(object x, object vectors):
     rows = _pivots(vectors)
     return _take_along_axis_backward(_divide(_subtract(x, _conj(x)), _multiply(2, _take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
-
 
 
 cdef object _pivots(object x):
@@ -597,11 +551,9 @@ cdef object _pivots(object x):
         raise explain(error, "pivots", x=x) from None
 
 
-
 cdef object _reciprocal_gaps(object values):
     gap = _subtract(_expand_dims(values, -2), _expand_dims(values, -1))
     return _where(_equal(gap, 0), 0, _divide(1, _where(_equal(gap, 0), 1, gap)))
-
 
 
 cdef object _solve_columns(object a, object b):
@@ -611,13 +563,11 @@ cdef object _solve_columns(object a, object b):
         raise explain(error, "solve_columns", a=a, b=b) from None
 
 
-
 cdef object _solve_triangular(object a, object b, object lower, object unit_diagonal):
     try:
         return as_array(kernels.solve_triangular(a, b, lower, unit_diagonal))
     except Exception as error:
         raise explain(error, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
-
 
 
 cdef object _svd(object x, object full_matrices):
@@ -627,7 +577,6 @@ cdef object _svd(object x, object full_matrices):
         raise explain(error, "svd", x=x, full_matrices=full_matrices) from None
 
 
-
 cdef object _tensordot(object a, object b, object axes):
     try:
         return as_array(np.tensordot(a, b, axes))
@@ -635,10 +584,8 @@ cdef object _tensordot(object a, object b, object axes):
         raise explain(error, "tensordot", a=a, b=b, axes=axes) from None
 
 
-
 cdef object _triangle(object x, object lower, object strict):
     return _tril(x, -1 if strict else 0) if lower else _triu(x, 1 if strict else 0)
-
 
 
 cdef object _tril(object x, object k):
@@ -648,13 +595,11 @@ cdef object _tril(object x, object k):
         raise explain(error, "tril", x=x, k=k) from None
 
 
-
 cdef object _triu(object x, object k):
     try:
         return as_array(np.triu(x, k))
     except Exception as error:
         raise explain(error, "triu", x=x, k=k) from None
-
 
 
 cdef object _vecdot(object a, object b, object axis):
@@ -664,13 +609,11 @@ cdef object _vecdot(object a, object b, object axis):
         raise explain(error, "vecdot", a=a, b=b, axis=axis) from None
 
 
-
 cdef object _broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))
     except Exception as error:
         raise explain(error, "broadcast_to", x=x, shape=shape) from None
-
 
 
 cdef object _diag_embed(object x, object offset, object axis1, object axis2):
@@ -680,13 +623,11 @@ cdef object _diag_embed(object x, object offset, object axis1, object axis2):
         raise explain(error, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
-
 cdef object _diagonal(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal(x, offset, axis1, axis2))
     except Exception as error:
         raise explain(error, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
-
 
 
 cdef object _diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
@@ -696,13 +637,11 @@ cdef object _diagonal_backward(object x, object shape, object offset, object axi
         raise explain(error, "diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
-
 cdef object _expand_dims(object x, object axis):
     try:
         return as_array(np.expand_dims(x, axis))
     except Exception as error:
         raise explain(error, "expand_dims", x=x, axis=axis) from None
-
 
 
 cdef object _flip(object x, object axis):
@@ -712,10 +651,8 @@ cdef object _flip(object x, object axis):
         raise explain(error, "flip", x=x, axis=axis) from None
 
 
-
 cdef object _mH(object x):
     return _conj(_mT(x)) if formulas.is_complex(dtype_of(x)) else _mT(x)
-
 
 
 cdef object _mT(object x):
@@ -725,13 +662,11 @@ cdef object _mT(object x):
         raise explain(error, "mT", x=x) from None
 
 
-
 cdef object _moveaxis(object x, object source, object destination):
     try:
         return as_array(np.moveaxis(x, source, destination))
     except Exception as error:
         raise explain(error, "moveaxis", x=x, source=source, destination=destination) from None
-
 
 
 cdef object _permute_dims(object x, object axes):
@@ -741,10 +676,8 @@ cdef object _permute_dims(object x, object axes):
         raise explain(error, "permute_dims", x=x, axes=axes) from None
 
 
-
 cdef object _ravel(object x):
     return _reshape(x, (-1,))
-
 
 
 cdef object _reshape(object x, object shape):
@@ -754,13 +687,11 @@ cdef object _reshape(object x, object shape):
         raise explain(error, "reshape", x=x, shape=shape) from None
 
 
-
 cdef object _roll(object x, object shift, object axis):
     try:
         return as_array(np.roll(x, shift, axis))
     except Exception as error:
         raise explain(error, "roll", x=x, shift=shift, axis=axis) from None
-
 
 
 cdef object _rot90(object x, object k, object axes):
@@ -770,13 +701,11 @@ cdef object _rot90(object x, object k, object axes):
         raise explain(error, "rot90", x=x, k=k, axes=axes) from None
 
 
-
 cdef object _squeeze(object x, object axis):
     try:
         return as_array(np.squeeze(x, axis))
     except Exception as error:
         raise explain(error, "squeeze", x=x, axis=axis) from None
-
 
 
 cdef object _swapaxes(object x, object axis1, object axis2):
@@ -786,13 +715,11 @@ cdef object _swapaxes(object x, object axis1, object axis2):
         raise explain(error, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
 
 
-
 cdef object _gather(object x, object axis, object indices):
     try:
         return as_array(kernels.gather(x, axis, indices))
     except Exception as error:
         raise explain(error, "gather", x=x, axis=axis, indices=indices) from None
-
 
 
 cdef object _getitem(object x, object index):
@@ -802,13 +729,11 @@ cdef object _getitem(object x, object index):
         raise explain(error, "getitem", x=x, index=index) from None
 
 
-
 cdef object _getitem_backward(object x, object index, object shape):
     try:
         return as_array(kernels.getitem_backward(x, index, shape))
     except Exception as error:
         raise explain(error, "getitem_backward", x=x, index=index, shape=shape) from None
-
 
 
 cdef object _index_put(object x, object index, object value):
@@ -818,13 +743,11 @@ cdef object _index_put(object x, object index, object value):
         raise explain(error, "index_put", x=x, index=index, value=value) from None
 
 
-
 cdef object _index_put_backward(object x, object index, object shape):
     try:
         return as_array(kernels.index_put_backward(x, index, shape))
     except Exception as error:
         raise explain(error, "index_put_backward", x=x, index=index, shape=shape) from None
-
 
 
 cdef object _masked_fill(object x, object mask, object value):
@@ -834,13 +757,11 @@ cdef object _masked_fill(object x, object mask, object value):
         raise explain(error, "masked_fill", x=x, mask=mask, value=value) from None
 
 
-
 cdef object _scatter_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter_add(x, axis, indices, source))
     except Exception as error:
         raise explain(error, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
-
 
 
 cdef object _take(object x, object indices, object axis):
@@ -850,13 +771,11 @@ cdef object _take(object x, object indices, object axis):
         raise explain(error, "take", x=x, indices=indices, axis=axis) from None
 
 
-
 cdef object _take_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_backward(x, indices, shape, axis))
     except Exception as error:
         raise explain(error, "take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
-
 
 
 cdef object _take_along_axis(object x, object indices, object axis):
@@ -866,13 +785,11 @@ cdef object _take_along_axis(object x, object indices, object axis):
         raise explain(error, "take_along_axis", x=x, indices=indices, axis=axis) from None
 
 
-
 cdef object _take_along_axis_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
     except Exception as error:
         raise explain(error, "take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
-
 
 
 cdef object _concat(object arrays, object axis):
@@ -882,13 +799,11 @@ cdef object _concat(object arrays, object axis):
         raise explain(error, "concat", arrays=arrays, axis=axis) from None
 
 
-
 cdef object _concat_backward(object x, object shapes, object axis):
     try:
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error:
         raise explain(error, "concat_backward", x=x, shapes=shapes, axis=axis) from None
-
 
 
 cdef object _pad(object x, object pad_width, object mode, object constant_values):
@@ -898,13 +813,11 @@ cdef object _pad(object x, object pad_width, object mode, object constant_values
         raise explain(error, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
 
 
-
 cdef object _pad_backward(object x, object shape, object pad_width, object mode):
     try:
         return as_array(kernels.pad_backward(x, shape, pad_width, mode))
     except Exception as error:
         raise explain(error, "pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
-
 
 
 cdef object _repeat(object x, object repeats, object axis):
@@ -914,13 +827,11 @@ cdef object _repeat(object x, object repeats, object axis):
         raise explain(error, "repeat", x=x, repeats=repeats, axis=axis) from None
 
 
-
 cdef object _repeat_backward(object x, object shape, object repeats, object axis):
     try:
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
     except Exception as error:
         raise explain(error, "repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
-
 
 
 cdef object _stack(object arrays, object axis):
@@ -930,13 +841,11 @@ cdef object _stack(object arrays, object axis):
         raise explain(error, "stack", arrays=arrays, axis=axis) from None
 
 
-
 cdef object _unstack(object x, object axis):
     try:
         return as_array(kernels.unstack(x, axis))
     except Exception as error:
         raise explain(error, "unstack", x=x, axis=axis) from None
-
 
 
 cdef object _argsort(object x, object axis, object descending, object stable):
@@ -946,13 +855,11 @@ cdef object _argsort(object x, object axis, object descending, object stable):
         raise explain(error, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 
-
 cdef object _elu(object x, object alpha):
     try:
         return as_array(np.where(_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
     except Exception as error:
         raise explain(error, "elu", x=x, alpha=alpha) from None
-
 
 
 cdef object _softmax(object x, object axis):
@@ -962,17 +869,14 @@ cdef object _softmax(object x, object axis):
         raise explain(error, "softmax", x=x, axis=axis) from None
 
 
-
 cdef object _huber_loss(object x, object target, object reduction, object delta):
     error = _subtract(x, target)
     near = _clip(error, -delta, delta)
     return _reduce_loss(_multiply(near, _subtract(error, _divide(near, 2))), reduction)
 
 
-
 cdef object _l1_loss(object x, object target, object reduction):
     return _reduce_loss(_absolute(_subtract(x, target)), reduction)
-
 
 
 cdef object _pick(object x, object indices, object axis):
@@ -982,13 +886,11 @@ cdef object _pick(object x, object indices, object axis):
         raise explain(error, "pick", x=x, indices=indices, axis=axis) from None
 
 
-
 cdef object _unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
     except Exception as error:
         raise explain(error, "unpick", x=x, indices=indices, shape=shape, axis=axis) from None
-
 
 
 cdef object _reduce_loss(object x, object reduction):
@@ -1000,13 +902,11 @@ cdef object _reduce_loss(object x, object reduction):
     return x
 
 
-
 cdef object _astype(object x, object dtype):
     try:
         return as_array(np.array(x, dtype))
     except Exception as error:
         raise explain(error, "astype", x=x, dtype=dtype) from None
-
 
 
 cdef object _eye(object n_rows, object n_cols, object k, object dtype):
@@ -1016,13 +916,11 @@ cdef object _eye(object n_rows, object n_cols, object k, object dtype):
         raise explain(error, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
 
 
-
 cdef object _ones_like(object x, object dtype):
     try:
         return as_array(np.ones_like(x, dtype=dtype))
     except Exception as error:
         raise explain(error, "ones_like", x=x, dtype=dtype) from None
-
 
 
 cdef object _zeros(object shape, object dtype):
@@ -1032,10 +930,8 @@ cdef object _zeros(object shape, object dtype):
         raise explain(error, "zeros", shape=shape, dtype=dtype) from None
 
 
-
 cdef object _zeros_like(object x, object dtype):
     try:
         return as_array(np.zeros_like(x, dtype=dtype))
     except Exception as error:
         raise explain(error, "zeros_like", x=x, dtype=dtype) from None
-

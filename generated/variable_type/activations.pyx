@@ -8,11 +8,22 @@ from cpython.ref cimport PyObject
 
 import numpy as np
 
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _absolute, _add, _clip, _divide, _greater, _logaddexp, _multiply, _negative, _subtract, _tanh
+from gradspec.generated.kernels.forward cimport (
+    _absolute,
+    _add,
+    _clip,
+    _divide,
+    _greater,
+    _logaddexp,
+    _multiply,
+    _negative,
+    _subtract,
+    _tanh,
+)
 from gradspec.generated.functions.activations cimport (
     CeluBackward,
     EluBackward,
@@ -22,16 +33,13 @@ from gradspec.generated.functions.activations cimport (
     SiluBackward,
     SoftplusBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.saved_variable cimport save_input, save_output
+from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, wrap_forward
+from gradspec.view cimport before, check_inplace, copy_into, overwrite, writable
 
 
 cdef object _celu(object x, object alpha):
@@ -65,6 +73,7 @@ cdef object op_celu(object x, object alpha):
         jvp_celu(y, x, alpha)
     return y
 
+
 cdef int jvp_celu(object dual_y, object dual_x, object alpha) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -76,6 +85,7 @@ cdef int jvp_celu(object dual_y, object dual_x, object alpha) except -1:
             y_t = plus(y_t, x_t * ops.where(x > 0, 1, y / alpha + 1))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_celu_(object x, object alpha):
     cdef ThreadState* state = thread_state()
@@ -89,6 +99,7 @@ cdef object op_celu_(object x, object alpha):
     copy_into(written.array, _celu(array_of(x), alpha), "celu_")
     written.bump()
     return written
+
 
 def celu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
@@ -129,6 +140,7 @@ cdef object op_elu(object x, object alpha):
         jvp_elu(y, x, alpha)
     return y
 
+
 cdef int jvp_elu(object dual_y, object dual_x, object alpha) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -140,6 +152,7 @@ cdef int jvp_elu(object dual_y, object dual_x, object alpha) except -1:
             y_t = plus(y_t, x_t * ops.where(x > 0, 1, y + alpha))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_elu_(object x, object alpha):
     cdef ThreadState* state = thread_state()
@@ -153,6 +166,7 @@ cdef object op_elu_(object x, object alpha):
     copy_into(written.array, _elu(array_of(x), alpha), "elu_")
     written.bump()
     return written
+
 
 def elu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere.
@@ -191,6 +205,7 @@ cdef object op_gelu(object x, object approximate):
         jvp_gelu(y, x, approximate)
     return y
 
+
 cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -206,6 +221,7 @@ cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_gelu_(object x, object approximate):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "gelu_")
@@ -217,6 +233,7 @@ cdef object op_gelu_(object x, object approximate):
     copy_into(written.array, _gelu(array_of(x), approximate), "gelu_")
     written.bump()
     return written
+
 
 def gelu(x, approximate='none'):
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
@@ -238,6 +255,7 @@ cdef object op_hardsigmoid(object x):
         return ops.clip(x + 3, 0, 6) / 6
     return wrap_forward(_hardsigmoid(array_of(x)))
 
+
 cdef object op_hardsigmoid_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "hardsigmoid_")
@@ -249,6 +267,7 @@ cdef object op_hardsigmoid_(object x):
     copy_into(written.array, _hardsigmoid(array_of(x)), "hardsigmoid_")
     written.bump()
     return written
+
 
 def hardsigmoid(x):
     """x / 6 + 1/2 between 0 and 1.
@@ -270,6 +289,7 @@ cdef object op_hardswish(object x):
         return x * ops.clip(x + 3, 0, 6) / 6
     return wrap_forward(_hardswish(array_of(x)))
 
+
 cdef object op_hardswish_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "hardswish_")
@@ -281,6 +301,7 @@ cdef object op_hardswish_(object x):
     copy_into(written.array, _hardswish(array_of(x)), "hardswish_")
     written.bump()
     return written
+
 
 def hardswish(x):
     """x * hardsigmoid(x).
@@ -304,6 +325,7 @@ cdef object op_hardtanh(object x, object min_val, object max_val):
         return ops.clip(x, min_val, max_val)
     return wrap_forward(_hardtanh(array_of(x), min_val, max_val))
 
+
 cdef object op_hardtanh_(object x, object min_val, object max_val):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "hardtanh_")
@@ -317,6 +339,7 @@ cdef object op_hardtanh_(object x, object min_val, object max_val):
     copy_into(written.array, _hardtanh(array_of(x), min_val, max_val), "hardtanh_")
     written.bump()
     return written
+
 
 def hardtanh(x, min_val=-1.0, max_val=1.0):
     """x between `min_val` and `max_val`.
@@ -356,6 +379,7 @@ cdef object op_leaky_relu(object x, object negative_slope):
         jvp_leaky_relu(y, x, negative_slope)
     return y
 
+
 cdef int jvp_leaky_relu(object dual_y, object dual_x, object negative_slope) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -366,6 +390,7 @@ cdef int jvp_leaky_relu(object dual_y, object dual_x, object negative_slope) exc
             y_t = plus(y_t, x_t * ops.where(x > 0, 1, negative_slope))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_leaky_relu_(object x, object negative_slope):
     cdef ThreadState* state = thread_state()
@@ -379,6 +404,7 @@ cdef object op_leaky_relu_(object x, object negative_slope):
     copy_into(written.array, _leaky_relu(array_of(x), negative_slope), "leaky_relu_")
     written.bump()
     return written
+
 
 def leaky_relu(x, negative_slope=0.01):
     """x where x > 0, negative_slope * x elsewhere.
@@ -400,6 +426,7 @@ cdef object op_log_sigmoid(object x):
         return -ops.logaddexp(0, -x)
     return wrap_forward(_log_sigmoid(array_of(x)))
 
+
 cdef object op_log_sigmoid_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "log_sigmoid_")
@@ -411,6 +438,7 @@ cdef object op_log_sigmoid_(object x):
     copy_into(written.array, _log_sigmoid(array_of(x)), "log_sigmoid_")
     written.bump()
     return written
+
 
 def log_sigmoid(x):
     """log(sigmoid(x)) without overflow.
@@ -432,6 +460,7 @@ cdef object op_mish(object x):
         return x * ops.tanh(ops.logaddexp(0, x))
     return wrap_forward(_mish(array_of(x)))
 
+
 cdef object op_mish_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "mish_")
@@ -443,6 +472,7 @@ cdef object op_mish_(object x):
     copy_into(written.array, _mish(array_of(x)), "mish_")
     written.bump()
     return written
+
 
 def mish(x):
     """x * tanh(log(1 + exp(x))).
@@ -480,6 +510,7 @@ cdef object op_relu(object x):
         jvp_relu(y, x)
     return y
 
+
 cdef int jvp_relu(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -490,6 +521,7 @@ cdef int jvp_relu(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (y > 0))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_relu_(object x):
     cdef ThreadState* state = thread_state()
@@ -502,6 +534,7 @@ cdef object op_relu_(object x):
     copy_into(written.array, _relu(array_of(x)), "relu_")
     written.bump()
     return written
+
 
 def relu(x):
     """x where x > 0, 0 elsewhere, with derivative 0 at 0.
@@ -523,6 +556,7 @@ cdef object op_relu6(object x):
         return ops.clip(x, 0, 6)
     return wrap_forward(_relu6(array_of(x)))
 
+
 cdef object op_relu6_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "relu6_")
@@ -534,6 +568,7 @@ cdef object op_relu6_(object x):
     copy_into(written.array, _relu6(array_of(x)), "relu6_")
     written.bump()
     return written
+
 
 def relu6(x):
     """x between 0 and 6.
@@ -555,6 +590,7 @@ cdef object op_selu(object x):
         return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
     return wrap_forward(_selu(array_of(x)))
 
+
 cdef object op_selu_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "selu_")
@@ -566,6 +602,7 @@ cdef object op_selu_(object x):
     copy_into(written.array, _selu(array_of(x)), "selu_")
     written.bump()
     return written
+
 
 def selu(x):
     """elu with the scale and alpha of self-normalising networks.
@@ -603,6 +640,7 @@ cdef object op_silu(object x):
         jvp_silu(y, x)
     return y
 
+
 cdef int jvp_silu(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -615,6 +653,7 @@ cdef int jvp_silu(object dual_y, object dual_x) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_silu_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "silu_")
@@ -626,6 +665,7 @@ cdef object op_silu_(object x):
     copy_into(written.array, _silu(array_of(x)), "silu_")
     written.bump()
     return written
+
 
 def silu(x):
     """x * sigmoid(x).
@@ -667,6 +707,7 @@ cdef object op_softplus(object x, object beta, object threshold):
         jvp_softplus(y, x, beta, threshold)
     return y
 
+
 cdef int jvp_softplus(object dual_y, object dual_x, object beta, object threshold) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -677,6 +718,7 @@ cdef int jvp_softplus(object dual_y, object dual_x, object beta, object threshol
             y_t = plus(y_t, x_t * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_softplus_(object x, object beta, object threshold):
     cdef ThreadState* state = thread_state()
@@ -691,6 +733,7 @@ cdef object op_softplus_(object x, object beta, object threshold):
     copy_into(written.array, _softplus(array_of(x), beta, threshold), "softplus_")
     written.bump()
     return written
+
 
 def softplus(x, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
@@ -712,6 +755,7 @@ cdef object op_softsign(object x):
         return x / (1 + ops.absolute(x))
     return wrap_forward(_softsign(array_of(x)))
 
+
 cdef object op_softsign_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "softsign_")
@@ -723,6 +767,7 @@ cdef object op_softsign_(object x):
     copy_into(written.array, _softsign(array_of(x)), "softsign_")
     written.bump()
     return written
+
 
 def softsign(x):
     """x / (1 + abs(x)).
@@ -744,6 +789,7 @@ cdef object op_tanhshrink(object x):
         return x - ops.tanh(x)
     return wrap_forward(_tanhshrink(array_of(x)))
 
+
 cdef object op_tanhshrink_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "tanhshrink_")
@@ -755,6 +801,7 @@ cdef object op_tanhshrink_(object x):
     copy_into(written.array, _tanhshrink(array_of(x)), "tanhshrink_")
     written.bump()
     return written
+
 
 def tanhshrink(x):
     """x - tanh(x).

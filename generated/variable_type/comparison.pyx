@@ -4,24 +4,15 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 import numpy as np
 
-from gradspec import formulas, kernels
-from gradspec.dispatch import ops, register
+from gradspec.dispatch import register
 from gradspec.errors import explain
 
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, wrap_forward
+from gradspec.view cimport before, check_inplace, overwrite, writable
 
 
 cdef object _allclose(object a, object b, object rtol, object atol, object equal_nan):
@@ -42,6 +33,7 @@ cdef object op_allclose(object a, object b, object rtol, object atol, object equ
     y = wrap_forward(_allclose(array_of(a), array_of(b), rtol, atol, equal_nan))
     return y
 
+
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether isclose holds everywhere.
 
@@ -51,6 +43,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 cdef Ufunc bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and")
+
 
 cdef inline object _bitwise_and(object a, object b):
     return bitwise_and_ufunc.binary(a, b)
@@ -63,6 +56,7 @@ cdef object op_bitwise_and(object a, object b):
 
     y = wrap_forward(_bitwise_and(array_of(a), array_of(b)))
     return y
+
 
 cdef object op_bitwise_and_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -77,6 +71,7 @@ cdef object op_bitwise_and_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_bitwise_and_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "bitwise_and")
@@ -85,6 +80,7 @@ cdef object op_bitwise_and_out(object a, object b, object out):
     bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def bitwise_and(a, b, *, out=None):
     """a & b, bit by bit.
@@ -98,6 +94,7 @@ def bitwise_and(a, b, *, out=None):
 
 cdef Ufunc bitwise_invert_ufunc = Ufunc(np.invert, "bitwise_invert")
 
+
 cdef inline object _bitwise_invert(object x):
     return bitwise_invert_ufunc.unary(x)
 
@@ -108,6 +105,7 @@ cdef object op_bitwise_invert(object x):
 
     y = wrap_forward(_bitwise_invert(array_of(x)))
     return y
+
 
 cdef object op_bitwise_invert_(object x):
     cdef ThreadState* state = thread_state()
@@ -121,6 +119,7 @@ cdef object op_bitwise_invert_(object x):
     written.bump()
     return written
 
+
 cdef object op_bitwise_invert_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "bitwise_invert")
@@ -128,6 +127,7 @@ cdef object op_bitwise_invert_out(object x, object out):
     bitwise_invert_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def bitwise_invert(x, *, out=None):
     """~x, bit by bit.
@@ -141,6 +141,7 @@ def bitwise_invert(x, *, out=None):
 
 cdef Ufunc bitwise_left_shift_ufunc = Ufunc(np.left_shift, "bitwise_left_shift")
 
+
 cdef inline object _bitwise_left_shift(object a, object b):
     return bitwise_left_shift_ufunc.binary(a, b)
 
@@ -152,6 +153,7 @@ cdef object op_bitwise_left_shift(object a, object b):
 
     y = wrap_forward(_bitwise_left_shift(array_of(a), array_of(b)))
     return y
+
 
 cdef object op_bitwise_left_shift_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -166,6 +168,7 @@ cdef object op_bitwise_left_shift_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_bitwise_left_shift_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "bitwise_left_shift")
@@ -174,6 +177,7 @@ cdef object op_bitwise_left_shift_out(object a, object b, object out):
     bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def bitwise_left_shift(a, b, *, out=None):
     """a * 2**b.
@@ -187,6 +191,7 @@ def bitwise_left_shift(a, b, *, out=None):
 
 cdef Ufunc bitwise_or_ufunc = Ufunc(np.bitwise_or, "bitwise_or")
 
+
 cdef inline object _bitwise_or(object a, object b):
     return bitwise_or_ufunc.binary(a, b)
 
@@ -198,6 +203,7 @@ cdef object op_bitwise_or(object a, object b):
 
     y = wrap_forward(_bitwise_or(array_of(a), array_of(b)))
     return y
+
 
 cdef object op_bitwise_or_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -212,6 +218,7 @@ cdef object op_bitwise_or_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_bitwise_or_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "bitwise_or")
@@ -220,6 +227,7 @@ cdef object op_bitwise_or_out(object a, object b, object out):
     bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def bitwise_or(a, b, *, out=None):
     """a | b, bit by bit.
@@ -233,6 +241,7 @@ def bitwise_or(a, b, *, out=None):
 
 cdef Ufunc bitwise_right_shift_ufunc = Ufunc(np.right_shift, "bitwise_right_shift")
 
+
 cdef inline object _bitwise_right_shift(object a, object b):
     return bitwise_right_shift_ufunc.binary(a, b)
 
@@ -244,6 +253,7 @@ cdef object op_bitwise_right_shift(object a, object b):
 
     y = wrap_forward(_bitwise_right_shift(array_of(a), array_of(b)))
     return y
+
 
 cdef object op_bitwise_right_shift_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -258,6 +268,7 @@ cdef object op_bitwise_right_shift_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_bitwise_right_shift_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "bitwise_right_shift")
@@ -266,6 +277,7 @@ cdef object op_bitwise_right_shift_out(object a, object b, object out):
     bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def bitwise_right_shift(a, b, *, out=None):
     """floor(a / 2**b).
@@ -279,6 +291,7 @@ def bitwise_right_shift(a, b, *, out=None):
 
 cdef Ufunc bitwise_xor_ufunc = Ufunc(np.bitwise_xor, "bitwise_xor")
 
+
 cdef inline object _bitwise_xor(object a, object b):
     return bitwise_xor_ufunc.binary(a, b)
 
@@ -290,6 +303,7 @@ cdef object op_bitwise_xor(object a, object b):
 
     y = wrap_forward(_bitwise_xor(array_of(a), array_of(b)))
     return y
+
 
 cdef object op_bitwise_xor_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -304,6 +318,7 @@ cdef object op_bitwise_xor_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_bitwise_xor_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "bitwise_xor")
@@ -312,6 +327,7 @@ cdef object op_bitwise_xor_out(object a, object b, object out):
     bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def bitwise_xor(a, b, *, out=None):
     """a ^ b, bit by bit.
@@ -325,6 +341,7 @@ def bitwise_xor(a, b, *, out=None):
 
 cdef Ufunc equal_ufunc = Ufunc(np.equal, "equal")
 
+
 cdef inline object _equal(object a, object b):
     return equal_ufunc.binary(a, b)
 
@@ -337,6 +354,7 @@ cdef object op_equal(object a, object b):
     y = wrap_forward(_equal(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "equal")
@@ -345,6 +363,7 @@ cdef object op_equal_out(object a, object b, object out):
     equal_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def equal(a, b, *, out=None):
     """a == b.
@@ -358,6 +377,7 @@ def equal(a, b, *, out=None):
 
 cdef Ufunc greater_ufunc = Ufunc(np.greater, "greater")
 
+
 cdef inline object _greater(object a, object b):
     return greater_ufunc.binary(a, b)
 
@@ -370,6 +390,7 @@ cdef object op_greater(object a, object b):
     y = wrap_forward(_greater(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_greater_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "greater")
@@ -378,6 +399,7 @@ cdef object op_greater_out(object a, object b, object out):
     greater_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def greater(a, b, *, out=None):
     """a > b.
@@ -391,6 +413,7 @@ def greater(a, b, *, out=None):
 
 cdef Ufunc greater_equal_ufunc = Ufunc(np.greater_equal, "greater_equal")
 
+
 cdef inline object _greater_equal(object a, object b):
     return greater_equal_ufunc.binary(a, b)
 
@@ -403,6 +426,7 @@ cdef object op_greater_equal(object a, object b):
     y = wrap_forward(_greater_equal(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_greater_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "greater_equal")
@@ -411,6 +435,7 @@ cdef object op_greater_equal_out(object a, object b, object out):
     greater_equal_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def greater_equal(a, b, *, out=None):
     """a >= b.
@@ -440,6 +465,7 @@ cdef object op_isclose(object a, object b, object rtol, object atol, object equa
     y = wrap_forward(_isclose(array_of(a), array_of(b), rtol, atol, equal_nan))
     return y
 
+
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """abs(a - b) <= atol + rtol * abs(b).
 
@@ -449,6 +475,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 cdef Ufunc isfinite_ufunc = Ufunc(np.isfinite, "isfinite")
+
 
 cdef inline object _isfinite(object x):
     return isfinite_ufunc.unary(x)
@@ -461,6 +488,7 @@ cdef object op_isfinite(object x):
     y = wrap_forward(_isfinite(array_of(x)))
     return y
 
+
 cdef object op_isfinite_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "isfinite")
@@ -468,6 +496,7 @@ cdef object op_isfinite_out(object x, object out):
     isfinite_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def isfinite(x, *, out=None):
     """Whether x is neither infinite nor NaN.
@@ -481,6 +510,7 @@ def isfinite(x, *, out=None):
 
 cdef Ufunc isinf_ufunc = Ufunc(np.isinf, "isinf")
 
+
 cdef inline object _isinf(object x):
     return isinf_ufunc.unary(x)
 
@@ -492,6 +522,7 @@ cdef object op_isinf(object x):
     y = wrap_forward(_isinf(array_of(x)))
     return y
 
+
 cdef object op_isinf_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "isinf")
@@ -499,6 +530,7 @@ cdef object op_isinf_out(object x, object out):
     isinf_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def isinf(x, *, out=None):
     """Whether x is infinite.
@@ -512,6 +544,7 @@ def isinf(x, *, out=None):
 
 cdef Ufunc isnan_ufunc = Ufunc(np.isnan, "isnan")
 
+
 cdef inline object _isnan(object x):
     return isnan_ufunc.unary(x)
 
@@ -523,6 +556,7 @@ cdef object op_isnan(object x):
     y = wrap_forward(_isnan(array_of(x)))
     return y
 
+
 cdef object op_isnan_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "isnan")
@@ -530,6 +564,7 @@ cdef object op_isnan_out(object x, object out):
     isnan_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def isnan(x, *, out=None):
     """Whether x is NaN.
@@ -543,6 +578,7 @@ def isnan(x, *, out=None):
 
 cdef Ufunc less_ufunc = Ufunc(np.less, "less")
 
+
 cdef inline object _less(object a, object b):
     return less_ufunc.binary(a, b)
 
@@ -555,6 +591,7 @@ cdef object op_less(object a, object b):
     y = wrap_forward(_less(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_less_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "less")
@@ -563,6 +600,7 @@ cdef object op_less_out(object a, object b, object out):
     less_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def less(a, b, *, out=None):
     """a < b.
@@ -576,6 +614,7 @@ def less(a, b, *, out=None):
 
 cdef Ufunc less_equal_ufunc = Ufunc(np.less_equal, "less_equal")
 
+
 cdef inline object _less_equal(object a, object b):
     return less_equal_ufunc.binary(a, b)
 
@@ -588,6 +627,7 @@ cdef object op_less_equal(object a, object b):
     y = wrap_forward(_less_equal(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_less_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "less_equal")
@@ -596,6 +636,7 @@ cdef object op_less_equal_out(object a, object b, object out):
     less_equal_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def less_equal(a, b, *, out=None):
     """a <= b.
@@ -609,6 +650,7 @@ def less_equal(a, b, *, out=None):
 
 cdef Ufunc logical_and_ufunc = Ufunc(np.logical_and, "logical_and")
 
+
 cdef inline object _logical_and(object a, object b):
     return logical_and_ufunc.binary(a, b)
 
@@ -621,6 +663,7 @@ cdef object op_logical_and(object a, object b):
     y = wrap_forward(_logical_and(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_logical_and_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logical_and")
@@ -629,6 +672,7 @@ cdef object op_logical_and_out(object a, object b, object out):
     logical_and_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def logical_and(a, b, *, out=None):
     """Whether a and b are both nonzero.
@@ -642,6 +686,7 @@ def logical_and(a, b, *, out=None):
 
 cdef Ufunc logical_not_ufunc = Ufunc(np.logical_not, "logical_not")
 
+
 cdef inline object _logical_not(object x):
     return logical_not_ufunc.unary(x)
 
@@ -653,6 +698,7 @@ cdef object op_logical_not(object x):
     y = wrap_forward(_logical_not(array_of(x)))
     return y
 
+
 cdef object op_logical_not_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logical_not")
@@ -660,6 +706,7 @@ cdef object op_logical_not_out(object x, object out):
     logical_not_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def logical_not(x, *, out=None):
     """Whether x is zero.
@@ -673,6 +720,7 @@ def logical_not(x, *, out=None):
 
 cdef Ufunc logical_or_ufunc = Ufunc(np.logical_or, "logical_or")
 
+
 cdef inline object _logical_or(object a, object b):
     return logical_or_ufunc.binary(a, b)
 
@@ -685,6 +733,7 @@ cdef object op_logical_or(object a, object b):
     y = wrap_forward(_logical_or(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_logical_or_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logical_or")
@@ -693,6 +742,7 @@ cdef object op_logical_or_out(object a, object b, object out):
     logical_or_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def logical_or(a, b, *, out=None):
     """Whether a or b is nonzero.
@@ -706,6 +756,7 @@ def logical_or(a, b, *, out=None):
 
 cdef Ufunc logical_xor_ufunc = Ufunc(np.logical_xor, "logical_xor")
 
+
 cdef inline object _logical_xor(object a, object b):
     return logical_xor_ufunc.binary(a, b)
 
@@ -718,6 +769,7 @@ cdef object op_logical_xor(object a, object b):
     y = wrap_forward(_logical_xor(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_logical_xor_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logical_xor")
@@ -726,6 +778,7 @@ cdef object op_logical_xor_out(object a, object b, object out):
     logical_xor_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def logical_xor(a, b, *, out=None):
     """Whether exactly one of a and b is nonzero.
@@ -739,6 +792,7 @@ def logical_xor(a, b, *, out=None):
 
 cdef Ufunc not_equal_ufunc = Ufunc(np.not_equal, "not_equal")
 
+
 cdef inline object _not_equal(object a, object b):
     return not_equal_ufunc.binary(a, b)
 
@@ -751,6 +805,7 @@ cdef object op_not_equal(object a, object b):
     y = wrap_forward(_not_equal(array_of(a), array_of(b)))
     return y
 
+
 cdef object op_not_equal_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "not_equal")
@@ -759,6 +814,7 @@ cdef object op_not_equal_out(object a, object b, object out):
     not_equal_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def not_equal(a, b, *, out=None):
     """a != b.
@@ -772,6 +828,7 @@ def not_equal(a, b, *, out=None):
 
 cdef Ufunc signbit_ufunc = Ufunc(np.signbit, "signbit")
 
+
 cdef inline object _signbit(object x):
     return signbit_ufunc.unary(x)
 
@@ -783,6 +840,7 @@ cdef object op_signbit(object x):
     y = wrap_forward(_signbit(array_of(x)))
     return y
 
+
 cdef object op_signbit_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "signbit")
@@ -790,6 +848,7 @@ cdef object op_signbit_out(object x, object out):
     signbit_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def signbit(x, *, out=None):
     """Whether the sign bit is set, as it is for -0.0.

@@ -8,24 +8,16 @@ from cpython.ref cimport PyObject
 
 import numpy as np
 
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.functions.creation cimport (
-    AstypeBackward,
-    CopyBackward,
-)
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.tensor cimport TensorBase, array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, wrap_forward
 
 
 cdef object _arange(object start, object stop, object step, object dtype):
@@ -44,6 +36,7 @@ cdef object op_arange(object start, object stop, object step, object dtype):
 
     y = wrap_forward(_arange(start, stop, step, dtype))
     return y
+
 
 def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
     """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
@@ -82,6 +75,7 @@ cdef object op_astype(object x, object dtype):
         jvp_astype(y, x, dtype)
     return y
 
+
 cdef int jvp_astype(object dual_y, object dual_x, object dtype) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -90,6 +84,7 @@ cdef int jvp_astype(object dual_y, object dual_x, object dtype) except -1:
             continue
         set_tangent(dual_y, level, ops.astype(x_t, dtype))
     return 0
+
 
 def astype(x, dtype):
     """A copy of `x` with another dtype.
@@ -126,6 +121,7 @@ cdef object op_copy(object x):
         jvp_copy(y, x)
     return y
 
+
 cdef int jvp_copy(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -134,6 +130,7 @@ cdef int jvp_copy(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.copy(x_t))
     return 0
+
 
 def copy(x):
     """The same elements in memory of their own.
@@ -158,6 +155,7 @@ cdef object op_empty(object shape, object dtype):
     y = wrap_forward(_empty(shape, dtype))
     return y
 
+
 def empty(shape, *, dtype=None, requires_grad=False):
     """An array that nobody has written to.
 
@@ -181,6 +179,7 @@ cdef object op_empty_like(object x, object dtype):
 
     y = wrap_forward(_empty_like(array_of(x), dtype))
     return y
+
 
 def empty_like(x, *, dtype=None):
     """An array of the shape and dtype of `x` that nobody has written to.
@@ -207,6 +206,7 @@ cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
     y = wrap_forward(_eye(n_rows, n_cols, k, dtype))
     return y
 
+
 def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
     """Ones on diagonal `k`, zeros elsewhere.
 
@@ -232,6 +232,7 @@ cdef object op_full(object shape, object fill_value, object dtype):
     y = wrap_forward(_full(shape, fill_value, dtype))
     return y
 
+
 def full(shape, fill_value, *, dtype=None, requires_grad=False):
     """One value everywhere.
 
@@ -256,6 +257,7 @@ cdef object op_full_like(object x, object fill_value, object dtype):
 
     y = wrap_forward(_full_like(array_of(x), fill_value, dtype))
     return y
+
 
 def full_like(x, fill_value, *, dtype=None):
     """One value everywhere, in the shape and dtype of `x`.
@@ -283,6 +285,7 @@ cdef object op_linspace(object start, object stop, object num, object endpoint, 
     y = wrap_forward(_linspace(start, stop, num, endpoint, dtype))
     return y
 
+
 def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=False):
     """Evenly spaced numbers from `start` to `stop`.
 
@@ -308,6 +311,7 @@ cdef object op_one_hot(object indices, object num_classes, object dtype):
     y = wrap_forward(_one_hot(indices, num_classes, dtype))
     return y
 
+
 def one_hot(indices, num_classes, *, dtype=None):
     """A new last axis with 1 at each index and 0 elsewhere.
 
@@ -330,6 +334,7 @@ cdef object op_ones(object shape, object dtype):
 
     y = wrap_forward(_ones(shape, dtype))
     return y
+
 
 def ones(shape, *, dtype=None, requires_grad=False):
     """Ones.
@@ -355,6 +360,7 @@ cdef object op_ones_like(object x, object dtype):
     y = wrap_forward(_ones_like(array_of(x), dtype))
     return y
 
+
 def ones_like(x, *, dtype=None):
     """Ones in the shape and dtype of `x`.
 
@@ -377,6 +383,7 @@ cdef object op_zeros(object shape, object dtype):
 
     y = wrap_forward(_zeros(shape, dtype))
     return y
+
 
 def zeros(shape, *, dtype=None, requires_grad=False):
     """Zeros.
@@ -401,6 +408,7 @@ cdef object op_zeros_like(object x, object dtype):
 
     y = wrap_forward(_zeros_like(array_of(x), dtype))
     return y
+
 
 def zeros_like(x, *, dtype=None):
     """Zeros in the shape and dtype of `x`.

@@ -8,7 +8,7 @@ from cpython.ref cimport PyObject
 
 import numpy as np
 
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
@@ -26,16 +26,24 @@ from gradspec.generated.functions.indexing cimport (
     TakeAlongAxisBackward,
     TakeAlongAxisBackwardBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.saved_variable cimport save_input
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
+    TensorBase,
+    array_of,
+    as_index,
+    as_ints,
+    as_mask,
+    as_operand,
+    as_scalar,
+    dtype_of,
+    shape_of,
+    wrap_forward,
 )
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport attach_view, before, check_inplace, finish_inplace, overwrite, writable
 
 
 cdef object _gather(object x, object axis, object indices):
@@ -71,6 +79,7 @@ cdef object op_gather(object x, object axis, object indices):
         jvp_gather(y, x, axis, indices)
     return y
 
+
 cdef int jvp_gather(object dual_y, object dual_x, object axis, object indices) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -79,6 +88,7 @@ cdef int jvp_gather(object dual_y, object dual_x, object axis, object indices) e
             continue
         set_tangent(dual_y, level, ops.gather(x_t, axis, indices))
     return 0
+
 
 def gather(x, axis, indices):
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
@@ -119,6 +129,7 @@ cdef object op_getitem(object x, object index):
         jvp_getitem(y, x, index)
     return y
 
+
 cdef int jvp_getitem(object dual_y, object dual_x, object index) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -127,6 +138,7 @@ cdef int jvp_getitem(object dual_y, object dual_x, object index) except -1:
             continue
         set_tangent(dual_y, level, ops.getitem(x_t, index))
     return 0
+
 
 def getitem(x, index):
     """x[index]; a view when the index holds only integers, slices, None and Ellipsis.
@@ -166,6 +178,7 @@ cdef object op_getitem_backward(object x, object index, object shape):
         jvp_getitem_backward(y, x, index, shape)
     return y
 
+
 cdef int jvp_getitem_backward(object dual_y, object dual_x, object index, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -174,6 +187,7 @@ cdef int jvp_getitem_backward(object dual_y, object dual_x, object index, object
             continue
         set_tangent(dual_y, level, ops.getitem_backward(x_t, index, shape))
     return 0
+
 
 def getitem_backward(x, index, shape):
     """Zeros of the given shape with `x` added at `index`; the adjoint of getitem.
@@ -217,6 +231,7 @@ cdef object op_index_add(object x, object axis, object indices, object source):
         jvp_index_add(y, x, axis, indices, source)
     return y
 
+
 cdef int jvp_index_add(object dual_y, object dual_x, object axis, object indices, object dual_source) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, dual_source, )):
@@ -224,6 +239,7 @@ cdef int jvp_index_add(object dual_y, object dual_x, object axis, object indices
         source_t = tangents_of(dual_source, level, True)
         set_tangent(dual_y, level, ops.index_add(x_t, axis, indices, source_t))
     return 0
+
 
 cdef object op_index_add_(object x, object axis, object indices, object source):
     cdef ThreadState* state = thread_state()
@@ -256,6 +272,7 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
 
     finish_inplace(written, node)
     return written
+
 
 def index_add(x, axis, indices, source):
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.
@@ -297,6 +314,7 @@ cdef object op_index_put(object x, object index, object value):
         jvp_index_put(y, x, index, value)
     return y
 
+
 cdef int jvp_index_put(object dual_y, object dual_x, object index, object dual_value) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, dual_value, )):
@@ -304,6 +322,7 @@ cdef int jvp_index_put(object dual_y, object dual_x, object index, object dual_v
         value_t = tangents_of(dual_value, level, True)
         set_tangent(dual_y, level, ops.index_put(x_t, index, value_t))
     return 0
+
 
 cdef object op_index_put_(object x, object index, object value):
     cdef ThreadState* state = thread_state()
@@ -334,6 +353,7 @@ cdef object op_index_put_(object x, object index, object value):
 
     finish_inplace(written, node)
     return written
+
 
 def index_put(x, index, value):
     """A copy of `x` after x[index] = value; where an index is repeated the last value stays.
@@ -375,6 +395,7 @@ cdef object op_index_put_backward(object x, object index, object shape):
         jvp_index_put_backward(y, x, index, shape)
     return y
 
+
 cdef int jvp_index_put_backward(object dual_y, object dual_x, object index, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -383,6 +404,7 @@ cdef int jvp_index_put_backward(object dual_y, object dual_x, object index, obje
             continue
         set_tangent(dual_y, level, ops.index_put_backward(x_t, index, shape))
     return 0
+
 
 def index_put_backward(x, index, shape):
     """What a value of the given shape owes to x[index] once it was assigned there; the adjoint of assignment.
@@ -405,6 +427,7 @@ cdef object op_index_select(object x, object axis, object indices):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.take(x, indices, axis)
     return wrap_forward(_index_select(array_of(x), axis, indices))
+
 
 def index_select(x, axis, indices):
     """Slices of `x` along `axis`, in the order of `indices`.
@@ -444,6 +467,7 @@ cdef object op_masked_fill(object x, object mask, object value):
         jvp_masked_fill(y, x, mask, value)
     return y
 
+
 cdef int jvp_masked_fill(object dual_y, object dual_x, object mask, object dual_value) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, dual_value, )):
@@ -451,6 +475,7 @@ cdef int jvp_masked_fill(object dual_y, object dual_x, object mask, object dual_
         value_t = tangents_of(dual_value, level, True)
         set_tangent(dual_y, level, ops.masked_fill(x_t, mask, value_t))
     return 0
+
 
 cdef object op_masked_fill_(object x, object mask, object value):
     cdef ThreadState* state = thread_state()
@@ -479,6 +504,7 @@ cdef object op_masked_fill_(object x, object mask, object value):
 
     finish_inplace(written, node)
     return written
+
 
 def masked_fill(x, mask, value):
     """A copy of `x` with `value` where the mask is true.
@@ -522,6 +548,7 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
         jvp_scatter_add(y, x, axis, indices, source)
     return y
 
+
 cdef int jvp_scatter_add(object dual_y, object dual_x, object axis, object indices, object dual_source) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, dual_source, )):
@@ -529,6 +556,7 @@ cdef int jvp_scatter_add(object dual_y, object dual_x, object axis, object indic
         source_t = tangents_of(dual_source, level, True)
         set_tangent(dual_y, level, ops.scatter_add(x_t, axis, indices, source_t))
     return 0
+
 
 cdef object op_scatter_add_(object x, object axis, object indices, object source):
     cdef ThreadState* state = thread_state()
@@ -561,6 +589,7 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
 
     finish_inplace(written, node)
     return written
+
 
 def scatter_add(x, axis, indices, source):
     """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
@@ -602,6 +631,7 @@ cdef object op_take(object x, object indices, object axis):
         jvp_take(y, x, indices, axis)
     return y
 
+
 cdef int jvp_take(object dual_y, object dual_x, object indices, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -610,6 +640,7 @@ cdef int jvp_take(object dual_y, object dual_x, object indices, object axis) exc
             continue
         set_tangent(dual_y, level, ops.take(x_t, indices, axis))
     return 0
+
 
 def take(x, indices, axis=None):
     """Elements of `x` in C order, or slices along `axis`.
@@ -651,6 +682,7 @@ cdef object op_take_backward(object x, object indices, object shape, object axis
         jvp_take_backward(y, x, indices, shape, axis)
     return y
 
+
 cdef int jvp_take_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -659,6 +691,7 @@ cdef int jvp_take_backward(object dual_y, object dual_x, object indices, object 
             continue
         set_tangent(dual_y, level, ops.take_backward(x_t, indices, shape, axis))
     return 0
+
 
 def take_backward(x, indices, shape, axis=None):
     """Zeros of the given shape with `x` added at `indices` along `axis`; the adjoint of take.
@@ -700,6 +733,7 @@ cdef object op_take_along_axis(object x, object indices, object axis):
         jvp_take_along_axis(y, x, indices, axis)
     return y
 
+
 cdef int jvp_take_along_axis(object dual_y, object dual_x, object indices, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -708,6 +742,7 @@ cdef int jvp_take_along_axis(object dual_y, object dual_x, object indices, objec
             continue
         set_tangent(dual_y, level, ops.take_along_axis(x_t, indices, axis))
     return 0
+
 
 def take_along_axis(x, indices, axis=-1):
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.
@@ -749,6 +784,7 @@ cdef object op_take_along_axis_backward(object x, object indices, object shape, 
         jvp_take_along_axis_backward(y, x, indices, shape, axis)
     return y
 
+
 cdef int jvp_take_along_axis_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -757,6 +793,7 @@ cdef int jvp_take_along_axis_backward(object dual_y, object dual_x, object indic
             continue
         set_tangent(dual_y, level, ops.take_along_axis_backward(x_t, indices, shape, axis))
     return 0
+
 
 def take_along_axis_backward(x, indices, shape, axis=-1):
     """Zeros of the given shape with `x` added at `indices`; the adjoint of take_along_axis.

@@ -8,7 +8,7 @@ from cpython.ref cimport PyObject
 
 import numpy as np
 
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
@@ -26,15 +26,22 @@ from gradspec.generated.functions.joining cimport (
     UnstackBackward,
 )
 from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
+from gradspec.kernels.ufunc cimport as_array
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
+    TensorBase,
+    array_of,
+    arrays_of,
+    as_index,
+    as_ints,
+    as_operand,
+    as_operands,
+    as_scalar,
+    shape_of,
+    wrap_forward,
 )
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport attach_view
 
 
 cdef object _array_split(object x, object sections, object axis):
@@ -70,6 +77,7 @@ cdef object op_array_split(object x, object sections, object axis):
         jvp_array_split(ys, x, sections, axis)
     return ys
 
+
 cdef int jvp_array_split(object dual_ys, object dual_x, object sections, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -79,6 +87,7 @@ cdef int jvp_array_split(object dual_ys, object dual_x, object sections, object 
         for item, item_t in zip(dual_ys, ops.array_split(x_t, sections, axis)):
             set_tangent(item, level, item_t)
     return 0
+
 
 def array_split(x, sections, axis=0):
     """Views of nearly equal length along `axis`, or of the parts between given indices.
@@ -118,6 +127,7 @@ cdef object op_concat(object arrays, object axis):
         jvp_concat(y, arrays, axis)
     return y
 
+
 cdef int jvp_concat(object dual_y, object dual_arrays, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_arrays, )):
@@ -126,6 +136,7 @@ cdef int jvp_concat(object dual_y, object dual_arrays, object axis) except -1:
             continue
         set_tangent(dual_y, level, ops.concat(arrays_t, axis))
     return 0
+
 
 def concat(arrays, axis=0):
     """Arrays one after the other along `axis`, flattened first when it is None.
@@ -168,6 +179,7 @@ cdef object op_concat_backward(object x, object shapes, object axis):
         jvp_concat_backward(ys, x, shapes, axis)
     return ys
 
+
 cdef int jvp_concat_backward(object dual_ys, object dual_x, object shapes, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -177,6 +189,7 @@ cdef int jvp_concat_backward(object dual_ys, object dual_x, object shapes, objec
         for item, item_t in zip(dual_ys, ops.concat_backward(x_t, shapes, axis)):
             set_tangent(item, level, item_t)
     return 0
+
 
 def concat_backward(x, shapes, axis=0):
     """The parts of `x`, one of each shape; the adjoint of concat.
@@ -218,6 +231,7 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
         jvp_pad(y, x, pad_width, mode, constant_values)
     return y
 
+
 cdef int jvp_pad(object dual_y, object dual_x, object pad_width, object mode, object constant_values) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -227,6 +241,7 @@ cdef int jvp_pad(object dual_y, object dual_x, object pad_width, object mode, ob
             y_t = plus(y_t, ops.pad(x_t, pad_width, mode))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def pad(x, pad_width, mode='constant', *, constant_values=0):
     """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
@@ -267,6 +282,7 @@ cdef object op_pad_backward(object x, object shape, object pad_width, object mod
         jvp_pad_backward(y, x, shape, pad_width, mode)
     return y
 
+
 cdef int jvp_pad_backward(object dual_y, object dual_x, object shape, object pad_width, object mode) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -275,6 +291,7 @@ cdef int jvp_pad_backward(object dual_y, object dual_x, object shape, object pad
             continue
         set_tangent(dual_y, level, ops.pad_backward(x_t, shape, pad_width, mode))
     return 0
+
 
 def pad_backward(x, shape, pad_width, mode='constant'):
     """The padding of `x` folded back onto the array that it was copied from; the adjoint of pad.
@@ -316,6 +333,7 @@ cdef object op_repeat(object x, object repeats, object axis):
         jvp_repeat(y, x, repeats, axis)
     return y
 
+
 cdef int jvp_repeat(object dual_y, object dual_x, object repeats, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -324,6 +342,7 @@ cdef int jvp_repeat(object dual_y, object dual_x, object repeats, object axis) e
             continue
         set_tangent(dual_y, level, ops.repeat(x_t, repeats, axis))
     return 0
+
 
 def repeat(x, repeats, axis=None):
     """Every element, or every slice along `axis`, repeated in place.
@@ -365,6 +384,7 @@ cdef object op_repeat_backward(object x, object shape, object repeats, object ax
         jvp_repeat_backward(y, x, shape, repeats, axis)
     return y
 
+
 cdef int jvp_repeat_backward(object dual_y, object dual_x, object shape, object repeats, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -373,6 +393,7 @@ cdef int jvp_repeat_backward(object dual_y, object dual_x, object shape, object 
             continue
         set_tangent(dual_y, level, ops.repeat_backward(x_t, shape, repeats, axis))
     return 0
+
 
 def repeat_backward(x, shape, repeats, axis=None):
     """The sum over each run of repeated slices; the adjoint of repeat.
@@ -415,6 +436,7 @@ cdef object op_split(object x, object sections, object axis):
         jvp_split(ys, x, sections, axis)
     return ys
 
+
 cdef int jvp_split(object dual_ys, object dual_x, object sections, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -424,6 +446,7 @@ cdef int jvp_split(object dual_ys, object dual_x, object sections, object axis) 
         for item, item_t in zip(dual_ys, ops.split(x_t, sections, axis)):
             set_tangent(item, level, item_t)
     return 0
+
 
 def split(x, sections, axis=0):
     """Views of equal length along `axis`, or of the parts between given indices.
@@ -462,6 +485,7 @@ cdef object op_stack(object arrays, object axis):
         jvp_stack(y, arrays, axis)
     return y
 
+
 cdef int jvp_stack(object dual_y, object dual_arrays, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_arrays, )):
@@ -470,6 +494,7 @@ cdef int jvp_stack(object dual_y, object dual_arrays, object axis) except -1:
             continue
         set_tangent(dual_y, level, ops.stack(arrays_t, axis))
     return 0
+
 
 def stack(arrays, axis=0):
     """Arrays of one shape along a new axis.
@@ -509,6 +534,7 @@ cdef object op_tile(object x, object reps):
         jvp_tile(y, x, reps)
     return y
 
+
 cdef int jvp_tile(object dual_y, object dual_x, object reps) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -517,6 +543,7 @@ cdef int jvp_tile(object dual_y, object dual_x, object reps) except -1:
             continue
         set_tangent(dual_y, level, ops.tile(x_t, reps))
     return 0
+
 
 def tile(x, reps):
     """Copies of the whole of `x` laid along its axes.
@@ -558,6 +585,7 @@ cdef object op_unstack(object x, object axis):
         jvp_unstack(ys, x, axis)
     return ys
 
+
 cdef int jvp_unstack(object dual_ys, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -567,6 +595,7 @@ cdef int jvp_unstack(object dual_ys, object dual_x, object axis) except -1:
         for item, item_t in zip(dual_ys, ops.unstack(x_t, axis)):
             set_tangent(item, level, item_t)
     return 0
+
 
 def unstack(x, axis=0):
     """Views of the slices of `x` along `axis`.

@@ -12,7 +12,25 @@ from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _add, _broadcast_to, _conj, _diagonal, _divide, _equal, _expand_dims, _eye, _mH, _multiply, _ravel, _squeeze, _subtract, _sum, _take_along_axis, _take_along_axis_backward, _where
+from gradspec.generated.kernels.forward cimport (
+    _add,
+    _broadcast_to,
+    _conj,
+    _diagonal,
+    _divide,
+    _equal,
+    _expand_dims,
+    _eye,
+    _mH,
+    _multiply,
+    _ravel,
+    _squeeze,
+    _subtract,
+    _sum,
+    _take_along_axis,
+    _take_along_axis_backward,
+    _where,
+)
 from gradspec.generated.functions.linear_algebra cimport (
     CheckerboardBackward,
     CholeskyBackward,
@@ -40,16 +58,26 @@ from gradspec.generated.functions.linear_algebra cimport (
     TriuBackward,
     VecdotBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport any_needs_grad, connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
+    TensorBase,
+    array_of,
+    arrays_of,
+    as_index,
+    as_ints,
+    as_operand,
+    as_operands,
+    as_scalar,
+    dtype_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
 cdef object _checkerboard(object x):
@@ -79,6 +107,7 @@ cdef object op_checkerboard(object x):
         jvp_checkerboard(y, x)
     return y
 
+
 cdef int jvp_checkerboard(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -87,6 +116,7 @@ cdef int jvp_checkerboard(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.checkerboard(x_t))
     return 0
+
 
 def checkerboard(x):
     """x[i, j] times (-1)^(i + j) over the last two axes.
@@ -124,6 +154,7 @@ cdef object op_cholesky(object x):
         jvp_cholesky(y, x)
     return y
 
+
 cdef int jvp_cholesky(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -137,6 +168,7 @@ cdef int jvp_cholesky(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, ops.matmul(y, ops.lower_half(ops.solve_triangular(y, half_t, lower=True))))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def cholesky(x):
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
@@ -174,6 +206,7 @@ cdef object op_cofactor(object x):
         jvp_cofactor(y, x)
     return y
 
+
 cdef int jvp_cofactor(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -184,6 +217,7 @@ cdef int jvp_cofactor(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, ops.cofactor_jvp(x, x_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def cofactor(x):
     """Signed minors, y[i, j] = d det(x) / d x[i, j], at singular matrices too.
@@ -206,6 +240,7 @@ cdef object op_cofactor_hessian(object x, object s, object t):
     if needs_grad(state, x) or needs_grad(state, s) or needs_grad(state, t) or state.flags & DUAL:
         return ops.checkerboard(ops.sum(ops.cofactor_jvp(ops.minors(x), ops.minors(s)) * ops.minors(t), (-2, -1)))
     return wrap_forward(_cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+
 
 def cofactor_hessian(x, s, t):
     """Second derivative of cofactor at `x` along `s` and `t`, minor by minor.
@@ -246,6 +281,7 @@ cdef object op_cofactor_jvp(object x, object t):
         jvp_cofactor_jvp(y, x, t)
     return y
 
+
 cdef int jvp_cofactor_jvp(object dual_y, object dual_x, object dual_t) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, dual_t, )):
@@ -260,6 +296,7 @@ cdef int jvp_cofactor_jvp(object dual_y, object dual_x, object dual_t) except -1
             y_t = plus(y_t, ops.cofactor_jvp(x, t_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def cofactor_jvp(x, t):
     """Derivative of cofactor at `x` along `t`, the second derivative of det; exact at singular matrices.
@@ -303,6 +340,7 @@ cdef object op_cross(object a, object b, object axis):
         jvp_cross(y, a, b, axis)
     return y
 
+
 cdef int jvp_cross(object dual_y, object dual_a, object dual_b, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -317,6 +355,7 @@ cdef int jvp_cross(object dual_y, object dual_a, object dual_b, object axis) exc
             y_t = plus(y_t, ops.cross(a, b_t, axis))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def cross(a, b, axis=-1):
     """Cross product of vectors of length 3 along `axis`.
@@ -354,6 +393,7 @@ cdef object op_det(object x):
         jvp_det(y, x)
     return y
 
+
 cdef int jvp_det(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -364,6 +404,7 @@ cdef int jvp_det(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, ops.sum(ops.cofactor(x) * x_t, (-2, -1)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def det(x):
     """Determinant; every derivative is exact at singular matrices too.
@@ -385,6 +426,7 @@ cdef object op_dot(object a, object b):
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.matmul(a, b) if ndim_of(b) <= 2 else ops.tensordot(a, b, ((-1,), (-2,)))
     return wrap_forward(_dot(array_of(a), array_of(b)))
+
 
 def dot(a, b):
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.
@@ -427,6 +469,7 @@ cdef object op_eigh(object x):
         jvp_eigh(values, vectors, x)
     return values, vectors
 
+
 cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -451,6 +494,7 @@ cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except
         set_tangent(dual_vectors, level, vectors_t)
     return 0
 
+
 def eigh(x):
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
 
@@ -470,6 +514,7 @@ cdef object op_eigvalsh(object x):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.eigh(x)[0]
     return wrap_forward(_eigvalsh(array_of(x)))
+
 
 def eigvalsh(x):
     """Eigenvalues of a Hermitian matrix in rising order.
@@ -493,6 +538,7 @@ cdef object op_einsum(object subscripts, object operands):
         return ops.einsum_fold(steps[1:], ops.einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
     return wrap_forward(_einsum(subscripts, arrays_of(operands)))
 
+
 def einsum(subscripts, operands):
     """Einstein summation, pair by pair from the left.
 
@@ -513,6 +559,7 @@ cdef object op_einsum_fold(object steps, object x, object operands):
     if needs_grad(state, x) or any_needs_grad(state, operands) or state.flags & DUAL:
         return x if not steps else ops.einsum_fold(steps[2:], ops.einsum_pair(steps[1], x, ops.einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
     return wrap_forward(_einsum_fold(steps, array_of(x), arrays_of(operands)))
+
 
 def einsum_fold(steps, x, operands):
     """What remains of einsum once `x` holds the operands on the left.
@@ -555,6 +602,7 @@ cdef object op_einsum_pair(object subscripts, object a, object b):
         jvp_einsum_pair(y, subscripts, a, b)
     return y
 
+
 cdef int jvp_einsum_pair(object dual_y, object subscripts, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -569,6 +617,7 @@ cdef int jvp_einsum_pair(object dual_y, object subscripts, object dual_a, object
             y_t = plus(y_t, ops.einsum_pair(subscripts, a, b_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def einsum_pair(subscripts, a, b):
     """Einstein summation of two operands in which every index stands in exactly two of the three terms or in all.
@@ -607,6 +656,7 @@ cdef object op_einsum_single(object x, object subscripts):
         jvp_einsum_single(y, x, subscripts)
     return y
 
+
 cdef int jvp_einsum_single(object dual_y, object dual_x, object subscripts) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -615,6 +665,7 @@ cdef int jvp_einsum_single(object dual_y, object dual_x, object subscripts) exce
             continue
         set_tangent(dual_y, level, ops.einsum_single(x_t, subscripts))
     return 0
+
 
 def einsum_single(x, subscripts):
     """Einstein summation of one operand.
@@ -653,6 +704,7 @@ cdef object op_einsum_single_backward(object x, object subscripts, object shape)
         jvp_einsum_single_backward(y, x, subscripts, shape)
     return y
 
+
 cdef int jvp_einsum_single_backward(object dual_y, object dual_x, object subscripts, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -661,6 +713,7 @@ cdef int jvp_einsum_single_backward(object dual_y, object dual_x, object subscri
             continue
         set_tangent(dual_y, level, ops.einsum_single_backward(x_t, subscripts, shape))
     return 0
+
 
 def einsum_single_backward(x, subscripts, shape):
     """Each element of `x` spread over those that einsum_single sums; its adjoint.
@@ -682,6 +735,7 @@ cdef object op_hermitian_part(object x):
         return (x + ops.mH(x)) / 2
     return wrap_forward(_hermitian_part(array_of(x)))
 
+
 def hermitian_part(x):
     """(x + mH(x)) / 2.
 
@@ -702,6 +756,7 @@ cdef object op_inner(object a, object b):
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.tensordot(a, b, ((-1,), (-1,)))
     return wrap_forward(_inner(array_of(a), array_of(b)))
+
 
 def inner(a, b):
     """Sum over the last axis of both operands; 0-d operands multiply.
@@ -739,6 +794,7 @@ cdef object op_inv(object x):
         jvp_inv(y, x)
     return y
 
+
 cdef int jvp_inv(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -749,6 +805,7 @@ cdef int jvp_inv(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, -ops.matmul(y, ops.matmul(x_t, y)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def inv(x):
     """Inverse.
@@ -769,6 +826,7 @@ cdef object op_lower_half(object x):
     if needs_grad(state, x) or state.flags & DUAL:
         return (ops.tril(x) + ops.tril(x, -1)) / 2
     return wrap_forward(_lower_half(array_of(x)))
+
 
 def lower_half(x):
     """Lower triangle with half of the diagonal, so that lower_half(h) + mH(lower_half(h)) is h for a Hermitian h.
@@ -812,6 +870,7 @@ cdef object op_matmul(object a, object b):
         jvp_matmul(y, a, b)
     return y
 
+
 cdef int jvp_matmul(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -827,6 +886,7 @@ cdef int jvp_matmul(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_matmul_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "matmul_")
@@ -840,6 +900,7 @@ cdef object op_matmul_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_matmul_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "matmul")
@@ -847,6 +908,7 @@ cdef object op_matmul_out(object a, object b, object out):
     b = as_operand(b, "matmul", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "matmul")
     return write_out(written, _matmul(array_of(a), array_of(b)), "matmul")
+
 
 def matmul(a, b, *, out=None):
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
@@ -870,6 +932,7 @@ cdef object op_matrix_power(object x, object n):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.matrix_power(ops.inv(x), -n) if n < 0 else x if n == 1 else ops.matmul(x, ops.matrix_power(x, n - 1)) if n % 2 else ops.matrix_power(ops.matmul(x, x), n // 2) if n else ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
     return wrap_forward(_matrix_power(array_of(x), n))
+
 
 def matrix_power(x, n):
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
@@ -906,6 +969,7 @@ cdef object op_minors(object x):
         jvp_minors(y, x)
     return y
 
+
 cdef int jvp_minors(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -914,6 +978,7 @@ cdef int jvp_minors(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.minors(x_t))
     return 0
+
 
 def minors(x):
     """y[..., i, j, :, :] = x without row i and column j.
@@ -950,6 +1015,7 @@ cdef object op_minors_backward(object x):
         jvp_minors_backward(y, x)
     return y
 
+
 cdef int jvp_minors_backward(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -958,6 +1024,7 @@ cdef int jvp_minors_backward(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.minors_backward(x_t))
     return 0
+
 
 def minors_backward(x):
     """Each x[..., i, j, :, :] added where it was taken from; the adjoint of minors.
@@ -1003,6 +1070,7 @@ cdef object op_outer(object a, object b):
         jvp_outer(y, a, b)
     return y
 
+
 cdef int jvp_outer(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1017,6 +1085,7 @@ cdef int jvp_outer(object dual_y, object dual_a, object dual_b) except -1:
             y_t = plus(y_t, ops.outer(a, b_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def outer(a, b):
     """y[i, j] = a[i] * b[j], operands flattened.
@@ -1043,6 +1112,7 @@ cdef object op_phase_turn(object x, object vectors):
         return (ratio - ops.conj(ratio)) / 2
     return wrap_forward(_phase_turn(array_of(x), array_of(vectors)))
 
+
 def phase_turn(x, vectors):
     """Rate, times i, at which the largest entry of each column of `vectors` turns when they move along `x`.
 
@@ -1065,6 +1135,7 @@ cdef object op_phase_turn_backward(object x, object vectors):
         rows = ops.pivots(vectors)
         return ops.take_along_axis_backward((x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2)
     return wrap_forward(_phase_turn_backward(array_of(x), array_of(vectors)))
+
 
 def phase_turn_backward(x, vectors):
     """The adjoint of phase_turn for columns whose largest entry is real.
@@ -1103,6 +1174,7 @@ cdef object op_pinv(object x):
         jvp_pinv(y, x)
     return y
 
+
 cdef int jvp_pinv(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1121,6 +1193,7 @@ cdef int jvp_pinv(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, -(y @ x_t @ y))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def pinv(x):
     """Moore-Penrose inverse; the derivative is that at constant rank.
@@ -1143,6 +1216,7 @@ cdef object op_pivots(object x):
 
     rows = wrap_forward(_pivots(array_of(x)))
     return rows
+
 
 def pivots(x):
     """Row of the largest entry in each column.
@@ -1184,6 +1258,7 @@ cdef object op_qr(object x):
         jvp_qr(q, r, x)
     return q, r
 
+
 cdef int jvp_qr(object dual_q, object dual_r, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1211,6 +1286,7 @@ cdef int jvp_qr(object dual_q, object dual_r, object dual_x) except -1:
         set_tangent(dual_r, level, r_t)
     return 0
 
+
 def qr(x):
     """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns.
 
@@ -1232,6 +1308,7 @@ cdef object op_reciprocal_gaps(object values):
         gap = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
         return ops.where(gap == 0, 0, 1 / ops.where(gap == 0, 1, gap))
     return wrap_forward(_reciprocal_gaps(array_of(values)))
+
 
 def reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal.
@@ -1273,6 +1350,7 @@ cdef object op_slogdet(object x):
         jvp_slogdet(sign, logabsdet, x)
     return sign, logabsdet
 
+
 cdef int jvp_slogdet(object dual_sign, object dual_logabsdet, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1291,6 +1369,7 @@ cdef int jvp_slogdet(object dual_sign, object dual_logabsdet, object dual_x) exc
         set_tangent(dual_sign, level, sign_t)
         set_tangent(dual_logabsdet, level, logabsdet_t)
     return 0
+
 
 def slogdet(x):
     """Sign (of modulus 1) and logarithm of the modulus of the determinant.
@@ -1312,6 +1391,7 @@ cdef object op_solve(object a, object b):
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.squeeze(ops.solve_columns(a, ops.expand_dims(b, -1)), -1) if ndim_of(b) == 1 else ops.solve_columns(a, b)
     return wrap_forward(_solve(array_of(a), array_of(b)))
+
 
 def solve(a, b):
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.
@@ -1352,6 +1432,7 @@ cdef object op_solve_columns(object a, object b):
         jvp_solve_columns(y, a, b)
     return y
 
+
 cdef int jvp_solve_columns(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1366,6 +1447,7 @@ cdef int jvp_solve_columns(object dual_y, object dual_a, object dual_b) except -
             y_t = plus(y_t, -ops.solve_columns(a, ops.matmul(a_t, y)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def solve_columns(a, b):
     """y with a @ y = b.
@@ -1410,6 +1492,7 @@ cdef object op_solve_triangular(object a, object b, object lower, object unit_di
         jvp_solve_triangular(y, a, b, lower, unit_diagonal)
     return y
 
+
 cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, object lower, object unit_diagonal) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1427,6 +1510,7 @@ cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, objec
             y_t = plus(y_t, -ops.solve_triangular(a, load, lower=lower, unit_diagonal=unit_diagonal))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def solve_triangular(a, b, *, lower=False, unit_diagonal=False):
     """y with a @ y = b for columns `b`, reading one triangle of `a`, without its diagonal if that is known to be 1.
@@ -1474,6 +1558,7 @@ cdef object op_svd(object x, object full_matrices):
         jvp_svd(u, s, vh, x, full_matrices)
     return u, s, vh
 
+
 cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, object full_matrices) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1514,6 +1599,7 @@ cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, ob
         set_tangent(dual_vh, level, vh_t)
     return 0
 
+
 def svd(x, *, full_matrices=False):
     """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is real; the derivative drops terms between equal values.
 
@@ -1533,6 +1619,7 @@ cdef object op_svdvals(object x):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.svd(x)[1]
     return wrap_forward(_svdvals(array_of(x)))
+
 
 def svdvals(x):
     """Singular values, falling.
@@ -1578,6 +1665,7 @@ cdef object op_tensordot(object a, object b, object axes):
         jvp_tensordot(y, a, b, axes)
     return y
 
+
 cdef int jvp_tensordot(object dual_y, object dual_a, object dual_b, object axes) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1592,6 +1680,7 @@ cdef int jvp_tensordot(object dual_y, object dual_a, object dual_b, object axes)
             y_t = plus(y_t, ops.tensordot(a, b_t, axes))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def tensordot(a, b, axes=2):
     """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.
@@ -1616,6 +1705,7 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
         return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
     return wrap_forward(_trace(array_of(x), offset, axis1, axis2))
 
+
 def trace(x, offset=0, axis1=0, axis2=1):
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.
 
@@ -1637,6 +1727,7 @@ cdef object op_triangle(object x, object lower, object strict):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.tril(x, -1 if strict else 0) if lower else ops.triu(x, 1 if strict else 0)
     return wrap_forward(_triangle(array_of(x), lower, strict))
+
 
 def triangle(x, lower=True, strict=False):
     """One triangle of a matrix, without the diagonal where `strict`.
@@ -1675,6 +1766,7 @@ cdef object op_tril(object x, object k):
         jvp_tril(y, x, k)
     return y
 
+
 cdef int jvp_tril(object dual_y, object dual_x, object k) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1683,6 +1775,7 @@ cdef int jvp_tril(object dual_y, object dual_x, object k) except -1:
             continue
         set_tangent(dual_y, level, ops.tril(x_t, k))
     return 0
+
 
 cdef object op_tril_(object x, object k):
     cdef ThreadState* state = thread_state()
@@ -1696,6 +1789,7 @@ cdef object op_tril_(object x, object k):
     copy_into(written.array, _tril(array_of(x), k), "tril_")
     written.bump()
     return written
+
 
 def tril(x, k=0):
     """Elements on and below diagonal `k`, zeros above.
@@ -1734,6 +1828,7 @@ cdef object op_triu(object x, object k):
         jvp_triu(y, x, k)
     return y
 
+
 cdef int jvp_triu(object dual_y, object dual_x, object k) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1742,6 +1837,7 @@ cdef int jvp_triu(object dual_y, object dual_x, object k) except -1:
             continue
         set_tangent(dual_y, level, ops.triu(x_t, k))
     return 0
+
 
 cdef object op_triu_(object x, object k):
     cdef ThreadState* state = thread_state()
@@ -1755,6 +1851,7 @@ cdef object op_triu_(object x, object k):
     copy_into(written.array, _triu(array_of(x), k), "triu_")
     written.bump()
     return written
+
 
 def triu(x, k=0):
     """Elements on and above diagonal `k`, zeros below.
@@ -1776,6 +1873,7 @@ cdef object op_vdot(object a, object b):
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.vecdot(ops.ravel(a), ops.ravel(b))
     return wrap_forward(_vdot(array_of(a), array_of(b)))
+
 
 def vdot(a, b):
     """Sum of conj(a) * b over all elements.
@@ -1819,6 +1917,7 @@ cdef object op_vecdot(object a, object b, object axis):
         jvp_vecdot(y, a, b, axis)
     return y
 
+
 cdef int jvp_vecdot(object dual_y, object dual_a, object dual_b, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1833,6 +1932,7 @@ cdef int jvp_vecdot(object dual_y, object dual_a, object dual_b, object axis) ex
             y_t = plus(y_t, ops.vecdot(a, b_t, axis))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def vecdot(a, b, axis=-1):
     """Sum of conj(a) * b along `axis`, counted from the end.

@@ -6,27 +6,40 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
 from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _absolute, _clip, _divide, _logaddexp, _logsumexp, _mean, _multiply, _negative, _square, _subtract, _sum, _xlogy
-from gradspec.generated.functions.losses cimport (
-    PickBackward,
-    UnpickBackward,
+from gradspec.generated.kernels.forward cimport (
+    _absolute,
+    _clip,
+    _divide,
+    _logaddexp,
+    _logsumexp,
+    _mean,
+    _multiply,
+    _negative,
+    _square,
+    _subtract,
+    _sum,
+    _xlogy,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.generated.functions.losses cimport PickBackward, UnpickBackward
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
+from gradspec.kernels.ufunc cimport as_array
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
+    TensorBase,
+    array_of,
+    as_index,
+    as_ints,
+    as_operand,
+    as_scalar,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
 
 
 cdef object _binary_cross_entropy(object x, object target, object reduction):
@@ -41,6 +54,7 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
     return wrap_forward(_binary_cross_entropy(array_of(x), array_of(target), reduction))
+
 
 def binary_cross_entropy(x, target, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
@@ -62,6 +76,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
     return wrap_forward(_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
+
 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow.
@@ -85,6 +100,7 @@ cdef object op_cross_entropy(object x, object target, object reduction):
         axis = 1 if ndim_of(x) > 1 else 0
         return ops.reduce_loss(ops.logsumexp(x, axis) - ops.pick(x, target, axis), reduction)
     return wrap_forward(_cross_entropy(array_of(x), target, reduction))
+
 
 def cross_entropy(x, target, reduction='mean'):
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
@@ -112,6 +128,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
         return ops.reduce_loss(near * (error - near / 2), reduction)
     return wrap_forward(_huber_loss(array_of(x), array_of(target), reduction, delta))
 
+
 def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
 
@@ -132,6 +149,7 @@ cdef object op_kl_div(object x, object target, object reduction):
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.xlogy(target, target) - x * target, reduction)
     return wrap_forward(_kl_div(array_of(x), array_of(target), reduction))
+
 
 def kl_div(x, target, reduction='mean'):
     """target * (log(target) - x) of log-probabilities x.
@@ -154,6 +172,7 @@ cdef object op_l1_loss(object x, object target, object reduction):
         return ops.reduce_loss(ops.absolute(x - target), reduction)
     return wrap_forward(_l1_loss(array_of(x), array_of(target), reduction))
 
+
 def l1_loss(x, target, reduction='mean'):
     """Absolute error.
 
@@ -175,6 +194,7 @@ cdef object op_mse_loss(object x, object target, object reduction):
         return ops.reduce_loss(ops.square(x - target), reduction)
     return wrap_forward(_mse_loss(array_of(x), array_of(target), reduction))
 
+
 def mse_loss(x, target, reduction='mean'):
     """Squared error.
 
@@ -195,6 +215,7 @@ cdef object op_nll_loss(object x, object target, object reduction):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.reduce_loss(-ops.pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
     return wrap_forward(_nll_loss(array_of(x), target, reduction))
+
 
 def nll_loss(x, target, reduction='mean'):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
@@ -236,6 +257,7 @@ cdef object op_pick(object x, object indices, object axis):
         jvp_pick(y, x, indices, axis)
     return y
 
+
 cdef int jvp_pick(object dual_y, object dual_x, object indices, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -244,6 +266,7 @@ cdef int jvp_pick(object dual_y, object dual_x, object indices, object axis) exc
             continue
         set_tangent(dual_y, level, ops.pick(x_t, indices, axis))
     return 0
+
 
 def pick(x, indices, axis=-1):
     """One element along `axis` for each place of the other axes, y[...] = x[..., indices[...], ...].
@@ -285,6 +308,7 @@ cdef object op_unpick(object x, object indices, object shape, object axis):
         jvp_unpick(y, x, indices, shape, axis)
     return y
 
+
 cdef int jvp_unpick(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -293,6 +317,7 @@ cdef int jvp_unpick(object dual_y, object dual_x, object indices, object shape, 
             continue
         set_tangent(dual_y, level, ops.unpick(x_t, indices, shape, axis))
     return 0
+
 
 def unpick(x, indices, shape, axis=-1):
     """Zeros of the given shape with x[...] at each place of `indices`; the adjoint of pick.
@@ -324,6 +349,7 @@ cdef object op_reduce_loss(object x, object reduction):
         return x
     return wrap_forward(_reduce_loss(array_of(x), reduction))
 
+
 def reduce_loss(x, reduction='mean'):
     """The mean of the losses, their sum, or the losses themselves.
 
@@ -345,6 +371,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.l1_loss(x, target, reduction) if beta == 0 else ops.huber_loss(x, target, reduction, beta) / beta
     return wrap_forward(_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
+
 
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     """huber_loss divided by `beta`, l1_loss where it is 0.

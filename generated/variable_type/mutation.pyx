@@ -6,27 +6,17 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.functions.mutation cimport (
-    CopyBackward,
-    FillBackward,
-    ZeroBackward,
-)
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.generated.functions.mutation cimport CopyBackward, FillBackward, ZeroBackward
+from gradspec.accumulate_grad cimport connect, needs_grad
+from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.tensor cimport TensorBase, array_of, as_operand
+from gradspec.view cimport before, check_inplace, finish_inplace, writable
+
 
 cdef int jvp_copy_(object dual_y, object dual_x, object dual_source) except -1:
     """Attach the tangents of the outputs, outermost level first."""
@@ -35,6 +25,7 @@ cdef int jvp_copy_(object dual_y, object dual_x, object dual_source) except -1:
         source_t = tangents_of(dual_source, level, True)
         set_tangent(dual_y, level, ops.copy_(ops.copy(x_t), source_t))
     return 0
+
 
 cdef object op_copy_(object x, object source):
     cdef ThreadState* state = thread_state()
@@ -62,12 +53,14 @@ cdef object op_copy_(object x, object source):
         jvp_copy_(written, x, source)
     return written
 
+
 def copy_(x, source):
     """x[...] = source.
 
     copy_(x, source) -> y; linear in x, source; grad_x = zeros_like(grad); grad_source = grad
     """
     return op_copy_(x, source)
+
 
 cdef int jvp_fill_(object dual_y, object dual_x, object dual_value) except -1:
     """Attach the tangents of the outputs, outermost level first."""
@@ -76,6 +69,7 @@ cdef int jvp_fill_(object dual_y, object dual_x, object dual_value) except -1:
         value_t = tangents_of(dual_value, level, True)
         set_tangent(dual_y, level, ops.fill_(ops.copy(x_t), value_t))
     return 0
+
 
 cdef object op_fill_(object x, object value):
     cdef ThreadState* state = thread_state()
@@ -103,12 +97,14 @@ cdef object op_fill_(object x, object value):
         jvp_fill_(written, x, value)
     return written
 
+
 def fill_(x, value):
     """x[...] = value, a number or a 0-d array.
 
     fill_(x, value) -> y; linear in x, value; grad_x = zeros_like(grad); grad_value = sum(grad)
     """
     return op_fill_(x, value)
+
 
 cdef int jvp_zero_(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
@@ -118,6 +114,7 @@ cdef int jvp_zero_(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.zero_(ops.copy(x_t)))
     return 0
+
 
 cdef object op_zero_(object x):
     cdef ThreadState* state = thread_state()
@@ -143,6 +140,7 @@ cdef object op_zero_(object x):
     if state.flags & DUAL and (has_tangent(x)):
         jvp_zero_(written, x)
     return written
+
 
 def zero_(x):
     """x[...] = 0.

@@ -6,27 +6,18 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport _negative
-from gradspec.generated.functions.normalisers cimport (
-    LogSoftmaxBackward,
-    SoftmaxBackward,
-)
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.generated.functions.normalisers cimport LogSoftmaxBackward, SoftmaxBackward
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.saved_variable cimport save_output
+from gradspec.tensor cimport TensorBase, array_of, as_ints, as_operand, wrap_forward
 
 
 cdef object _log_softmax(object x, object axis):
@@ -59,6 +50,7 @@ cdef object op_log_softmax(object x, object axis):
         jvp_log_softmax(y, x, axis)
     return y
 
+
 cdef int jvp_log_softmax(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -71,6 +63,7 @@ cdef int jvp_log_softmax(object dual_y, object dual_x, object axis) except -1:
             y_t = plus(y_t, -ops.sum(ops.exp(y) * x_t, axis, True))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def log_softmax(x, axis=-1):
     """x - logsumexp(x) along `axis`.
@@ -110,6 +103,7 @@ cdef object op_softmax(object x, object axis):
         jvp_softmax(y, x, axis)
     return y
 
+
 cdef int jvp_softmax(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -120,6 +114,7 @@ cdef int jvp_softmax(object dual_y, object dual_x, object axis) except -1:
             y_t = plus(y_t, y * (x_t - ops.sum(y * x_t, axis, True)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def softmax(x, axis=-1):
     """exp(x) / sum(exp(x)) along `axis`, without overflow.
@@ -141,6 +136,7 @@ cdef object op_softmin(object x, object axis):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.softmax(-x, axis)
     return wrap_forward(_softmin(array_of(x), axis))
+
 
 def softmin(x, axis=-1):
     """softmax(-x).

@@ -8,7 +8,7 @@ from cpython.ref cimport PyObject
 
 import numpy as np
 
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
@@ -35,19 +35,17 @@ from gradspec.generated.functions.pointwise_binary cimport (
     WhereBackward,
     XlogyBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.saved_variable cimport save_input, save_output
+from gradspec.tensor cimport TensorBase, array_of, as_mask, as_operand, wrap_forward
+from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
 cdef Ufunc add_ufunc = Ufunc(np.add, "add")
+
 
 cdef inline object _add(object a, object b):
     return add_ufunc.binary(a, b)
@@ -74,6 +72,7 @@ cdef object op_add(object a, object b):
         jvp_add(y, a, b)
     return y
 
+
 cdef int jvp_add(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -86,6 +85,7 @@ cdef int jvp_add(object dual_y, object dual_a, object dual_b) except -1:
             y_t = plus(y_t, b_t)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_add_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -100,6 +100,7 @@ cdef object op_add_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_add_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "add")
@@ -109,6 +110,7 @@ cdef object op_add_out(object a, object b, object out):
     add_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def add(a, b, *, out=None):
     """a + b.
@@ -121,6 +123,7 @@ def add(a, b, *, out=None):
 
 
 cdef Ufunc atan2_ufunc = Ufunc(np.arctan2, "atan2")
+
 
 cdef inline object _atan2(object a, object b):
     return atan2_ufunc.binary(a, b)
@@ -149,6 +152,7 @@ cdef object op_atan2(object a, object b):
         jvp_atan2(y, a, b)
     return y
 
+
 cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -166,6 +170,7 @@ cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_atan2_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "atan2_")
@@ -179,6 +184,7 @@ cdef object op_atan2_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_atan2_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "atan2")
@@ -188,6 +194,7 @@ cdef object op_atan2_out(object a, object b, object out):
     atan2_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def atan2(a, b, *, out=None):
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
@@ -231,6 +238,7 @@ cdef object op_clip(object x, object min, object max):
         jvp_clip(y, x, min, max)
     return y
 
+
 cdef int jvp_clip(object dual_y, object dual_x, object dual_min, object dual_max) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, dual_min, dual_max, )):
@@ -253,6 +261,7 @@ cdef int jvp_clip(object dual_y, object dual_x, object dual_min, object dual_max
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_clip_(object x, object min, object max):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "clip_")
@@ -267,6 +276,7 @@ cdef object op_clip_(object x, object min, object max):
     written.bump()
     return written
 
+
 cdef object op_clip_out(object x, object min, object max, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "clip")
@@ -275,6 +285,7 @@ cdef object op_clip_out(object x, object min, object max, object out):
     max = as_operand(max, "clip", "max")
     refuse_out(state, written, needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max), "clip")
     return write_out(written, _clip(array_of(x), array_of(min), array_of(max)), "clip")
+
 
 def clip(x, min=None, max=None, *, out=None):
     """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
@@ -287,6 +298,7 @@ def clip(x, min=None, max=None, *, out=None):
 
 
 cdef Ufunc copysign_ufunc = Ufunc(np.copysign, "copysign")
+
 
 cdef inline object _copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
@@ -317,6 +329,7 @@ cdef object op_copysign(object a, object b):
         jvp_copysign(y, a, b)
     return y
 
+
 cdef int jvp_copysign(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -332,6 +345,7 @@ cdef int jvp_copysign(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_copysign_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "copysign_")
@@ -345,6 +359,7 @@ cdef object op_copysign_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_copysign_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "copysign")
@@ -354,6 +369,7 @@ cdef object op_copysign_out(object a, object b, object out):
     copysign_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def copysign(a, b, *, out=None):
     """Modulus of a with the sign of b.
@@ -366,6 +382,7 @@ def copysign(a, b, *, out=None):
 
 
 cdef Ufunc divide_ufunc = Ufunc(np.divide, "divide")
+
 
 cdef inline object _divide(object a, object b):
     return divide_ufunc.binary(a, b)
@@ -395,6 +412,7 @@ cdef object op_divide(object a, object b):
         jvp_divide(y, a, b)
     return y
 
+
 cdef int jvp_divide(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -410,6 +428,7 @@ cdef int jvp_divide(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_divide_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "divide_")
@@ -423,6 +442,7 @@ cdef object op_divide_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_divide_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "divide")
@@ -432,6 +452,7 @@ cdef object op_divide_out(object a, object b, object out):
     divide_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def divide(a, b, *, out=None):
     """a / b.
@@ -444,6 +465,7 @@ def divide(a, b, *, out=None):
 
 
 cdef Ufunc floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
+
 
 cdef inline object _floor_divide(object a, object b):
     return floor_divide_ufunc.binary(a, b)
@@ -470,6 +492,7 @@ cdef object op_floor_divide(object a, object b):
         jvp_floor_divide(y, a, b)
     return y
 
+
 cdef int jvp_floor_divide(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -482,6 +505,7 @@ cdef int jvp_floor_divide(object dual_y, object dual_a, object dual_b) except -1
             y_t = plus(y_t, ops.zeros_like(b_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_floor_divide_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -496,6 +520,7 @@ cdef object op_floor_divide_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_floor_divide_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "floor_divide")
@@ -505,6 +530,7 @@ cdef object op_floor_divide_out(object a, object b, object out):
     floor_divide_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def floor_divide(a, b, *, out=None):
     """floor(a / b).
@@ -517,6 +543,7 @@ def floor_divide(a, b, *, out=None):
 
 
 cdef Ufunc fmax_ufunc = Ufunc(np.fmax, "fmax")
+
 
 cdef inline object _fmax(object a, object b):
     return fmax_ufunc.binary(a, b)
@@ -545,6 +572,7 @@ cdef object op_fmax(object a, object b):
         jvp_fmax(y, a, b)
     return y
 
+
 cdef int jvp_fmax(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -560,6 +588,7 @@ cdef int jvp_fmax(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_fmax_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "fmax_")
@@ -573,6 +602,7 @@ cdef object op_fmax_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_fmax_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "fmax")
@@ -582,6 +612,7 @@ cdef object op_fmax_out(object a, object b, object out):
     fmax_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def fmax(a, b, *, out=None):
     """The larger one, or the one that is not NaN; ties share the gradient.
@@ -594,6 +625,7 @@ def fmax(a, b, *, out=None):
 
 
 cdef Ufunc fmin_ufunc = Ufunc(np.fmin, "fmin")
+
 
 cdef inline object _fmin(object a, object b):
     return fmin_ufunc.binary(a, b)
@@ -622,6 +654,7 @@ cdef object op_fmin(object a, object b):
         jvp_fmin(y, a, b)
     return y
 
+
 cdef int jvp_fmin(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -637,6 +670,7 @@ cdef int jvp_fmin(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_fmin_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "fmin_")
@@ -650,6 +684,7 @@ cdef object op_fmin_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_fmin_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "fmin")
@@ -659,6 +694,7 @@ cdef object op_fmin_out(object a, object b, object out):
     fmin_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def fmin(a, b, *, out=None):
     """The smaller one, or the one that is not NaN; ties share the gradient.
@@ -671,6 +707,7 @@ def fmin(a, b, *, out=None):
 
 
 cdef Ufunc fmod_ufunc = Ufunc(np.fmod, "fmod")
+
 
 cdef inline object _fmod(object a, object b):
     return fmod_ufunc.binary(a, b)
@@ -701,6 +738,7 @@ cdef object op_fmod(object a, object b):
         jvp_fmod(y, a, b)
     return y
 
+
 cdef int jvp_fmod(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -716,6 +754,7 @@ cdef int jvp_fmod(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_fmod_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "fmod_")
@@ -729,6 +768,7 @@ cdef object op_fmod_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_fmod_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "fmod")
@@ -738,6 +778,7 @@ cdef object op_fmod_out(object a, object b, object out):
     fmod_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def fmod(a, b, *, out=None):
     """a - b * trunc(a / b), with the sign of a.
@@ -751,6 +792,7 @@ def fmod(a, b, *, out=None):
 
 cdef Ufunc heaviside_ufunc = Ufunc(np.heaviside, "heaviside")
 
+
 cdef inline object _heaviside(object a, object b):
     return heaviside_ufunc.binary(a, b)
 
@@ -762,6 +804,7 @@ cdef object op_heaviside(object a, object b):
 
     y = wrap_forward(_heaviside(array_of(a), array_of(b)))
     return y
+
 
 cdef object op_heaviside_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -776,6 +819,7 @@ cdef object op_heaviside_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_heaviside_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "heaviside")
@@ -784,6 +828,7 @@ cdef object op_heaviside_out(object a, object b, object out):
     heaviside_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def heaviside(a, b, *, out=None):
     """0 where a < 0, 1 where a > 0, b where a is 0.
@@ -796,6 +841,7 @@ def heaviside(a, b, *, out=None):
 
 
 cdef Ufunc hypot_ufunc = Ufunc(np.hypot, "hypot")
+
 
 cdef inline object _hypot(object a, object b):
     return hypot_ufunc.binary(a, b)
@@ -827,6 +873,7 @@ cdef object op_hypot(object a, object b):
         jvp_hypot(y, a, b)
     return y
 
+
 cdef int jvp_hypot(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -844,6 +891,7 @@ cdef int jvp_hypot(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_hypot_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "hypot_")
@@ -857,6 +905,7 @@ cdef object op_hypot_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_hypot_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "hypot")
@@ -866,6 +915,7 @@ cdef object op_hypot_out(object a, object b, object out):
     hypot_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def hypot(a, b, *, out=None):
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
@@ -891,6 +941,7 @@ cdef object op_lerp(object a, object b, object weight):
         return a + weight * (b - a)
     return wrap_forward(_lerp(array_of(a), array_of(b), array_of(weight)))
 
+
 cdef object op_lerp_(object a, object b, object weight):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "lerp_")
@@ -905,6 +956,7 @@ cdef object op_lerp_(object a, object b, object weight):
     written.bump()
     return written
 
+
 cdef object op_lerp_out(object a, object b, object weight, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "lerp")
@@ -913,6 +965,7 @@ cdef object op_lerp_out(object a, object b, object weight, object out):
     weight = as_operand(weight, "lerp", "weight")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight), "lerp")
     return write_out(written, _lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
+
 
 def lerp(a, b, weight, *, out=None):
     """a + weight * (b - a).
@@ -925,6 +978,7 @@ def lerp(a, b, weight, *, out=None):
 
 
 cdef Ufunc logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp")
+
 
 cdef inline object _logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
@@ -954,6 +1008,7 @@ cdef object op_logaddexp(object a, object b):
         jvp_logaddexp(y, a, b)
     return y
 
+
 cdef int jvp_logaddexp(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -971,6 +1026,7 @@ cdef int jvp_logaddexp(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_logaddexp_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "logaddexp_")
@@ -984,6 +1040,7 @@ cdef object op_logaddexp_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_logaddexp_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logaddexp")
@@ -993,6 +1050,7 @@ cdef object op_logaddexp_out(object a, object b, object out):
     logaddexp_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def logaddexp(a, b, *, out=None):
     """log(exp(a) + exp(b)) without overflow.
@@ -1005,6 +1063,7 @@ def logaddexp(a, b, *, out=None):
 
 
 cdef Ufunc logaddexp2_ufunc = Ufunc(np.logaddexp2, "logaddexp2")
+
 
 cdef inline object _logaddexp2(object a, object b):
     return logaddexp2_ufunc.binary(a, b)
@@ -1034,6 +1093,7 @@ cdef object op_logaddexp2(object a, object b):
         jvp_logaddexp2(y, a, b)
     return y
 
+
 cdef int jvp_logaddexp2(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1051,6 +1111,7 @@ cdef int jvp_logaddexp2(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_logaddexp2_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "logaddexp2_")
@@ -1064,6 +1125,7 @@ cdef object op_logaddexp2_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_logaddexp2_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logaddexp2")
@@ -1073,6 +1135,7 @@ cdef object op_logaddexp2_out(object a, object b, object out):
     logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def logaddexp2(a, b, *, out=None):
     """log2(2**a + 2**b) without overflow.
@@ -1085,6 +1148,7 @@ def logaddexp2(a, b, *, out=None):
 
 
 cdef Ufunc maximum_ufunc = Ufunc(np.maximum, "maximum")
+
 
 cdef inline object _maximum(object a, object b):
     return maximum_ufunc.binary(a, b)
@@ -1113,6 +1177,7 @@ cdef object op_maximum(object a, object b):
         jvp_maximum(y, a, b)
     return y
 
+
 cdef int jvp_maximum(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1128,6 +1193,7 @@ cdef int jvp_maximum(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_maximum_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "maximum_")
@@ -1141,6 +1207,7 @@ cdef object op_maximum_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_maximum_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "maximum")
@@ -1150,6 +1217,7 @@ cdef object op_maximum_out(object a, object b, object out):
     maximum_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def maximum(a, b, *, out=None):
     """The larger one, NaN where one is; ties share the gradient.
@@ -1162,6 +1230,7 @@ def maximum(a, b, *, out=None):
 
 
 cdef Ufunc minimum_ufunc = Ufunc(np.minimum, "minimum")
+
 
 cdef inline object _minimum(object a, object b):
     return minimum_ufunc.binary(a, b)
@@ -1190,6 +1259,7 @@ cdef object op_minimum(object a, object b):
         jvp_minimum(y, a, b)
     return y
 
+
 cdef int jvp_minimum(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1205,6 +1275,7 @@ cdef int jvp_minimum(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_minimum_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "minimum_")
@@ -1218,6 +1289,7 @@ cdef object op_minimum_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_minimum_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "minimum")
@@ -1227,6 +1299,7 @@ cdef object op_minimum_out(object a, object b, object out):
     minimum_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def minimum(a, b, *, out=None):
     """The smaller one, NaN where one is; ties share the gradient.
@@ -1239,6 +1312,7 @@ def minimum(a, b, *, out=None):
 
 
 cdef Ufunc multiply_ufunc = Ufunc(np.multiply, "multiply")
+
 
 cdef inline object _multiply(object a, object b):
     return multiply_ufunc.binary(a, b)
@@ -1269,6 +1343,7 @@ cdef object op_multiply(object a, object b):
         jvp_multiply(y, a, b)
     return y
 
+
 cdef int jvp_multiply(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1284,6 +1359,7 @@ cdef int jvp_multiply(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_multiply_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "multiply_")
@@ -1297,6 +1373,7 @@ cdef object op_multiply_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_multiply_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "multiply")
@@ -1306,6 +1383,7 @@ cdef object op_multiply_out(object a, object b, object out):
     multiply_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def multiply(a, b, *, out=None):
     """a * b.
@@ -1318,6 +1396,7 @@ def multiply(a, b, *, out=None):
 
 
 cdef Ufunc pow_ufunc = Ufunc(np.power, "pow")
+
 
 cdef inline object _pow(object a, object b):
     return pow_ufunc.binary(a, b)
@@ -1348,6 +1427,7 @@ cdef object op_pow(object a, object b):
         jvp_pow(y, a, b)
     return y
 
+
 cdef int jvp_pow(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1364,6 +1444,7 @@ cdef int jvp_pow(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_pow_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "pow_")
@@ -1377,6 +1458,7 @@ cdef object op_pow_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_pow_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "pow")
@@ -1386,6 +1468,7 @@ cdef object op_pow_out(object a, object b, object out):
     pow_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def pow(a, b, *, out=None):
     """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
@@ -1398,6 +1481,7 @@ def pow(a, b, *, out=None):
 
 
 cdef Ufunc remainder_ufunc = Ufunc(np.remainder, "remainder")
+
 
 cdef inline object _remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
@@ -1428,6 +1512,7 @@ cdef object op_remainder(object a, object b):
         jvp_remainder(y, a, b)
     return y
 
+
 cdef int jvp_remainder(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1443,6 +1528,7 @@ cdef int jvp_remainder(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_remainder_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "remainder_")
@@ -1456,6 +1542,7 @@ cdef object op_remainder_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_remainder_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "remainder")
@@ -1465,6 +1552,7 @@ cdef object op_remainder_out(object a, object b, object out):
     remainder_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def remainder(a, b, *, out=None):
     """a - b * floor(a / b), with the sign of b.
@@ -1511,6 +1599,7 @@ cdef object op_scaled_pow(object c, object a, object b):
         jvp_scaled_pow(y, c, a, b)
     return y
 
+
 cdef int jvp_scaled_pow(object dual_y, object dual_c, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_c, dual_a, dual_b, )):
@@ -1531,6 +1620,7 @@ cdef int jvp_scaled_pow(object dual_y, object dual_c, object dual_a, object dual
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 def scaled_pow(c, a, b):
     """c * a**b, and 0 where c is 0 whatever a**b is.
 
@@ -1540,6 +1630,7 @@ def scaled_pow(c, a, b):
 
 
 cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
+
 
 cdef inline object _subtract(object a, object b):
     return subtract_ufunc.binary(a, b)
@@ -1566,6 +1657,7 @@ cdef object op_subtract(object a, object b):
         jvp_subtract(y, a, b)
     return y
 
+
 cdef int jvp_subtract(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1578,6 +1670,7 @@ cdef int jvp_subtract(object dual_y, object dual_a, object dual_b) except -1:
             y_t = plus(y_t, -b_t)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_subtract_(object a, object b):
     cdef ThreadState* state = thread_state()
@@ -1592,6 +1685,7 @@ cdef object op_subtract_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_subtract_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "subtract")
@@ -1601,6 +1695,7 @@ cdef object op_subtract_out(object a, object b, object out):
     subtract_ufunc.into((array_of(a), array_of(b),), written.array)
     written.bump()
     return written
+
 
 def subtract(a, b, *, out=None):
     """a - b.
@@ -1642,6 +1737,7 @@ cdef object op_where(object mask, object a, object b):
         jvp_where(y, mask, a, b)
     return y
 
+
 cdef int jvp_where(object dual_y, object mask, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1649,6 +1745,7 @@ cdef int jvp_where(object dual_y, object mask, object dual_a, object dual_b) exc
         b_t = tangents_of(dual_b, level, True)
         set_tangent(dual_y, level, ops.where(mask, a_t, b_t))
     return 0
+
 
 def where(mask, a, b):
     """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient.
@@ -1688,6 +1785,7 @@ cdef object op_xlogy(object a, object b):
         jvp_xlogy(y, a, b)
     return y
 
+
 cdef int jvp_xlogy(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -1704,6 +1802,7 @@ cdef int jvp_xlogy(object dual_y, object dual_a, object dual_b) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_xlogy_(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(a, "xlogy_")
@@ -1717,6 +1816,7 @@ cdef object op_xlogy_(object a, object b):
     written.bump()
     return written
 
+
 cdef object op_xlogy_out(object a, object b, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "xlogy")
@@ -1724,6 +1824,7 @@ cdef object op_xlogy_out(object a, object b, object out):
     b = as_operand(b, "xlogy", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "xlogy")
     return write_out(written, _xlogy(array_of(a), array_of(b)), "xlogy")
+
 
 def xlogy(a, b, *, out=None):
     """a * log(b), and 0 where a is 0.

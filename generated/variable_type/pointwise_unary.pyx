@@ -64,19 +64,17 @@ from gradspec.generated.functions.pointwise_unary cimport (
     TanhBackward,
     TruncBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.saved_variable cimport save_input, save_output
+from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, dtype_of, wrap_forward
+from gradspec.view cimport attach_view, before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
 cdef Ufunc absolute_ufunc = Ufunc(np.absolute, "absolute")
+
 
 cdef inline object _absolute(object x):
     return absolute_ufunc.unary(x)
@@ -103,6 +101,7 @@ cdef object op_absolute(object x):
         jvp_absolute(y, x)
     return y
 
+
 cdef int jvp_absolute(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -113,6 +112,7 @@ cdef int jvp_absolute(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, ops.real(ops.conj(ops.sign(x)) * x_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_absolute_(object x):
     cdef ThreadState* state = thread_state()
@@ -126,6 +126,7 @@ cdef object op_absolute_(object x):
     written.bump()
     return written
 
+
 cdef object op_absolute_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "absolute")
@@ -134,6 +135,7 @@ cdef object op_absolute_out(object x, object out):
     absolute_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def absolute(x, *, out=None):
     """Modulus; the derivative at 0 is 0.
@@ -146,6 +148,7 @@ def absolute(x, *, out=None):
 
 
 cdef Ufunc acos_ufunc = Ufunc(np.arccos, "acos")
+
 
 cdef inline object _acos(object x):
     return acos_ufunc.unary(x)
@@ -172,6 +175,7 @@ cdef object op_acos(object x):
         jvp_acos(y, x)
     return y
 
+
 cdef int jvp_acos(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -182,6 +186,7 @@ cdef int jvp_acos(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * -ops.rsqrt((1 - x) * (1 + x)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_acos_(object x):
     cdef ThreadState* state = thread_state()
@@ -195,6 +200,7 @@ cdef object op_acos_(object x):
     written.bump()
     return written
 
+
 cdef object op_acos_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "acos")
@@ -203,6 +209,7 @@ cdef object op_acos_out(object x, object out):
     acos_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def acos(x, *, out=None):
     """Inverse cosine.
@@ -215,6 +222,7 @@ def acos(x, *, out=None):
 
 
 cdef Ufunc acosh_ufunc = Ufunc(np.arccosh, "acosh")
+
 
 cdef inline object _acosh(object x):
     return acosh_ufunc.unary(x)
@@ -241,6 +249,7 @@ cdef object op_acosh(object x):
         jvp_acosh(y, x)
     return y
 
+
 cdef int jvp_acosh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -251,6 +260,7 @@ cdef int jvp_acosh(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x + 1)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_acosh_(object x):
     cdef ThreadState* state = thread_state()
@@ -264,6 +274,7 @@ cdef object op_acosh_(object x):
     written.bump()
     return written
 
+
 cdef object op_acosh_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "acosh")
@@ -272,6 +283,7 @@ cdef object op_acosh_out(object x, object out):
     acosh_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def acosh(x, *, out=None):
     """Inverse hyperbolic cosine.
@@ -311,6 +323,7 @@ cdef object op_angle(object x):
         jvp_angle(y, x)
     return y
 
+
 cdef int jvp_angle(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -323,6 +336,7 @@ cdef int jvp_angle(object dual_y, object dual_x) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 def angle(x):
     """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
 
@@ -332,6 +346,7 @@ def angle(x):
 
 
 cdef Ufunc asin_ufunc = Ufunc(np.arcsin, "asin")
+
 
 cdef inline object _asin(object x):
     return asin_ufunc.unary(x)
@@ -358,6 +373,7 @@ cdef object op_asin(object x):
         jvp_asin(y, x)
     return y
 
+
 cdef int jvp_asin(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -368,6 +384,7 @@ cdef int jvp_asin(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.rsqrt((1 - x) * (1 + x)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_asin_(object x):
     cdef ThreadState* state = thread_state()
@@ -381,6 +398,7 @@ cdef object op_asin_(object x):
     written.bump()
     return written
 
+
 cdef object op_asin_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "asin")
@@ -389,6 +407,7 @@ cdef object op_asin_out(object x, object out):
     asin_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def asin(x, *, out=None):
     """Inverse sine.
@@ -401,6 +420,7 @@ def asin(x, *, out=None):
 
 
 cdef Ufunc asinh_ufunc = Ufunc(np.arcsinh, "asinh")
+
 
 cdef inline object _asinh(object x):
     return asinh_ufunc.unary(x)
@@ -427,6 +447,7 @@ cdef object op_asinh(object x):
         jvp_asinh(y, x)
     return y
 
+
 cdef int jvp_asinh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -437,6 +458,7 @@ cdef int jvp_asinh(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.rsqrt(1 + x * x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_asinh_(object x):
     cdef ThreadState* state = thread_state()
@@ -450,6 +472,7 @@ cdef object op_asinh_(object x):
     written.bump()
     return written
 
+
 cdef object op_asinh_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "asinh")
@@ -458,6 +481,7 @@ cdef object op_asinh_out(object x, object out):
     asinh_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def asinh(x, *, out=None):
     """Inverse hyperbolic sine.
@@ -470,6 +494,7 @@ def asinh(x, *, out=None):
 
 
 cdef Ufunc atan_ufunc = Ufunc(np.arctan, "atan")
+
 
 cdef inline object _atan(object x):
     return atan_ufunc.unary(x)
@@ -496,6 +521,7 @@ cdef object op_atan(object x):
         jvp_atan(y, x)
     return y
 
+
 cdef int jvp_atan(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -506,6 +532,7 @@ cdef int jvp_atan(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t / (1 + x * x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_atan_(object x):
     cdef ThreadState* state = thread_state()
@@ -519,6 +546,7 @@ cdef object op_atan_(object x):
     written.bump()
     return written
 
+
 cdef object op_atan_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "atan")
@@ -527,6 +555,7 @@ cdef object op_atan_out(object x, object out):
     atan_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def atan(x, *, out=None):
     """Inverse tangent.
@@ -539,6 +568,7 @@ def atan(x, *, out=None):
 
 
 cdef Ufunc atanh_ufunc = Ufunc(np.arctanh, "atanh")
+
 
 cdef inline object _atanh(object x):
     return atanh_ufunc.unary(x)
@@ -565,6 +595,7 @@ cdef object op_atanh(object x):
         jvp_atanh(y, x)
     return y
 
+
 cdef int jvp_atanh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -575,6 +606,7 @@ cdef int jvp_atanh(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t / ((1 - x) * (1 + x)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_atanh_(object x):
     cdef ThreadState* state = thread_state()
@@ -588,6 +620,7 @@ cdef object op_atanh_(object x):
     written.bump()
     return written
 
+
 cdef object op_atanh_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "atanh")
@@ -596,6 +629,7 @@ cdef object op_atanh_out(object x, object out):
     atanh_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def atanh(x, *, out=None):
     """Inverse hyperbolic tangent.
@@ -608,6 +642,7 @@ def atanh(x, *, out=None):
 
 
 cdef Ufunc cbrt_ufunc = Ufunc(np.cbrt, "cbrt")
+
 
 cdef inline object _cbrt(object x):
     return cbrt_ufunc.unary(x)
@@ -634,6 +669,7 @@ cdef object op_cbrt(object x):
         jvp_cbrt(y, x)
     return y
 
+
 cdef int jvp_cbrt(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -644,6 +680,7 @@ cdef int jvp_cbrt(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t / (3 * y * y))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_cbrt_(object x):
     cdef ThreadState* state = thread_state()
@@ -657,6 +694,7 @@ cdef object op_cbrt_(object x):
     written.bump()
     return written
 
+
 cdef object op_cbrt_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "cbrt")
@@ -665,6 +703,7 @@ cdef object op_cbrt_out(object x, object out):
     cbrt_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def cbrt(x, *, out=None):
     """Cube root.
@@ -677,6 +716,7 @@ def cbrt(x, *, out=None):
 
 
 cdef Ufunc ceil_ufunc = Ufunc(np.ceil, "ceil")
+
 
 cdef inline object _ceil(object x):
     return ceil_ufunc.unary(x)
@@ -702,6 +742,7 @@ cdef object op_ceil(object x):
         jvp_ceil(y, x)
     return y
 
+
 cdef int jvp_ceil(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -711,6 +752,7 @@ cdef int jvp_ceil(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, ops.zeros_like(x_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_ceil_(object x):
     cdef ThreadState* state = thread_state()
@@ -724,6 +766,7 @@ cdef object op_ceil_(object x):
     written.bump()
     return written
 
+
 cdef object op_ceil_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "ceil")
@@ -732,6 +775,7 @@ cdef object op_ceil_out(object x, object out):
     ceil_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def ceil(x, *, out=None):
     """Least integer that is not below x.
@@ -744,6 +788,7 @@ def ceil(x, *, out=None):
 
 
 cdef Ufunc conj_ufunc = Ufunc(np.conjugate, "conj")
+
 
 cdef inline object _conj(object x):
     return conj_ufunc.unary(x)
@@ -770,6 +815,7 @@ cdef object op_conj(object x):
         jvp_conj(y, x)
     return y
 
+
 cdef int jvp_conj(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -778,6 +824,7 @@ cdef int jvp_conj(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.conj(x_t))
     return 0
+
 
 cdef object op_conj_(object x):
     cdef ThreadState* state = thread_state()
@@ -791,6 +838,7 @@ cdef object op_conj_(object x):
     written.bump()
     return written
 
+
 cdef object op_conj_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "conj")
@@ -799,6 +847,7 @@ cdef object op_conj_out(object x, object out):
     conj_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def conj(x, *, out=None):
     """Complex conjugate.
@@ -811,6 +860,7 @@ def conj(x, *, out=None):
 
 
 cdef Ufunc cos_ufunc = Ufunc(np.cos, "cos")
+
 
 cdef inline object _cos(object x):
     return cos_ufunc.unary(x)
@@ -837,6 +887,7 @@ cdef object op_cos(object x):
         jvp_cos(y, x)
     return y
 
+
 cdef int jvp_cos(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -847,6 +898,7 @@ cdef int jvp_cos(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * -ops.sin(x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_cos_(object x):
     cdef ThreadState* state = thread_state()
@@ -860,6 +912,7 @@ cdef object op_cos_(object x):
     written.bump()
     return written
 
+
 cdef object op_cos_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "cos")
@@ -868,6 +921,7 @@ cdef object op_cos_out(object x, object out):
     cos_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def cos(x, *, out=None):
     """Cosine.
@@ -880,6 +934,7 @@ def cos(x, *, out=None):
 
 
 cdef Ufunc cosh_ufunc = Ufunc(np.cosh, "cosh")
+
 
 cdef inline object _cosh(object x):
     return cosh_ufunc.unary(x)
@@ -906,6 +961,7 @@ cdef object op_cosh(object x):
         jvp_cosh(y, x)
     return y
 
+
 cdef int jvp_cosh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -916,6 +972,7 @@ cdef int jvp_cosh(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.sinh(x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_cosh_(object x):
     cdef ThreadState* state = thread_state()
@@ -929,6 +986,7 @@ cdef object op_cosh_(object x):
     written.bump()
     return written
 
+
 cdef object op_cosh_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "cosh")
@@ -937,6 +995,7 @@ cdef object op_cosh_out(object x, object out):
     cosh_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def cosh(x, *, out=None):
     """Hyperbolic cosine.
@@ -949,6 +1008,7 @@ def cosh(x, *, out=None):
 
 
 cdef Ufunc deg2rad_ufunc = Ufunc(np.deg2rad, "deg2rad")
+
 
 cdef inline object _deg2rad(object x):
     return deg2rad_ufunc.unary(x)
@@ -974,6 +1034,7 @@ cdef object op_deg2rad(object x):
         jvp_deg2rad(y, x)
     return y
 
+
 cdef int jvp_deg2rad(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -983,6 +1044,7 @@ cdef int jvp_deg2rad(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * 0.017453292519943295)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_deg2rad_(object x):
     cdef ThreadState* state = thread_state()
@@ -996,6 +1058,7 @@ cdef object op_deg2rad_(object x):
     written.bump()
     return written
 
+
 cdef object op_deg2rad_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "deg2rad")
@@ -1004,6 +1067,7 @@ cdef object op_deg2rad_out(object x, object out):
     deg2rad_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def deg2rad(x, *, out=None):
     """Degrees to radians.
@@ -1043,6 +1107,7 @@ cdef object op_digamma(object x):
         jvp_digamma(y, x)
     return y
 
+
 cdef int jvp_digamma(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1053,6 +1118,7 @@ cdef int jvp_digamma(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.polygamma(1, x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_digamma_(object x):
     cdef ThreadState* state = thread_state()
@@ -1066,12 +1132,14 @@ cdef object op_digamma_(object x):
     written.bump()
     return written
 
+
 cdef object op_digamma_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "digamma")
     x = as_operand(x, "digamma", "x")
     refuse_out(state, written, needs_grad(state, x), "digamma")
     return write_out(written, _digamma(array_of(x)), "digamma")
+
 
 def digamma(x, *, out=None):
     """Derivative of lgamma. Needs SciPy.
@@ -1111,6 +1179,7 @@ cdef object op_erf(object x):
         jvp_erf(y, x)
     return y
 
+
 cdef int jvp_erf(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1121,6 +1190,7 @@ cdef int jvp_erf(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (1.1283791670955126 * ops.exp(-x * x)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_erf_(object x):
     cdef ThreadState* state = thread_state()
@@ -1134,12 +1204,14 @@ cdef object op_erf_(object x):
     written.bump()
     return written
 
+
 cdef object op_erf_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "erf")
     x = as_operand(x, "erf", "x")
     refuse_out(state, written, needs_grad(state, x), "erf")
     return write_out(written, _erf(array_of(x)), "erf")
+
 
 def erf(x, *, out=None):
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
@@ -1179,6 +1251,7 @@ cdef object op_erfc(object x):
         jvp_erfc(y, x)
     return y
 
+
 cdef int jvp_erfc(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1189,6 +1262,7 @@ cdef int jvp_erfc(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (-1.1283791670955126 * ops.exp(-x * x)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_erfc_(object x):
     cdef ThreadState* state = thread_state()
@@ -1202,12 +1276,14 @@ cdef object op_erfc_(object x):
     written.bump()
     return written
 
+
 cdef object op_erfc_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "erfc")
     x = as_operand(x, "erfc", "x")
     refuse_out(state, written, needs_grad(state, x), "erfc")
     return write_out(written, _erfc(array_of(x)), "erfc")
+
 
 def erfc(x, *, out=None):
     """1 - erf(x) without cancellation.
@@ -1247,6 +1323,7 @@ cdef object op_erfinv(object x):
         jvp_erfinv(y, x)
     return y
 
+
 cdef int jvp_erfinv(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1257,6 +1334,7 @@ cdef int jvp_erfinv(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (0.886226925452758 * ops.exp(y * y)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_erfinv_(object x):
     cdef ThreadState* state = thread_state()
@@ -1270,12 +1348,14 @@ cdef object op_erfinv_(object x):
     written.bump()
     return written
 
+
 cdef object op_erfinv_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "erfinv")
     x = as_operand(x, "erfinv", "x")
     refuse_out(state, written, needs_grad(state, x), "erfinv")
     return write_out(written, _erfinv(array_of(x)), "erfinv")
+
 
 def erfinv(x, *, out=None):
     """Inverse of erf. Needs SciPy.
@@ -1288,6 +1368,7 @@ def erfinv(x, *, out=None):
 
 
 cdef Ufunc exp_ufunc = Ufunc(np.exp, "exp")
+
 
 cdef inline object _exp(object x):
     return exp_ufunc.unary(x)
@@ -1314,6 +1395,7 @@ cdef object op_exp(object x):
         jvp_exp(y, x)
     return y
 
+
 cdef int jvp_exp(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1324,6 +1406,7 @@ cdef int jvp_exp(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * y)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_exp_(object x):
     cdef ThreadState* state = thread_state()
@@ -1337,6 +1420,7 @@ cdef object op_exp_(object x):
     written.bump()
     return written
 
+
 cdef object op_exp_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "exp")
@@ -1345,6 +1429,7 @@ cdef object op_exp_out(object x, object out):
     exp_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def exp(x, *, out=None):
     """Exponential.
@@ -1357,6 +1442,7 @@ def exp(x, *, out=None):
 
 
 cdef Ufunc exp2_ufunc = Ufunc(np.exp2, "exp2")
+
 
 cdef inline object _exp2(object x):
     return exp2_ufunc.unary(x)
@@ -1383,6 +1469,7 @@ cdef object op_exp2(object x):
         jvp_exp2(y, x)
     return y
 
+
 cdef int jvp_exp2(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1393,6 +1480,7 @@ cdef int jvp_exp2(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (0.6931471805599453 * y))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_exp2_(object x):
     cdef ThreadState* state = thread_state()
@@ -1406,6 +1494,7 @@ cdef object op_exp2_(object x):
     written.bump()
     return written
 
+
 cdef object op_exp2_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "exp2")
@@ -1414,6 +1503,7 @@ cdef object op_exp2_out(object x, object out):
     exp2_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def exp2(x, *, out=None):
     """2 to the power x.
@@ -1426,6 +1516,7 @@ def exp2(x, *, out=None):
 
 
 cdef Ufunc expm1_ufunc = Ufunc(np.expm1, "expm1")
+
 
 cdef inline object _expm1(object x):
     return expm1_ufunc.unary(x)
@@ -1452,6 +1543,7 @@ cdef object op_expm1(object x):
         jvp_expm1(y, x)
     return y
 
+
 cdef int jvp_expm1(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1462,6 +1554,7 @@ cdef int jvp_expm1(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (y + 1))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_expm1_(object x):
     cdef ThreadState* state = thread_state()
@@ -1475,6 +1568,7 @@ cdef object op_expm1_(object x):
     written.bump()
     return written
 
+
 cdef object op_expm1_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "expm1")
@@ -1483,6 +1577,7 @@ cdef object op_expm1_out(object x, object out):
     expm1_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def expm1(x, *, out=None):
     """exp(x) - 1 without cancellation.
@@ -1495,6 +1590,7 @@ def expm1(x, *, out=None):
 
 
 cdef Ufunc floor_ufunc = Ufunc(np.floor, "floor")
+
 
 cdef inline object _floor(object x):
     return floor_ufunc.unary(x)
@@ -1520,6 +1616,7 @@ cdef object op_floor(object x):
         jvp_floor(y, x)
     return y
 
+
 cdef int jvp_floor(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1529,6 +1626,7 @@ cdef int jvp_floor(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, ops.zeros_like(x_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_floor_(object x):
     cdef ThreadState* state = thread_state()
@@ -1542,6 +1640,7 @@ cdef object op_floor_(object x):
     written.bump()
     return written
 
+
 cdef object op_floor_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "floor")
@@ -1550,6 +1649,7 @@ cdef object op_floor_out(object x, object out):
     floor_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def floor(x, *, out=None):
     """Greatest integer that is not above x.
@@ -1589,6 +1689,7 @@ cdef object op_imag(object x):
         jvp_imag(y, x)
     return y
 
+
 cdef int jvp_imag(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1597,6 +1698,7 @@ cdef int jvp_imag(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.imag(x_t))
     return 0
+
 
 def imag(x):
     """Imaginary part, zeros for a real array.
@@ -1634,6 +1736,7 @@ cdef object op_lgamma(object x):
         jvp_lgamma(y, x)
     return y
 
+
 cdef int jvp_lgamma(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1644,6 +1747,7 @@ cdef int jvp_lgamma(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.digamma(x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_lgamma_(object x):
     cdef ThreadState* state = thread_state()
@@ -1657,12 +1761,14 @@ cdef object op_lgamma_(object x):
     written.bump()
     return written
 
+
 cdef object op_lgamma_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "lgamma")
     x = as_operand(x, "lgamma", "x")
     refuse_out(state, written, needs_grad(state, x), "lgamma")
     return write_out(written, _lgamma(array_of(x)), "lgamma")
+
 
 def lgamma(x, *, out=None):
     """Logarithm of the modulus of the gamma function.
@@ -1675,6 +1781,7 @@ def lgamma(x, *, out=None):
 
 
 cdef Ufunc log_ufunc = Ufunc(np.log, "log")
+
 
 cdef inline object _log(object x):
     return log_ufunc.unary(x)
@@ -1701,6 +1808,7 @@ cdef object op_log(object x):
         jvp_log(y, x)
     return y
 
+
 cdef int jvp_log(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1711,6 +1819,7 @@ cdef int jvp_log(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t / x)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_log_(object x):
     cdef ThreadState* state = thread_state()
@@ -1724,6 +1833,7 @@ cdef object op_log_(object x):
     written.bump()
     return written
 
+
 cdef object op_log_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "log")
@@ -1732,6 +1842,7 @@ cdef object op_log_out(object x, object out):
     log_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def log(x, *, out=None):
     """Natural logarithm.
@@ -1744,6 +1855,7 @@ def log(x, *, out=None):
 
 
 cdef Ufunc log10_ufunc = Ufunc(np.log10, "log10")
+
 
 cdef inline object _log10(object x):
     return log10_ufunc.unary(x)
@@ -1770,6 +1882,7 @@ cdef object op_log10(object x):
         jvp_log10(y, x)
     return y
 
+
 cdef int jvp_log10(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1780,6 +1893,7 @@ cdef int jvp_log10(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (0.4342944819032518 / x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_log10_(object x):
     cdef ThreadState* state = thread_state()
@@ -1793,6 +1907,7 @@ cdef object op_log10_(object x):
     written.bump()
     return written
 
+
 cdef object op_log10_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "log10")
@@ -1801,6 +1916,7 @@ cdef object op_log10_out(object x, object out):
     log10_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def log10(x, *, out=None):
     """Logarithm to base 10.
@@ -1813,6 +1929,7 @@ def log10(x, *, out=None):
 
 
 cdef Ufunc log1p_ufunc = Ufunc(np.log1p, "log1p")
+
 
 cdef inline object _log1p(object x):
     return log1p_ufunc.unary(x)
@@ -1839,6 +1956,7 @@ cdef object op_log1p(object x):
         jvp_log1p(y, x)
     return y
 
+
 cdef int jvp_log1p(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1849,6 +1967,7 @@ cdef int jvp_log1p(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t / (1 + x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_log1p_(object x):
     cdef ThreadState* state = thread_state()
@@ -1862,6 +1981,7 @@ cdef object op_log1p_(object x):
     written.bump()
     return written
 
+
 cdef object op_log1p_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "log1p")
@@ -1870,6 +1990,7 @@ cdef object op_log1p_out(object x, object out):
     log1p_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def log1p(x, *, out=None):
     """log(1 + x) without cancellation.
@@ -1882,6 +2003,7 @@ def log1p(x, *, out=None):
 
 
 cdef Ufunc log2_ufunc = Ufunc(np.log2, "log2")
+
 
 cdef inline object _log2(object x):
     return log2_ufunc.unary(x)
@@ -1908,6 +2030,7 @@ cdef object op_log2(object x):
         jvp_log2(y, x)
     return y
 
+
 cdef int jvp_log2(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1918,6 +2041,7 @@ cdef int jvp_log2(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (1.4426950408889634 / x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_log2_(object x):
     cdef ThreadState* state = thread_state()
@@ -1931,6 +2055,7 @@ cdef object op_log2_(object x):
     written.bump()
     return written
 
+
 cdef object op_log2_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "log2")
@@ -1939,6 +2064,7 @@ cdef object op_log2_out(object x, object out):
     log2_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def log2(x, *, out=None):
     """Logarithm to base 2.
@@ -1978,6 +2104,7 @@ cdef object op_logit(object x):
         jvp_logit(y, x)
     return y
 
+
 cdef int jvp_logit(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -1988,6 +2115,7 @@ cdef int jvp_logit(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t / (x * (1 - x)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_logit_(object x):
     cdef ThreadState* state = thread_state()
@@ -2001,12 +2129,14 @@ cdef object op_logit_(object x):
     written.bump()
     return written
 
+
 cdef object op_logit_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logit")
     x = as_operand(x, "logit", "x")
     refuse_out(state, written, needs_grad(state, x), "logit")
     return write_out(written, _logit(array_of(x)), "logit")
+
 
 def logit(x, *, out=None):
     """log(x / (1 - x)), the inverse of sigmoid.
@@ -2049,6 +2179,7 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
         jvp_nan_to_num(y, x, nan, posinf, neginf)
     return y
 
+
 cdef int jvp_nan_to_num(object dual_y, object dual_x, object nan, object posinf, object neginf) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2059,6 +2190,7 @@ cdef int jvp_nan_to_num(object dual_y, object dual_x, object nan, object posinf,
             y_t = plus(y_t, x_t * ops.isfinite(x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     cdef ThreadState* state = thread_state()
@@ -2075,6 +2207,7 @@ cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     written.bump()
     return written
 
+
 cdef object op_nan_to_num_out(object x, object nan, object posinf, object neginf, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "nan_to_num")
@@ -2084,6 +2217,7 @@ cdef object op_nan_to_num_out(object x, object nan, object posinf, object neginf
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
     refuse_out(state, written, needs_grad(state, x), "nan_to_num")
     return write_out(written, _nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
+
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
     """NaN and infinities replaced, by default by 0 and the largest finite numbers.
@@ -2096,6 +2230,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
 
 
 cdef Ufunc negative_ufunc = Ufunc(np.negative, "negative")
+
 
 cdef inline object _negative(object x):
     return negative_ufunc.unary(x)
@@ -2121,6 +2256,7 @@ cdef object op_negative(object x):
         jvp_negative(y, x)
     return y
 
+
 cdef int jvp_negative(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2130,6 +2266,7 @@ cdef int jvp_negative(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, -x_t)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_negative_(object x):
     cdef ThreadState* state = thread_state()
@@ -2143,6 +2280,7 @@ cdef object op_negative_(object x):
     written.bump()
     return written
 
+
 cdef object op_negative_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "negative")
@@ -2151,6 +2289,7 @@ cdef object op_negative_out(object x, object out):
     negative_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def negative(x, *, out=None):
     """-x.
@@ -2192,6 +2331,7 @@ cdef object op_polygamma(object n, object x):
         jvp_polygamma(y, n, x)
     return y
 
+
 cdef int jvp_polygamma(object dual_y, object n, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2203,6 +2343,7 @@ cdef int jvp_polygamma(object dual_y, object n, object dual_x) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_polygamma_out(object n, object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "polygamma")
@@ -2210,6 +2351,7 @@ cdef object op_polygamma_out(object n, object x, object out):
     x = as_operand(x, "polygamma", "x")
     refuse_out(state, written, needs_grad(state, x), "polygamma")
     return write_out(written, _polygamma(n, array_of(x)), "polygamma")
+
 
 def polygamma(n, x, *, out=None):
     """Derivative n of digamma. Needs SciPy.
@@ -2222,6 +2364,7 @@ def polygamma(n, x, *, out=None):
 
 
 cdef Ufunc positive_ufunc = Ufunc(np.positive, "positive")
+
 
 cdef inline object _positive(object x):
     return positive_ufunc.unary(x)
@@ -2247,6 +2390,7 @@ cdef object op_positive(object x):
         jvp_positive(y, x)
     return y
 
+
 cdef int jvp_positive(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2257,6 +2401,7 @@ cdef int jvp_positive(object dual_y, object dual_x) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 def positive(x):
     """+x, a copy.
 
@@ -2266,6 +2411,7 @@ def positive(x):
 
 
 cdef Ufunc rad2deg_ufunc = Ufunc(np.rad2deg, "rad2deg")
+
 
 cdef inline object _rad2deg(object x):
     return rad2deg_ufunc.unary(x)
@@ -2291,6 +2437,7 @@ cdef object op_rad2deg(object x):
         jvp_rad2deg(y, x)
     return y
 
+
 cdef int jvp_rad2deg(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2300,6 +2447,7 @@ cdef int jvp_rad2deg(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * 57.29577951308232)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_rad2deg_(object x):
     cdef ThreadState* state = thread_state()
@@ -2313,6 +2461,7 @@ cdef object op_rad2deg_(object x):
     written.bump()
     return written
 
+
 cdef object op_rad2deg_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "rad2deg")
@@ -2321,6 +2470,7 @@ cdef object op_rad2deg_out(object x, object out):
     rad2deg_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def rad2deg(x, *, out=None):
     """Radians to degrees.
@@ -2360,6 +2510,7 @@ cdef object op_real(object x):
         jvp_real(y, x)
     return y
 
+
 cdef int jvp_real(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2368,6 +2519,7 @@ cdef int jvp_real(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.real(x_t))
     return 0
+
 
 def real(x):
     """Real part, `x` itself for a real array.
@@ -2405,6 +2557,7 @@ cdef object op_reciprocal(object x):
         jvp_reciprocal(y, x)
     return y
 
+
 cdef int jvp_reciprocal(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2415,6 +2568,7 @@ cdef int jvp_reciprocal(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (-y * y))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_reciprocal_(object x):
     cdef ThreadState* state = thread_state()
@@ -2428,12 +2582,14 @@ cdef object op_reciprocal_(object x):
     written.bump()
     return written
 
+
 cdef object op_reciprocal_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "reciprocal")
     x = as_operand(x, "reciprocal", "x")
     refuse_out(state, written, needs_grad(state, x), "reciprocal")
     return write_out(written, _reciprocal(array_of(x)), "reciprocal")
+
 
 def reciprocal(x, *, out=None):
     """1 / x.
@@ -2473,6 +2629,7 @@ cdef object op_round(object x, object decimals):
         jvp_round(y, x, decimals)
     return y
 
+
 cdef int jvp_round(object dual_y, object dual_x, object decimals) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2482,6 +2639,7 @@ cdef int jvp_round(object dual_y, object dual_x, object decimals) except -1:
             y_t = plus(y_t, ops.zeros_like(x_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_round_(object x, object decimals):
     cdef ThreadState* state = thread_state()
@@ -2496,6 +2654,7 @@ cdef object op_round_(object x, object decimals):
     written.bump()
     return written
 
+
 cdef object op_round_out(object x, object decimals, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "round")
@@ -2503,6 +2662,7 @@ cdef object op_round_out(object x, object decimals, object out):
     decimals = as_scalar(decimals, "round", "decimals")
     refuse_out(state, written, needs_grad(state, x), "round")
     return write_out(written, _round(array_of(x), decimals), "round")
+
 
 def round(x, decimals=0, *, out=None):
     """Nearest number with the given decimals, to even in the middle.
@@ -2542,6 +2702,7 @@ cdef object op_rsqrt(object x):
         jvp_rsqrt(y, x)
     return y
 
+
 cdef int jvp_rsqrt(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2552,6 +2713,7 @@ cdef int jvp_rsqrt(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (-y * y * y / 2))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_rsqrt_(object x):
     cdef ThreadState* state = thread_state()
@@ -2565,12 +2727,14 @@ cdef object op_rsqrt_(object x):
     written.bump()
     return written
 
+
 cdef object op_rsqrt_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "rsqrt")
     x = as_operand(x, "rsqrt", "x")
     refuse_out(state, written, needs_grad(state, x), "rsqrt")
     return write_out(written, _rsqrt(array_of(x)), "rsqrt")
+
 
 def rsqrt(x, *, out=None):
     """1 / sqrt(x).
@@ -2610,6 +2774,7 @@ cdef object op_sigmoid(object x):
         jvp_sigmoid(y, x)
     return y
 
+
 cdef int jvp_sigmoid(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2620,6 +2785,7 @@ cdef int jvp_sigmoid(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (y * (1 - y)))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_sigmoid_(object x):
     cdef ThreadState* state = thread_state()
@@ -2633,12 +2799,14 @@ cdef object op_sigmoid_(object x):
     written.bump()
     return written
 
+
 cdef object op_sigmoid_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "sigmoid")
     x = as_operand(x, "sigmoid", "x")
     refuse_out(state, written, needs_grad(state, x), "sigmoid")
     return write_out(written, _sigmoid(array_of(x)), "sigmoid")
+
 
 def sigmoid(x, *, out=None):
     """1 / (1 + exp(-x)), without overflow.
@@ -2651,6 +2819,7 @@ def sigmoid(x, *, out=None):
 
 
 cdef Ufunc sign_ufunc = Ufunc(np.sign, "sign")
+
 
 cdef inline object _sign(object x):
     return sign_ufunc.unary(x)
@@ -2679,6 +2848,7 @@ cdef object op_sign(object x):
         jvp_sign(y, x)
     return y
 
+
 cdef int jvp_sign(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2692,6 +2862,7 @@ cdef int jvp_sign(object dual_y, object dual_x) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_sign_(object x):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(x, "sign_")
@@ -2704,6 +2875,7 @@ cdef object op_sign_(object x):
     written.bump()
     return written
 
+
 cdef object op_sign_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "sign")
@@ -2712,6 +2884,7 @@ cdef object op_sign_out(object x, object out):
     sign_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def sign(x, *, out=None):
     """x / abs(x), and 0 at 0, where the derivative is 0 too.
@@ -2724,6 +2897,7 @@ def sign(x, *, out=None):
 
 
 cdef Ufunc sin_ufunc = Ufunc(np.sin, "sin")
+
 
 cdef inline object _sin(object x):
     return sin_ufunc.unary(x)
@@ -2750,6 +2924,7 @@ cdef object op_sin(object x):
         jvp_sin(y, x)
     return y
 
+
 cdef int jvp_sin(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2760,6 +2935,7 @@ cdef int jvp_sin(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.cos(x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_sin_(object x):
     cdef ThreadState* state = thread_state()
@@ -2773,6 +2949,7 @@ cdef object op_sin_(object x):
     written.bump()
     return written
 
+
 cdef object op_sin_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "sin")
@@ -2781,6 +2958,7 @@ cdef object op_sin_out(object x, object out):
     sin_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def sin(x, *, out=None):
     """Sine.
@@ -2820,6 +2998,7 @@ cdef object op_sinc(object x):
         jvp_sinc(y, x)
     return y
 
+
 cdef int jvp_sinc(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2830,6 +3009,7 @@ cdef int jvp_sinc(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.sinc_derivative(x, 1))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_sinc_(object x):
     cdef ThreadState* state = thread_state()
@@ -2843,12 +3023,14 @@ cdef object op_sinc_(object x):
     written.bump()
     return written
 
+
 cdef object op_sinc_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "sinc")
     x = as_operand(x, "sinc", "x")
     refuse_out(state, written, needs_grad(state, x), "sinc")
     return write_out(written, _sinc(array_of(x)), "sinc")
+
 
 def sinc(x, *, out=None):
     """sin(pi x) / (pi x), and 1 at 0.
@@ -2890,6 +3072,7 @@ cdef object op_sinc_derivative(object x, object n):
         jvp_sinc_derivative(y, x, n)
     return y
 
+
 cdef int jvp_sinc_derivative(object dual_y, object dual_x, object n) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2901,6 +3084,7 @@ cdef int jvp_sinc_derivative(object dual_y, object dual_x, object n) except -1:
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 def sinc_derivative(x, n):
     """Derivative n of sinc, exact near 0 too.
 
@@ -2910,6 +3094,7 @@ def sinc_derivative(x, n):
 
 
 cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
+
 
 cdef inline object _sinh(object x):
     return sinh_ufunc.unary(x)
@@ -2936,6 +3121,7 @@ cdef object op_sinh(object x):
         jvp_sinh(y, x)
     return y
 
+
 cdef int jvp_sinh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -2946,6 +3132,7 @@ cdef int jvp_sinh(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * ops.cosh(x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_sinh_(object x):
     cdef ThreadState* state = thread_state()
@@ -2959,6 +3146,7 @@ cdef object op_sinh_(object x):
     written.bump()
     return written
 
+
 cdef object op_sinh_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "sinh")
@@ -2967,6 +3155,7 @@ cdef object op_sinh_out(object x, object out):
     sinh_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def sinh(x, *, out=None):
     """Hyperbolic sine.
@@ -2979,6 +3168,7 @@ def sinh(x, *, out=None):
 
 
 cdef Ufunc sqrt_ufunc = Ufunc(np.sqrt, "sqrt")
+
 
 cdef inline object _sqrt(object x):
     return sqrt_ufunc.unary(x)
@@ -3005,6 +3195,7 @@ cdef object op_sqrt(object x):
         jvp_sqrt(y, x)
     return y
 
+
 cdef int jvp_sqrt(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -3015,6 +3206,7 @@ cdef int jvp_sqrt(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (0.5 / y))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_sqrt_(object x):
     cdef ThreadState* state = thread_state()
@@ -3028,6 +3220,7 @@ cdef object op_sqrt_(object x):
     written.bump()
     return written
 
+
 cdef object op_sqrt_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "sqrt")
@@ -3036,6 +3229,7 @@ cdef object op_sqrt_out(object x, object out):
     sqrt_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def sqrt(x, *, out=None):
     """Square root; the derivative at 0 is infinite.
@@ -3048,6 +3242,7 @@ def sqrt(x, *, out=None):
 
 
 cdef Ufunc square_ufunc = Ufunc(np.square, "square")
+
 
 cdef inline object _square(object x):
     return square_ufunc.unary(x)
@@ -3074,6 +3269,7 @@ cdef object op_square(object x):
         jvp_square(y, x)
     return y
 
+
 cdef int jvp_square(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -3084,6 +3280,7 @@ cdef int jvp_square(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (2 * x))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_square_(object x):
     cdef ThreadState* state = thread_state()
@@ -3097,6 +3294,7 @@ cdef object op_square_(object x):
     written.bump()
     return written
 
+
 cdef object op_square_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "square")
@@ -3105,6 +3303,7 @@ cdef object op_square_out(object x, object out):
     square_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def square(x, *, out=None):
     """x * x.
@@ -3117,6 +3316,7 @@ def square(x, *, out=None):
 
 
 cdef Ufunc tan_ufunc = Ufunc(np.tan, "tan")
+
 
 cdef inline object _tan(object x):
     return tan_ufunc.unary(x)
@@ -3143,6 +3343,7 @@ cdef object op_tan(object x):
         jvp_tan(y, x)
     return y
 
+
 cdef int jvp_tan(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -3153,6 +3354,7 @@ cdef int jvp_tan(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (1 + y * y))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_tan_(object x):
     cdef ThreadState* state = thread_state()
@@ -3166,6 +3368,7 @@ cdef object op_tan_(object x):
     written.bump()
     return written
 
+
 cdef object op_tan_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "tan")
@@ -3174,6 +3377,7 @@ cdef object op_tan_out(object x, object out):
     tan_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def tan(x, *, out=None):
     """Tangent.
@@ -3186,6 +3390,7 @@ def tan(x, *, out=None):
 
 
 cdef Ufunc tanh_ufunc = Ufunc(np.tanh, "tanh")
+
 
 cdef inline object _tanh(object x):
     return tanh_ufunc.unary(x)
@@ -3212,6 +3417,7 @@ cdef object op_tanh(object x):
         jvp_tanh(y, x)
     return y
 
+
 cdef int jvp_tanh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -3222,6 +3428,7 @@ cdef int jvp_tanh(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, x_t * (1 - y * y))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_tanh_(object x):
     cdef ThreadState* state = thread_state()
@@ -3235,6 +3442,7 @@ cdef object op_tanh_(object x):
     written.bump()
     return written
 
+
 cdef object op_tanh_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "tanh")
@@ -3243,6 +3451,7 @@ cdef object op_tanh_out(object x, object out):
     tanh_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def tanh(x, *, out=None):
     """Hyperbolic tangent.
@@ -3255,6 +3464,7 @@ def tanh(x, *, out=None):
 
 
 cdef Ufunc trunc_ufunc = Ufunc(np.trunc, "trunc")
+
 
 cdef inline object _trunc(object x):
     return trunc_ufunc.unary(x)
@@ -3280,6 +3490,7 @@ cdef object op_trunc(object x):
         jvp_trunc(y, x)
     return y
 
+
 cdef int jvp_trunc(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -3289,6 +3500,7 @@ cdef int jvp_trunc(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, ops.zeros_like(x_t))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 cdef object op_trunc_(object x):
     cdef ThreadState* state = thread_state()
@@ -3302,6 +3514,7 @@ cdef object op_trunc_(object x):
     written.bump()
     return written
 
+
 cdef object op_trunc_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "trunc")
@@ -3310,6 +3523,7 @@ cdef object op_trunc_out(object x, object out):
     trunc_ufunc.into((array_of(x),), written.array)
     written.bump()
     return written
+
 
 def trunc(x, *, out=None):
     """x without its fraction.

@@ -12,7 +12,16 @@ from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _absolute, _cumprod, _isnan, _multiply, _ones_like, _shift, _sign, _where
+from gradspec.generated.kernels.forward cimport (
+    _absolute,
+    _cumprod,
+    _isnan,
+    _multiply,
+    _ones_like,
+    _shift,
+    _sign,
+    _where,
+)
 from gradspec.generated.functions.reductions cimport (
     EuclideanNormBackward,
     LogsumexpBackward,
@@ -27,16 +36,23 @@ from gradspec.generated.functions.reductions cimport (
     SumToBackward,
     VarBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
+    TensorBase,
+    array_of,
+    as_ints,
+    as_operand,
+    as_scalar,
+    dtype_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport attach_view, before, refuse_out, writable, write_out
 
 
 cdef object _all(object x, object axis, object keepdims):
@@ -55,6 +71,7 @@ cdef object op_all(object x, object axis, object keepdims):
     y = wrap_forward(_all(array_of(x), axis, keepdims))
     return y
 
+
 cdef object op_all_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "all")
@@ -62,6 +79,7 @@ cdef object op_all_out(object x, object axis, object keepdims, object out):
     axis = as_ints(axis, "all", "axis")
     keepdims = as_scalar(keepdims, "all", "keepdims")
     return write_out(written, _all(array_of(x), axis, keepdims), "all")
+
 
 def all(x, axis=None, keepdims=False, *, out=None):
     """Whether every element is nonzero.
@@ -89,6 +107,7 @@ cdef object op_any(object x, object axis, object keepdims):
     y = wrap_forward(_any(array_of(x), axis, keepdims))
     return y
 
+
 cdef object op_any_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "any")
@@ -96,6 +115,7 @@ cdef object op_any_out(object x, object axis, object keepdims, object out):
     axis = as_ints(axis, "any", "axis")
     keepdims = as_scalar(keepdims, "any", "keepdims")
     return write_out(written, _any(array_of(x), axis, keepdims), "any")
+
 
 def any(x, axis=None, keepdims=False, *, out=None):
     """Whether some element is nonzero.
@@ -122,6 +142,7 @@ cdef object op_count_nonzero(object x, object axis, object keepdims):
 
     y = wrap_forward(_count_nonzero(array_of(x), axis, keepdims))
     return y
+
 
 def count_nonzero(x, axis=None, keepdims=False):
     """Number of elements that are not 0.
@@ -165,6 +186,7 @@ cdef object op_euclidean_norm(object x, object axis, object keepdims):
         jvp_euclidean_norm(y, x, axis, keepdims)
     return y
 
+
 cdef int jvp_euclidean_norm(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -177,6 +199,7 @@ cdef int jvp_euclidean_norm(object dual_y, object dual_x, object axis, object ke
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims) / divisor)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def euclidean_norm(x, axis=None, keepdims=False):
     """Square root of the sum of squared moduli; the derivative at 0 is 0.
@@ -220,6 +243,7 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
         jvp_logsumexp(y, x, axis, keepdims)
     return y
 
+
 cdef int jvp_logsumexp(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -233,6 +257,7 @@ cdef int jvp_logsumexp(object dual_y, object dual_x, object axis, object keepdim
             y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
@@ -277,6 +302,7 @@ cdef object op_max(object x, object axis, object keepdims):
         jvp_max(y, x, axis, keepdims)
     return y
 
+
 cdef int jvp_max(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -292,6 +318,7 @@ cdef int jvp_max(object dual_y, object dual_x, object axis, object keepdims) exc
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_max_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "max")
@@ -300,6 +327,7 @@ cdef object op_max_out(object x, object axis, object keepdims, object out):
     keepdims = as_scalar(keepdims, "max", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "max")
     return write_out(written, _max(array_of(x), axis, keepdims), "max")
+
 
 def max(x, axis=None, keepdims=False, *, out=None):
     """Largest element, NaN if there is one; ties share the gradient equally.
@@ -343,6 +371,7 @@ cdef object op_mean(object x, object axis, object keepdims):
         jvp_mean(y, x, axis, keepdims)
     return y
 
+
 cdef int jvp_mean(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -352,6 +381,7 @@ cdef int jvp_mean(object dual_y, object dual_x, object axis, object keepdims) ex
         set_tangent(dual_y, level, ops.mean(x_t, axis, keepdims))
     return 0
 
+
 cdef object op_mean_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "mean")
@@ -360,6 +390,7 @@ cdef object op_mean_out(object x, object axis, object keepdims, object out):
     keepdims = as_scalar(keepdims, "mean", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "mean")
     return write_out(written, _mean(array_of(x), axis, keepdims), "mean")
+
 
 def mean(x, axis=None, keepdims=False, *, out=None):
     """Arithmetic mean.
@@ -406,6 +437,7 @@ cdef object op_min(object x, object axis, object keepdims):
         jvp_min(y, x, axis, keepdims)
     return y
 
+
 cdef int jvp_min(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -421,6 +453,7 @@ cdef int jvp_min(object dual_y, object dual_x, object axis, object keepdims) exc
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_min_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "min")
@@ -429,6 +462,7 @@ cdef object op_min_out(object x, object axis, object keepdims, object out):
     keepdims = as_scalar(keepdims, "min", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "min")
     return write_out(written, _min(array_of(x), axis, keepdims), "min")
+
 
 def min(x, axis=None, keepdims=False, *, out=None):
     """Smallest element, NaN if there is one; ties share the gradient equally.
@@ -454,6 +488,7 @@ cdef object op_nansum(object x, object axis, object keepdims):
         return ops.sum(ops.where(ops.isnan(x), 0, x), axis, keepdims)
     return wrap_forward(_nansum(array_of(x), axis, keepdims))
 
+
 def nansum(x, axis=None, keepdims=False):
     """Sum of the elements that are not NaN.
 
@@ -476,6 +511,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.vector_norm(x, ord, axis, keepdims)
     return wrap_forward(_norm(array_of(x), ord, axis, keepdims))
+
 
 def norm(x, ord=2, axis=None, keepdims=False):
     """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.
@@ -521,6 +557,7 @@ cdef object op_power_norm(object x, object ord, object axis, object keepdims):
         jvp_power_norm(y, x, ord, axis, keepdims)
     return y
 
+
 cdef int jvp_power_norm(object dual_y, object dual_x, object ord, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -534,6 +571,7 @@ cdef int jvp_power_norm(object dual_y, object dual_x, object ord, object axis, o
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def power_norm(x, ord, axis=None, keepdims=False):
     """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0.
@@ -576,6 +614,7 @@ cdef object op_prod(object x, object axis, object keepdims):
         jvp_prod(y, x, axis, keepdims)
     return y
 
+
 cdef int jvp_prod(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -587,6 +626,7 @@ cdef int jvp_prod(object dual_y, object dual_x, object axis, object keepdims) ex
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_prod_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "prod")
@@ -595,6 +635,7 @@ cdef object op_prod_out(object x, object axis, object keepdims, object out):
     keepdims = as_scalar(keepdims, "prod", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "prod")
     return write_out(written, _prod(array_of(x), axis, keepdims), "prod")
+
 
 def prod(x, axis=None, keepdims=False, *, out=None):
     """Product; every derivative is exact at zeros too.
@@ -632,6 +673,7 @@ cdef object op_product_of_others(object x, object axis):
             return before * after
         return ops.product_of_others(x, axes[:1]) * ops.product_of_others(ops.prod(x, axes[:1], True), axes[1:])
     return wrap_forward(_product_of_others(array_of(x), axis))
+
 
 def product_of_others(x, axis=None):
     """y[i] = product of all elements along `axis` but x[i].
@@ -677,6 +719,7 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
         jvp_std(y, x, axis, keepdims, correction)
     return y
 
+
 cdef int jvp_std(object dual_y, object dual_x, object axis, object keepdims, object correction) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -690,6 +733,7 @@ cdef int jvp_std(object dual_y, object dual_x, object axis, object keepdims, obj
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / divisor)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def std(x, axis=None, keepdims=False, *, correction=0):
     """Square root of var; the derivative at 0 is 0.
@@ -731,6 +775,7 @@ cdef object op_sum(object x, object axis, object keepdims):
         jvp_sum(y, x, axis, keepdims)
     return y
 
+
 cdef int jvp_sum(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -740,6 +785,7 @@ cdef int jvp_sum(object dual_y, object dual_x, object axis, object keepdims) exc
         set_tangent(dual_y, level, ops.sum(x_t, axis, keepdims))
     return 0
 
+
 cdef object op_sum_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "sum")
@@ -748,6 +794,7 @@ cdef object op_sum_out(object x, object axis, object keepdims, object out):
     keepdims = as_scalar(keepdims, "sum", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "sum")
     return write_out(written, _sum(array_of(x), axis, keepdims), "sum")
+
 
 def sum(x, axis=None, keepdims=False, *, out=None):
     """Sum.
@@ -792,6 +839,7 @@ cdef object op_unreduce(object x, object shape, object axis, object keepdims):
         jvp_unreduce(y, x, shape, axis, keepdims)
     return y
 
+
 cdef int jvp_unreduce(object dual_y, object dual_x, object shape, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -800,6 +848,7 @@ cdef int jvp_unreduce(object dual_y, object dual_x, object shape, object axis, o
             continue
         set_tangent(dual_y, level, ops.unreduce(x_t, shape, axis, keepdims))
     return 0
+
 
 def unreduce(x, shape, axis=None, keepdims=False):
     """Read-only view of `x` with the reduced axes back at their length in `shape`; the adjoint of sum.
@@ -838,6 +887,7 @@ cdef object op_sum_to(object x, object shape):
         jvp_sum_to(y, x, shape)
     return y
 
+
 cdef int jvp_sum_to(object dual_y, object dual_x, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -846,6 +896,7 @@ cdef int jvp_sum_to(object dual_y, object dual_x, object shape) except -1:
             continue
         set_tangent(dual_y, level, ops.sum_to(x_t, shape))
     return 0
+
 
 def sum_to(x, shape):
     """Sum over the axes along which an array of the given shape would be broadcast to `x`.
@@ -890,6 +941,7 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
         jvp_var(y, x, axis, keepdims, correction)
     return y
 
+
 cdef int jvp_var(object dual_y, object dual_x, object axis, object keepdims, object correction) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -902,6 +954,7 @@ cdef int jvp_var(object dual_y, object dual_x, object axis, object keepdims, obj
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count)
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def var(x, axis=None, keepdims=False, *, correction=0):
     """Mean squared distance from the mean, with the count less `correction` as divisor.
@@ -926,6 +979,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
         return ops.euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == 1e309 else ops.min(ops.absolute(x), axis, keepdims) if ord == -1e309 else ops.power_norm(x, ord, axis, keepdims)
     return wrap_forward(_vector_norm(array_of(x), ord, axis, keepdims))
 
+
 cdef object op_vector_norm_out(object x, object ord, object axis, object keepdims, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "vector_norm")
@@ -935,6 +989,7 @@ cdef object op_vector_norm_out(object x, object ord, object axis, object keepdim
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "vector_norm")
     return write_out(written, _vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")
+
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0.

@@ -6,8 +6,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
 from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
@@ -19,16 +17,13 @@ from gradspec.generated.functions.scans cimport (
     LinearRecurrenceBackward,
     ShiftBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.saved_variable cimport save_input, save_output
+from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, shape_of, wrap_forward
+from gradspec.view cimport before, refuse_out, writable, write_out
 
 
 cdef object _cumprod(object x, object axis, object reverse):
@@ -66,6 +61,7 @@ cdef object op_cumprod(object x, object axis, object reverse):
         jvp_cumprod(y, x, axis, reverse)
     return y
 
+
 cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -82,6 +78,7 @@ cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) 
         set_tangent(dual_y, level, y_t)
     return 0
 
+
 cdef object op_cumprod_out(object x, object axis, object reverse, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "cumprod")
@@ -90,6 +87,7 @@ cdef object op_cumprod_out(object x, object axis, object reverse, object out):
     reverse = as_scalar(reverse, "cumprod", "reverse")
     refuse_out(state, written, needs_grad(state, x), "cumprod")
     return write_out(written, _cumprod(array_of(x), axis, reverse), "cumprod")
+
 
 def cumprod(x, axis=None, *, reverse=False, out=None):
     """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too.
@@ -133,6 +131,7 @@ cdef object op_cumsum(object x, object axis, object reverse):
         jvp_cumsum(y, x, axis, reverse)
     return y
 
+
 cdef int jvp_cumsum(object dual_y, object dual_x, object axis, object reverse) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -142,6 +141,7 @@ cdef int jvp_cumsum(object dual_y, object dual_x, object axis, object reverse) e
         set_tangent(dual_y, level, ops.cumsum(x_t, axis, reverse=reverse))
     return 0
 
+
 cdef object op_cumsum_out(object x, object axis, object reverse, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "cumsum")
@@ -150,6 +150,7 @@ cdef object op_cumsum_out(object x, object axis, object reverse, object out):
     reverse = as_scalar(reverse, "cumsum", "reverse")
     refuse_out(state, written, needs_grad(state, x), "cumsum")
     return write_out(written, _cumsum(array_of(x), axis, reverse), "cumsum")
+
 
 def cumsum(x, axis=None, *, reverse=False, out=None):
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.
@@ -182,6 +183,7 @@ cdef object op_diff(object x, object n, object axis):
         earlier = formulas.slice_along(axis, None, -1)
         return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), n - 1, axis)
     return wrap_forward(_diff(array_of(x), n, axis))
+
 
 def diff(x, n=1, axis=-1):
     """Each element less the one before it, `n` times.
@@ -226,6 +228,7 @@ cdef object op_linear_recurrence(object a, object b, object axis, object reverse
         jvp_linear_recurrence(y, a, b, axis, reverse)
     return y
 
+
 cdef int jvp_linear_recurrence(object dual_y, object dual_a, object dual_b, object axis, object reverse) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
@@ -242,6 +245,7 @@ cdef int jvp_linear_recurrence(object dual_y, object dual_a, object dual_b, obje
             y_t = plus(y_t, ops.linear_recurrence(a, b_t, axis, reverse=reverse))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def linear_recurrence(a, b, axis=-1, *, reverse=False):
     """y[i] = a[i] * y[i-1] + b[i] from y[-1] = 0, or with y[i+1] from the end where `reverse`; `a` and `b` of one shape.
@@ -283,6 +287,7 @@ cdef object op_shift(object x, object n, object axis, object fill):
         jvp_shift(y, x, n, axis, fill)
     return y
 
+
 cdef int jvp_shift(object dual_y, object dual_x, object n, object axis, object fill) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -292,6 +297,7 @@ cdef int jvp_shift(object dual_y, object dual_x, object n, object axis, object f
             y_t = plus(y_t, ops.shift(x_t, n, axis))
         set_tangent(dual_y, level, y_t)
     return 0
+
 
 def shift(x, n, axis=-1, fill=0):
     """y[i] = x[i-n] along `axis`, and `fill` where that is outside.

@@ -8,24 +8,18 @@ from cpython.ref cimport PyObject
 
 import numpy as np
 
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport _take_along_axis
-from gradspec.generated.functions.sorting cimport (
-    TopkBackward,
-)
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.generated.functions.sorting cimport TopkBackward
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
-from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
-)
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.kernels.ufunc cimport as_array
+from gradspec.saved_variable cimport save_output
+from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, shape_of, wrap_forward
 
 
 cdef object _argmax(object x, object axis, object keepdims):
@@ -43,6 +37,7 @@ cdef object op_argmax(object x, object axis, object keepdims):
 
     indices = wrap_forward(_argmax(array_of(x), axis, keepdims))
     return indices
+
 
 def argmax(x, axis=None, keepdims=False):
     """Position of the first largest element along `axis`, or in C order when it is None.
@@ -67,6 +62,7 @@ cdef object op_argmin(object x, object axis, object keepdims):
 
     indices = wrap_forward(_argmin(array_of(x), axis, keepdims))
     return indices
+
 
 def argmin(x, axis=None, keepdims=False):
     """Position of the first smallest element along `axis`, or in C order when it is None.
@@ -93,6 +89,7 @@ cdef object op_argsort(object x, object axis, object descending, object stable):
     indices = wrap_forward(_argsort(array_of(x), axis, descending, stable))
     return indices
 
+
 def argsort(x, axis=-1, *, descending=False, stable=True):
     """The order that sorts `x` along `axis`; equal elements keep theirs.
 
@@ -116,6 +113,7 @@ cdef object op_searchsorted(object sorted_sequence, object values, object side):
     indices = wrap_forward(_searchsorted(array_of(sorted_sequence), array_of(values), side))
     return indices
 
+
 def searchsorted(sorted_sequence, values, side='left'):
     """Where to insert each value so that the sorted sequence stays sorted.
 
@@ -138,6 +136,7 @@ cdef object op_sort(object x, object axis, object descending, object stable):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
     return wrap_forward(_sort(array_of(x), axis, descending, stable))
+
 
 def sort(x, axis=-1, *, descending=False, stable=True):
     """Sorted along `axis`; equal elements keep their order.
@@ -181,6 +180,7 @@ cdef object op_topk(object x, object k, object axis, object largest):
         jvp_topk(values, indices, x, k, axis, largest)
     return values, indices
 
+
 cdef int jvp_topk(object dual_values, object dual_indices, object dual_x, object k, object axis, object largest) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -191,6 +191,7 @@ cdef int jvp_topk(object dual_values, object dual_indices, object dual_x, object
             values_t = plus(values_t, ops.take_along_axis(x_t, indices, axis))
         set_tangent(dual_values, level, values_t)
     return 0
+
 
 def topk(x, k, axis=-1, *, largest=True):
     """The `k` largest or smallest elements along `axis`, in order, and where they stood.

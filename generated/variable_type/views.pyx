@@ -29,16 +29,22 @@ from gradspec.generated.functions.views cimport (
     SqueezeBackward,
     SwapaxesBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.saved_variable cimport save_input, save_inputs, save_output
+from gradspec.kernels.ufunc cimport as_array
 from gradspec.tensor cimport (
-    TensorBase, array_of, arrays_of, as_dtype, as_index, as_ints, as_mask, as_operand, as_operands, as_scalar, dtype_of,
-    ndim_of, shape_of, size_of, wrap_forward,
+    TensorBase,
+    array_of,
+    as_ints,
+    as_operand,
+    as_scalar,
+    dtype_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, finish_inplace, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport attach_view
 
 
 cdef object _broadcast_to(object x, object shape):
@@ -70,6 +76,7 @@ cdef object op_broadcast_to(object x, object shape):
         jvp_broadcast_to(y, x, shape)
     return y
 
+
 cdef int jvp_broadcast_to(object dual_y, object dual_x, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -78,6 +85,7 @@ cdef int jvp_broadcast_to(object dual_y, object dual_x, object shape) except -1:
             continue
         set_tangent(dual_y, level, ops.broadcast_to(x_t, shape))
     return 0
+
 
 def broadcast_to(x, shape):
     """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
@@ -99,6 +107,7 @@ cdef object op_diag(object x, object k):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.diag_embed(x, k) if ndim_of(x) == 1 else ops.diagonal(x, k)
     return wrap_forward(_diag(array_of(x), k))
+
 
 def diag(x, k=0):
     """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`.
@@ -141,6 +150,7 @@ cdef object op_diag_embed(object x, object offset, object axis1, object axis2):
         jvp_diag_embed(y, x, offset, axis1, axis2)
     return y
 
+
 cdef int jvp_diag_embed(object dual_y, object dual_x, object offset, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -149,6 +159,7 @@ cdef int jvp_diag_embed(object dual_y, object dual_x, object offset, object axis
             continue
         set_tangent(dual_y, level, ops.diag_embed(x_t, offset, axis1, axis2))
     return 0
+
 
 def diag_embed(x, offset=0, axis1=-2, axis2=-1):
     """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere.
@@ -193,6 +204,7 @@ cdef object op_diagonal(object x, object offset, object axis1, object axis2):
         jvp_diagonal(y, x, offset, axis1, axis2)
     return y
 
+
 cdef int jvp_diagonal(object dual_y, object dual_x, object offset, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -201,6 +213,7 @@ cdef int jvp_diagonal(object dual_y, object dual_x, object offset, object axis1,
             continue
         set_tangent(dual_y, level, ops.diagonal(x_t, offset, axis1, axis2))
     return 0
+
 
 def diagonal(x, offset=0, axis1=0, axis2=1):
     """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis.
@@ -244,6 +257,7 @@ cdef object op_diagonal_backward(object x, object shape, object offset, object a
         jvp_diagonal_backward(y, x, shape, offset, axis1, axis2)
     return y
 
+
 cdef int jvp_diagonal_backward(object dual_y, object dual_x, object shape, object offset, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -252,6 +266,7 @@ cdef int jvp_diagonal_backward(object dual_y, object dual_x, object shape, objec
             continue
         set_tangent(dual_y, level, ops.diagonal_backward(x_t, shape, offset, axis1, axis2))
     return 0
+
 
 def diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
     """Zeros of the given shape with the last axis of `x` on a diagonal; the adjoint of diagonal.
@@ -291,6 +306,7 @@ cdef object op_expand_dims(object x, object axis):
         jvp_expand_dims(y, x, axis)
     return y
 
+
 cdef int jvp_expand_dims(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -299,6 +315,7 @@ cdef int jvp_expand_dims(object dual_y, object dual_x, object axis) except -1:
             continue
         set_tangent(dual_y, level, ops.expand_dims(x_t, axis))
     return 0
+
 
 def expand_dims(x, axis=0):
     """New axes of length 1 at the given positions of the result.
@@ -321,6 +338,7 @@ cdef object op_flatten(object x, object start_axis, object end_axis):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
     return wrap_forward(_flatten(array_of(x), start_axis, end_axis))
+
 
 def flatten(x, start_axis=0, end_axis=-1):
     """The axes from `start_axis` to `end_axis` merged into one.
@@ -360,6 +378,7 @@ cdef object op_flip(object x, object axis):
         jvp_flip(y, x, axis)
     return y
 
+
 cdef int jvp_flip(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -368,6 +387,7 @@ cdef int jvp_flip(object dual_y, object dual_x, object axis) except -1:
             continue
         set_tangent(dual_y, level, ops.flip(x_t, axis))
     return 0
+
 
 def flip(x, axis=None):
     """Order reversed along `axis`, or along every axis when it is None.
@@ -388,6 +408,7 @@ cdef object op_mH(object x):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.conj(ops.mT(x)) if formulas.is_complex(dtype_of(x)) else ops.mT(x)
     return wrap_forward(_mH(array_of(x)))
+
 
 def mH(x):
     """Conjugate transpose of the last two axes; a view of a real array.
@@ -425,6 +446,7 @@ cdef object op_mT(object x):
         jvp_mT(y, x)
     return y
 
+
 cdef int jvp_mT(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -433,6 +455,7 @@ cdef int jvp_mT(object dual_y, object dual_x) except -1:
             continue
         set_tangent(dual_y, level, ops.mT(x_t))
     return 0
+
 
 def mT(x):
     """Transpose of the last two axes.
@@ -474,6 +497,7 @@ cdef object op_moveaxis(object x, object source, object destination):
         jvp_moveaxis(y, x, source, destination)
     return y
 
+
 cdef int jvp_moveaxis(object dual_y, object dual_x, object source, object destination) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -482,6 +506,7 @@ cdef int jvp_moveaxis(object dual_y, object dual_x, object source, object destin
             continue
         set_tangent(dual_y, level, ops.moveaxis(x_t, source, destination))
     return 0
+
 
 def moveaxis(x, source, destination):
     """Axes `source` moved to `destination`; the others keep their order.
@@ -521,6 +546,7 @@ cdef object op_permute_dims(object x, object axes):
         jvp_permute_dims(y, x, axes)
     return y
 
+
 cdef int jvp_permute_dims(object dual_y, object dual_x, object axes) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -529,6 +555,7 @@ cdef int jvp_permute_dims(object dual_y, object dual_x, object axes) except -1:
             continue
         set_tangent(dual_y, level, ops.permute_dims(x_t, axes))
     return 0
+
 
 def permute_dims(x, axes=None):
     """Axes in the given order, reversed when `axes` is None.
@@ -549,6 +576,7 @@ cdef object op_ravel(object x):
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.reshape(x, (-1,))
     return wrap_forward(_ravel(array_of(x)))
+
 
 def ravel(x):
     """One axis that holds every element in C order.
@@ -588,6 +616,7 @@ cdef object op_reshape(object x, object shape):
         jvp_reshape(y, x, shape)
     return y
 
+
 cdef int jvp_reshape(object dual_y, object dual_x, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -596,6 +625,7 @@ cdef int jvp_reshape(object dual_y, object dual_x, object shape) except -1:
             continue
         set_tangent(dual_y, level, ops.reshape(x_t, shape))
     return 0
+
 
 def reshape(x, shape):
     """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it.
@@ -636,6 +666,7 @@ cdef object op_roll(object x, object shift, object axis):
         jvp_roll(y, x, shift, axis)
     return y
 
+
 cdef int jvp_roll(object dual_y, object dual_x, object shift, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -644,6 +675,7 @@ cdef int jvp_roll(object dual_y, object dual_x, object shift, object axis) excep
             continue
         set_tangent(dual_y, level, ops.roll(x_t, shift, axis))
     return 0
+
 
 def roll(x, shift, axis=None):
     """Elements shifted cyclically along `axis`, or in C order when it is None.
@@ -685,6 +717,7 @@ cdef object op_rot90(object x, object k, object axes):
         jvp_rot90(y, x, k, axes)
     return y
 
+
 cdef int jvp_rot90(object dual_y, object dual_x, object k, object axes) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -693,6 +726,7 @@ cdef int jvp_rot90(object dual_y, object dual_x, object k, object axes) except -
             continue
         set_tangent(dual_y, level, ops.rot90(x_t, k, axes))
     return 0
+
 
 def rot90(x, k=1, axes=(0, 1)):
     """Rotation by `k` quarter turns from the first of `axes` towards the second.
@@ -732,6 +766,7 @@ cdef object op_squeeze(object x, object axis):
         jvp_squeeze(y, x, axis)
     return y
 
+
 cdef int jvp_squeeze(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -740,6 +775,7 @@ cdef int jvp_squeeze(object dual_y, object dual_x, object axis) except -1:
             continue
         set_tangent(dual_y, level, ops.squeeze(x_t, axis))
     return 0
+
 
 def squeeze(x, axis=None):
     """Without the given axes of length 1, or without all of them when `axis` is None.
@@ -781,6 +817,7 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
         jvp_swapaxes(y, x, axis1, axis2)
     return y
 
+
 cdef int jvp_swapaxes(object dual_y, object dual_x, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
@@ -789,6 +826,7 @@ cdef int jvp_swapaxes(object dual_y, object dual_x, object axis1, object axis2) 
             continue
         set_tangent(dual_y, level, ops.swapaxes(x_t, axis1, axis2))
     return 0
+
 
 def swapaxes(x, axis1, axis2):
     """Two axes exchanged.
