@@ -68,12 +68,22 @@ cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node 
     cdef int extra = len(current) - len(shape)
     fits = extra >= 0 and all([n == 1 or n == m for n, m in zip(shape, current[extra:])])
     if not fits:
-        raise RuntimeError(f"Function {'' if source is None else source.name()} returned an invalid gradient for "
-                           f"{node.name()} - got {list(current)} but expected shape compatible with {list(shape)}")
+        raise RuntimeError(f"Function {'GraphRoot' if source is None else source.name()} returned an invalid gradient at index "
+                           f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
+                           f"compatible with {list(shape)}")
     if recording:
         return ops.sum_to(grad, shape)
     axes = tuple(range(extra)) + tuple([i + extra for i, n in enumerate(shape) if n == 1 and current[i + extra] != 1])
     return np.add.reduce(grad, axis=axes, keepdims=True).reshape(shape)
+
+
+cdef int index_of(Node source, Node target) noexcept:
+    """Which input of `source` was made by `target`; the first where there are several."""
+    cdef int i
+    for i in range(len(source.next_nodes)):
+        if source.next_nodes[i] is target:
+            return i
+    return 0
 
 
 cdef object accumulate(object total, object term, bint recording):
