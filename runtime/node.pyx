@@ -192,6 +192,14 @@ cdef class Node:
         """
         return RemovableHandle(self.ensure_hooks().pre, _checked(hook))
 
+    def __call__(self, *grads):
+        """The gradients of the inputs from those of the outputs, tensors both, without running any hook."""
+        if len(grads) != self.n_outputs:
+            raise TypeError(f"{self.name()} expected {self.n_outputs} arguments, got {len(grads)} instead")
+        if all([grad is None for grad in grads]) and not self.takes_undefined():
+            return None if len(self.next_nodes) == 1 else (None,) * len(self.next_nodes)
+        return self.apply_recorded(grads[0] if self.outputs == NULL else list(grads))
+
     def __repr__(self):
         return f"<{self.name()} at {id(self):#x}>"
 
