@@ -452,6 +452,7 @@ cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_gr
     task.keep_graph, task.create_graph = keep_graph, create_graph
     task.recording = create_graph or state.flags & DUAL != 0
     task.everything = inputs is None
+    task.capturing = capture
     task.ready = ReadyQueue.__new__(ReadyQueue)
     task.root = root
     task.captures, task.callbacks = {}, []
@@ -492,6 +493,23 @@ def current_graph_task_id():
     """Id of the backward pass that runs in this thread, -1 outside."""
     cdef uint64_t task = thread_state().graph_task
     return task if task else -1
+
+
+def will_engine_execute_node(node):
+    """Whether the running backward pass is still going to run `node`, or is just running its hooks."""
+    cdef GraphTask task = tasks_by_id.get(thread_state().graph_task)
+    cdef TaskSlot* slot
+    if task is None:
+        raise RuntimeError("will_engine_execute_node: can only be called during the backward pass")
+    if not isinstance(node, Node):
+        raise RuntimeError(f"will_engine_execute_node: expects an grad_fn, got {type(node).__name__}")
+    if task.capturing and isinstance(node, AccumulateGrad):
+        raise RuntimeError("will_engine_execute_node: was called with the accumulator of a leaf while you are currently "
+                           "running autograd.grad(), which accumulates into no leaf")
+    if (<Node> node).slot.task != task.id and (task.shared is None or node not in task.shared):
+        return False
+    slot = task.slot(node)
+    return bool(slot.needed or slot.captured)
 
 
 def queue_callback(callback):
