@@ -136,7 +136,7 @@ cdef object tangents_of(object operands, int level, bint fill):
         return [tangents_of(item, level, True) for item in operands]
     tangent = tangent_of(operands, level)
     if tangent is None and fill:
-        return ops.zeros_like(operands) if isinstance(operands, TensorBase) else operands * 0
+        return ops.zeros_like(operands) if isinstance(operands, TensorBase) else 0  # a number may be infinite
     return tangent
 
 

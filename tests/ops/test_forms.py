@@ -1,0 +1,273 @@
+"""Every way to call an operator gives what its function gives: aliases, methods, operators, in place, `out=`, in no mode."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import forward_ad, grad
+from gradspec.dispatch import ops
+
+from .calls import DOUBLE, array, cases, entries, flat, in_place_only
+
+NAMESPACES = {"": gs, "linalg": gs.linalg, "nn": gs.nn}
+
+
+def same(found, expected):
+    """Equal to the bit, NaN included, with equal dtypes and shapes."""
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected):
+        assert one.dtype == other.dtype and one.shape == other.shape
+        np.testing.assert_array_equal(array(one), array(other))
+
+
+def call(case, function, arguments):
+    positional = [arguments[name] for name, _, _, keyword_only in case.op.arguments if not keyword_only]
+    keywords = {name: arguments[name] for name, _, _, keyword_only in case.op.arguments if keyword_only}
+    return flat(function(*positional, **keywords))
+
+
+# `empty` and `empty_like` hold whatever the memory held.
+COMPARABLE = [c for c in cases(lambda op: not in_place_only(op) and not op.name.startswith("empty"))]
+
+
+class TestBindings:
+    @pytest.mark.parametrize("op", entries(lambda op: "function" in op.variants))
+    def test_function_and_its_aliases(self, op):
+        for name in (op.name, *op.aliases):
+            assert getattr(NAMESPACES[op.namespace], name) is not None
+
+    @pytest.mark.parametrize("op", entries(lambda op: "function" in op.variants))
+    def test_docstring_says_what_it_computes(self, op):
+        doc = inspect.getdoc(getattr(ops, op.name))
+        assert " ".join(op.doc.split()) in " ".join(doc.split())
+
+    @pytest.mark.parametrize("op", entries(lambda op: {"method", "inplace"} & set(op.variants)))
+    def test_methods_and_their_aliases(self, op):
+        for name in (op.name, *op.aliases):
+            if "method" in op.variants:
+                assert callable(getattr(gs.Tensor, name)) or isinstance(getattr(gs.Tensor, name), property) or (
+                    inspect.isdatadescriptor(getattr(gs.Tensor, name))
+                )  # fmt: skip
+            if "inplace" in op.variants and "method" in op.variants:
+                assert callable(getattr(gs.Tensor, name + "_"))
+
+    @pytest.mark.parametrize("op", entries(lambda op: op.operator))
+    def test_operators(self, op):
+        assert callable(getattr(gs.Tensor, op.operator))
+
+    @pytest.mark.parametrize("op", entries())
+    def test_arguments_are_those_of_the_signature(self, op):
+        if not op.node and op.form == "nondifferentiable" and not op.inputs and "requires_grad" in str(op.signature):
+            return
+        with pytest.raises(TypeError, match=op.name):
+            getattr(ops, op.name)(no_such_argument=1)
+
+
+@pytest.mark.parametrize("case", COMPARABLE)
+def test_positional_arguments(case):
+    same(call(case, getattr(ops, case.op.name), case.arguments()), case.all_outputs(*case.arrays))
+
+
+@pytest.mark.parametrize("case", [c for c in COMPARABLE if "method" in c.values[0].op.variants])
+def test_method(case):
+    arguments = case.arguments()
+    names = [name for name, _, _, _ in case.op.arguments]
+    first = next(name for name, type_, _, _ in case.op.arguments if type_ == "Array")
+    if not isinstance(arguments[first], np.ndarray):
+        return  # a number has no methods
+    method = getattr(gs.asarray(arguments[first]), case.op.name)
+    if not callable(method):  # a property: x.real, x.mT
+        assert names == [first]
+        return same(flat(method), case.all_outputs(*case.arrays))
+    rest = {name: value for name, value in arguments.items() if name != first}
+    same(flat(method(**rest)), case.all_outputs(*case.arrays))
+
+
+@pytest.mark.parametrize("case", [c for c in COMPARABLE if c.values[0].op.operator])
+def test_operator(case):
+    arguments = case.arguments()
+    values = [gs.asarray(v) if isinstance(v, np.ndarray) else v for v in arguments.values()]
+    if not isinstance(values[0], gs.Tensor):
+        if not isinstance(values[1], gs.Tensor):
+            return  # Python computes with two numbers
+        reflected = case.op.operator.replace("__", "__r", 1)
+        if not hasattr(gs.Tensor, reflected):
+            return  # comparisons: Python swaps them
+        return same(flat(getattr(values[1], reflected)(values[0])), case.all_outputs(*case.arrays))
+    same(flat(getattr(values[0], case.op.operator)(*values[1:])), case.all_outputs(*case.arrays))
+
+
+@pytest.mark.parametrize("case", [c for c in COMPARABLE if c.values[0].op.inputs])
+def test_values_do_not_depend_on_what_is_recorded(case):
+    """Graphs and tangents are attached to the same values."""
+    plain = case.all_outputs(*case.leaves(requires_grad=False))
+    same(case.all_outputs(*case.leaves()), plain)
+    with gs.no_grad():
+        outputs = case.all_outputs(*case.leaves())
+        same(outputs, plain)
+        assert not any(y.requires_grad for y in outputs)
+    with forward_ad.dual_level():
+        duals = [forward_ad.make_dual(x, gs.ones_like(x)) for x in case.leaves(requires_grad=False)]
+        same(case.all_outputs(*duals), plain)
+
+
+class TestInPlace:
+    INPLACE = [c for c in cases(lambda op: "inplace" in op.variants)]
+
+    @staticmethod
+    def target(case, arguments):
+        """The array that is written to, or None where the result does not fit into it."""
+        first = case.op.arguments[0][0]
+        if not isinstance(arguments[first], np.ndarray):
+            return None
+        expected = case.all_outputs(*case.arrays)[0]
+        fits = expected.shape == arguments[first].shape
+        return arguments[first] if fits and np.can_cast(expected.dtype, arguments[first].dtype, "same_kind") else None
+
+    @pytest.mark.parametrize("case", INPLACE)
+    def test_writes_what_the_function_gives(self, case):
+        arguments = case.arguments()
+        array_ = self.target(case, arguments)
+        x = gs.asarray(arguments[case.op.arguments[0][0]])
+        rest = [arguments[name] for name, *_ in case.op.arguments[1:]]
+        function = getattr(ops, case.op.name + "_", None) or getattr(x, case.op.name + "_", None)
+        if function is None:
+            function = getattr(NAMESPACES[case.op.namespace], case.op.name + "_")
+        method = getattr(x, case.op.name + "_", None)
+        run = (lambda: method(*rest)) if method is not None else (lambda: function(x, *rest))
+        if array_ is None:
+            if isinstance(arguments[case.op.arguments[0][0]], np.ndarray):
+                before = array(x).copy()
+                with pytest.raises((RuntimeError, ValueError, TypeError), match=case.op.name):
+                    run()
+                np.testing.assert_array_equal(array(x), before)
+                assert x._version == 0
+            return
+        memory = x.numpy()
+        assert run() is x
+        assert x.numpy() is memory and x._version == 1
+        expected = case.all_outputs(*case.arrays)[0]
+        np.testing.assert_array_equal(memory, array(expected).astype(memory.dtype))
+
+    @pytest.mark.parametrize("case", [c for c in INPLACE if c.values[0].op.inputs])
+    def test_gradient_is_that_of_the_function(self, case):
+        arguments = case.arguments()
+        first = case.op.arguments[0][0]
+        if self.target(case, arguments) is None or not case.places or case.places[0] != (first, None):
+            return  # refused, as above
+        plain, written = case.leaves(), case.leaves()
+        expected = case(*plain)
+        at = case.with_arrays(written)
+        at[first] = target = ops.copy(written[0])
+        getattr(target, case.op.name + "_")(*[at[name] for name, *_ in case.op.arguments[1:]]) if hasattr(
+            target, case.op.name + "_") else getattr(NAMESPACES[case.op.namespace], case.op.name + "_")(
+            target, *[at[name] for name, *_ in case.op.arguments[1:]])  # fmt: skip
+        same([target], [y for y in expected][:1])
+        if not expected[0].requires_grad:
+            return
+        weight = gs.tensor(np.random.default_rng(3).uniform(0.5, 1.5, target.shape).astype(target.dtype))
+        found = grad(target, written, weight, materialize_grads=True)
+        same(found, grad(expected[0], plain, weight, materialize_grads=True))
+
+    @pytest.mark.parametrize("op", entries(lambda op: "inplace" in op.variants and op.inputs))
+    def test_refuses_a_leaf_and_changes_nothing(self, op):
+        case = next(c.values[0] for c in cases(lambda o: o is op) if c.values[0].places)
+        x, rest = case.leaves()[0], None
+        arguments = case.with_arrays([x])
+        rest = [arguments[name] for name, *_ in op.arguments[1:]]
+        before = array(x).copy()
+        function = getattr(x, op.name + "_", None)
+        function = function or (lambda *r: getattr(NAMESPACES[op.namespace], op.name + "_")(x, *r))
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+            function(*rest)
+        np.testing.assert_array_equal(array(x), before)
+        assert x._version == 0
+
+
+class TestOut:
+    OUT = [c for c in cases(lambda op: "out" in op.variants)]
+
+    @pytest.mark.parametrize("case", OUT)
+    def test_writes_into_out(self, case):
+        expected = case.all_outputs(*case.arrays)[0]
+        out = gs.empty(expected.shape, dtype=expected.dtype)
+        memory = out.numpy()
+        result = getattr(ops, case.op.name)(**case.arguments(), out=out)
+        assert result is out and out.numpy() is memory and out._version == 1
+        np.testing.assert_array_equal(memory, array(expected))
+
+    @pytest.mark.parametrize("op", entries(lambda op: "out" in op.variants))
+    def test_refuses_a_wrong_shape_and_changes_nothing(self, op):
+        case = cases(lambda o: o is op)[0].values[0]
+        expected = case.all_outputs(*case.arrays)[0]
+        out = gs.zeros((7, *expected.shape, 5), dtype=expected.dtype)
+        with pytest.raises((RuntimeError, ValueError), match=op.name):
+            getattr(ops, op.name)(**case.arguments(), out=out)
+        assert not array(out).any() and out._version == 0
+
+    @pytest.mark.parametrize("op", entries(lambda op: "out" in op.variants and op.inputs))
+    def test_refuses_what_requires_grad(self, op):
+        case = cases(lambda o: o is op)[0].values[0]
+        expected = case.all_outputs(*case.arrays)[0]
+        out = gs.zeros(expected.shape, dtype=expected.dtype)
+        with pytest.raises(RuntimeError, match="out="):
+            getattr(ops, op.name)(**case.with_arrays(case.leaves()), out=out)
+        assert not array(out).any()
+        with gs.no_grad():
+            getattr(ops, op.name)(**case.with_arrays(case.leaves()), out=out)
+        np.testing.assert_array_equal(array(out), array(expected))
+
+
+class TestDtypes:
+    SINGLE = {key: tuple({np.float64: np.float32, np.complex128: np.complex64}.get(d, d) for d in dtypes)
+              for key, dtypes in DOUBLE.items()}  # fmt: skip
+    # float32 differences are noise: compared with double precision instead.
+    TOLERANCE = {"rtol": 2e-4, "atol": 2e-4}
+
+    @pytest.mark.parametrize("case", cases(lambda op: op.inputs and not op.name.startswith("astype"), SINGLE))
+    def test_single_precision_stays_single(self, case):
+        """Values, gradients and tangents are of the input's precision, and agree with double precision."""
+        leaves = case.leaves()
+        if not leaves:
+            return
+        outputs = case(*leaves)
+        doubles = [gs.asarray(a.astype(np.result_type(a, np.float64)), requires_grad=True) for a in case.arrays]
+        expected = case(*doubles)
+        for y, z in zip(outputs, expected, strict=True):
+            assert y.dtype.itemsize == (8 if y.dtype.kind == "c" else 4), y.dtype
+            np.testing.assert_allclose(array(y), array(z), **self.TOLERANCE)
+        live = [(y, z) for y, z in zip(outputs, expected) if y.requires_grad]
+        if not live:
+            return
+        found = grad([y for y, _ in live], leaves, [gs.ones_like(y.detach()) for y, _ in live], materialize_grads=True)
+        wanted = grad([z for _, z in live], doubles, [gs.ones_like(z.detach()) for _, z in live], materialize_grads=True)
+        for g, w, x in zip(found, wanted, leaves):
+            assert g.dtype == x.dtype and g.shape == x.shape
+            np.testing.assert_allclose(array(g), array(w), **self.TOLERANCE)
+        with forward_ad.dual_level():
+            duals = [forward_ad.make_dual(x, gs.ones_like(x)) for x in case.leaves(requires_grad=False)]
+            for y in case(*duals):
+                tangent = forward_ad.unpack_dual(y).tangent
+                assert tangent is None or (tangent.dtype == y.dtype and tangent.shape == y.shape)
+
+    # What takes any numbers takes integers and booleans; linear algebra and the like turn them into floats or refuse.
+    @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.bool_, np.float16])
+    @pytest.mark.parametrize("op", entries(lambda op: op.dtype == "any" and op.domain is None))
+    def test_other_dtypes_follow_numpy_or_are_refused_by_name(self, op, dtype):
+        case = cases(lambda o: o is op, {"any": (dtype,)})[0].values[0]
+        try:
+            outputs = flat(case.apply(case.arguments()))
+        except (TypeError, ValueError) as error:
+            assert op.name in str(error)
+            return
+        assert not any(y.requires_grad for y in outputs)
+
+    @pytest.mark.parametrize("op", entries(lambda op: op.inputs))
+    def test_integer_results_never_require_grad(self, op):
+        for case in (c.values[0] for c in cases(lambda o: o is op)):
+            for y in case.all_outputs(*case.leaves()):
+                assert y.dtype.kind in "fc" or not y.requires_grad
