@@ -18,7 +18,7 @@ import jinja2
 import numpy as np
 
 from . import stubs
-from .formula import ARRAY, ARRAYS, OPERATORS, bind_call, kind_of, make_formula, scope_of
+from .formula import ARRAY, OPERATORS, bind_call, kind_of, make_formula, scope_of
 from .library import read_library
 from .model import Argument, Formula, Op, Saved, Signature, Spec
 

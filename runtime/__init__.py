@@ -15,8 +15,8 @@ from .tensor import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops as _ops
 from .generated.ops import *
-from . import autograd, linalg, nn
-#from .clip_grad import clip_grad_norm_, clip_grad_value_
-#from .serialization import load, save
+from . import autograd, linalg, nn, optim
+from .clip_grad import clip_grad_norm_, clip_grad_value_
+from .serialization import load, save
 
 __version__ = "0.1.0"

@@ -1,0 +1,42 @@
+# `make` sets up, regenerates, builds and runs an example; `make test` sets up and runs the tests.
+# Wants Python 3.11 or later, a C compiler and git.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# On CI two workers, whatever the machine says of itself.
+WORKERS ?= $(if $(CI),2,auto)
+
+.PHONY: all setup build test lint bench clean
+
+all: setup
+	$(BIN)/python -m codegen
+	$(BIN)/python examples/digits.py
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c 'import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; print(*sorted({p for e in ("build", "codegen", "test", "examples", "lint") for p in extras[e]}), sep="\n")' > $(VENV)/packages.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -r $(VENV)/packages.txt
+	@touch $@
+
+# Builds what is there: whether generated/ is stale is for the tests to say.
+build: setup
+	$(BIN)/python -m codegen build
+
+test: build
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/cython-lint runtime
+
+bench: build
+	$(BIN)/python -m benchmarks.environments
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
