@@ -82,6 +82,7 @@ def main():
     )
     options = parser.parse_args()
 
+    options.output.mkdir(parents=True, exist_ok=True)
     images, labels = load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32)
     images, test_images, labels, test_labels = train_test_split(

@@ -28,5 +28,5 @@ for step in range(201):
         print(f"step {step:3d}  loss {loss.item():.5f}")
 
 best_slope, best_intercept = np.polyfit(x[:, 0], y[:, 0], 1)
-print(f"gradient descent: y = {slope.item():.4f} x + {intercept.item():.4f}")
-print(f"least squares:    y = {best_slope:.4f} x + {best_intercept:.4f}")
+print(f"gradient descent: y = {slope.item():.4f} x {intercept.item():+.4f}")
+print(f"least squares:    y = {best_slope:.4f} x {best_intercept:+.4f}")

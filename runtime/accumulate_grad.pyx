@@ -8,7 +8,6 @@ AccumulateGrad weakly and the node holds the leaf, so neither keeps the other al
 from cpython.ref cimport Py_INCREF, PyObject
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport UINT64_MAX
-from libc.stdlib cimport malloc
 cimport numpy as cnp
 from numpy cimport ndarray
 
@@ -138,7 +137,7 @@ cdef Node gradient_edge(TensorBase tensor):
 
 cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t count) except -1:
     """Give a new node its place: a sequence number, and an edge for each operand that needs a gradient."""
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i
     cdef Node next_node
     cdef bint tracked = False
     cdef tuple next_nodes = PyTuple_New(count)
@@ -150,11 +149,7 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
             tracked = tracked or next_node.tracked
             if (<TensorBase> operands[i]).output_nr_ != 0:
                 if node.next_nrs == NULL:
-                    node.next_nrs = <int*> malloc(count * sizeof(int))
-                    if node.next_nrs == NULL:
-                        raise MemoryError()
-                    for j in range(count):
-                        node.next_nrs[j] = 0
+                    node.next_nrs = <int*> node.allocate(count * sizeof(int))
                 node.next_nrs[i] = (<TensorBase> operands[i]).output_nr_
             Py_INCREF(next_node)
             PyTuple_SET_ITEM(next_nodes, i, next_node)

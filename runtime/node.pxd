@@ -10,7 +10,7 @@ cdef enum:
 cdef struct InputMetadata:
     int ndim
     int type_num
-    npy_intp* dims              # points to `inline_dims`, or to the heap beyond 4 dimensions
+    npy_intp* dims              # points to `inline_dims`, or into the node's `memory` beyond 4 dimensions
     npy_intp[INLINE_DIMS] inline_dims
 
 cdef struct TaskSlot:
@@ -31,11 +31,12 @@ cdef class NodeHooks:
 
 cdef class Node:
     cdef tuple next_nodes       # for each input of the forward the Node that made it, or None
-    cdef int* next_nrs          # the output number at each next node; NULL where all are 0
+    cdef int* next_nrs          # the output number at each next node; NULL where all are 0; lies in `memory`
     cdef uint64_t sequence_nr   # in order of creation; the engine runs the greatest first
     cdef int n_outputs
     cdef InputMetadata output   # of output 0
-    cdef InputMetadata* outputs # of all outputs; NULL where there is one
+    cdef InputMetadata* outputs # of all outputs; NULL where there is one; lies in `memory`
+    cdef list memory            # what the pointers point into: Python objects, so that nodes need no destructor
     cdef bint released          # saved tensors are gone
 
     cdef TaskSlot slot          # notes of the GraphTask that walks this node
@@ -62,9 +63,10 @@ cdef class Node:
         return &self.output if self.outputs == NULL else &self.outputs[output_nr]
 
     cdef NodeHooks ensure_hooks(self)
+    cdef void* allocate(self, Py_ssize_t size) except NULL
     cdef int set_outputs(self, int count) except -1
     cdef int set_edges(self, list output_nrs) except -1
-    cdef void describe(self, int output_nr, ndarray array) noexcept
+    cdef int describe(self, int output_nr, ndarray array) except -1
     cdef void track(self) noexcept
 
 cdef tuple metadata_shape(InputMetadata* metadata)

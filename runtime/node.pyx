@@ -9,8 +9,6 @@ Nodes are kept from Python's cyclic collector until something that can close a c
 walks a million live nodes costs more than the nodes' own work.
 """
 
-from cpython.ref cimport Py_XDECREF
-from libc.stdlib cimport free, malloc
 cimport numpy as cnp
 from numpy cimport ndarray, npy_intp
 
@@ -22,6 +20,7 @@ cnp.import_array()
 cdef extern from "Python.h":
     void PyObject_GC_Track(object)
     int PyObject_GC_IsTracked(object)
+    char* PyByteArray_AS_STRING(object)
 
 cdef extern from "numpy/arrayobject.h" nogil:
     int PyArray_TYPE(ndarray)
@@ -50,17 +49,13 @@ cdef class Node:
 
     saved_names = ()
 
-    def __dealloc__(self):
-        cdef int i
-        Py_XDECREF(self.slot.buffer)
-        free(self.next_nrs)
-        if self.outputs != NULL:
-            for i in range(self.n_outputs):
-                if self.outputs[i].dims != self.outputs[i].inline_dims:
-                    free(self.outputs[i].dims)
-            free(self.outputs)
-        elif self.output.dims != self.output.inline_dims:
-            free(self.output.dims)
+    cdef void* allocate(self, Py_ssize_t size) except NULL:
+        """Zeroed memory that lives as long as the node."""
+        cdef bytearray block = bytearray(size)
+        if self.memory is None:
+            self.memory = []
+        self.memory.append(block)
+        return <void*> PyByteArray_AS_STRING(block)
 
     cdef object apply(self, object grad):
         """Gradients of the inputs, from arrays to arrays: one array, or a tuple where there are several inputs."""
@@ -86,9 +81,7 @@ cdef class Node:
         cdef int i
         self.n_outputs = count
         if count != 1:
-            self.outputs = <InputMetadata*> malloc(max(count, 1) * sizeof(InputMetadata))
-            if self.outputs == NULL:
-                raise MemoryError()
+            self.outputs = <InputMetadata*> self.allocate(max(count, 1) * sizeof(InputMetadata))
             for i in range(count):
                 self.outputs[i].ndim = -1
                 self.outputs[i].dims = self.outputs[i].inline_dims
@@ -98,14 +91,12 @@ cdef class Node:
         """Note which output of each next node the edges go to."""
         cdef int i
         if any(output_nrs):
-            self.next_nrs = <int*> malloc(len(output_nrs) * sizeof(int))
-            if self.next_nrs == NULL:
-                raise MemoryError()
+            self.next_nrs = <int*> self.allocate(len(output_nrs) * sizeof(int))
             for i in range(len(output_nrs)):
                 self.next_nrs[i] = output_nrs[i]
         return 0
 
-    cdef void describe(self, int output_nr, ndarray array) noexcept:
+    cdef int describe(self, int output_nr, ndarray array) except -1:
         """Note shape and dtype of an output: its gradient has to match them."""
         cdef InputMetadata* metadata
         cdef int i
@@ -118,9 +109,10 @@ cdef class Node:
         metadata.type_num = PyArray_TYPE(array)
         metadata.dims = metadata.inline_dims
         if metadata.ndim > INLINE_DIMS:
-            metadata.dims = <npy_intp*> malloc(metadata.ndim * sizeof(npy_intp))
+            metadata.dims = <npy_intp*> self.allocate(metadata.ndim * sizeof(npy_intp))
         for i in range(metadata.ndim):
             metadata.dims[i] = PyArray_DIMS(array)[i]
+        return 0
 
     cdef void track(self) noexcept:
         """Hand this node to the cyclic collector."""

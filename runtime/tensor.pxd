@@ -21,6 +21,7 @@ cdef class TensorExtra:
     cdef TensorBase base        # what a view was taken from, itself never a view
     cdef uint32_t rebased       # the base's count when the view was taken
     cdef object tangents        # the innermost ForwardGrad, or None
+    cdef dict attributes        # what the user set on the tensor
     cdef NodeHooks leaf_hooks   # hooks of a leaf, shared with its AccumulateGrad
 
 cdef class TensorBase:
@@ -32,7 +33,6 @@ cdef class TensorBase:
     cdef TensorBase grad_
     cdef void* accumulator          # a leaf's AccumulateGrad while some graph holds it, borrowed
     cdef TensorExtra extra          # None until something rare is attached
-    cdef dict __dict__
     cdef object __weakref__
 
     cdef VersionCounter shared_counter(self)

@@ -28,7 +28,6 @@ cdef extern from "Python.h":
     void PyObject_GC_Track(object)
     void PyObject_GC_UnTrack(void*)
     int PyObject_GC_IsTracked(object)
-    PyObject** _PyObject_GetDictPtr(object)
     int PyObject_GenericSetAttr(object, object, PyObject*) except -1
 
 cdef extern from "numpy/arrayobject.h" nogil:
@@ -46,12 +45,6 @@ cdef extern from *:
     }
     """
     object gradspec_new(PyTypeObject*, object)
-
-cdef inline PyObject* attributes_of(object tensor) noexcept:
-    """The dictionary of the user's own attributes, NULL where there are none."""
-    cdef PyObject** place = _PyObject_GetDictPtr(tensor)
-    return NULL if place == NULL else place[0]
-
 
 cdef PyTypeObject* tensor_type = NULL
 cdef tuple NOTHING = ()
@@ -242,15 +235,21 @@ cdef class TensorBase:
         return other
 
     def __setattr__(self, name, value):
-        PyObject_GenericSetAttr(self, name, <PyObject*> value)
-        if attributes_of(self) != NULL:
-            self.track()
+        if hasattr(type(self), name):
+            PyObject_GenericSetAttr(self, name, <PyObject*> value)
+            return
+        if self.ensure_extra().attributes is None:
+            self.extra.attributes = {}
+        self.extra.attributes[name] = value
+        self.track()
 
     def __delattr__(self, name):
         if name == "grad":
             self.grad_ = None
         elif name in ("data", "requires_grad", "_grad_fn", "_backward_hooks"):
             raise RuntimeError(f"cannot delete attribute '{name}' of a tensor")
+        elif self.extra is not None and self.extra.attributes is not None and name in self.extra.attributes:
+            del self.extra.attributes[name]
         else:
             PyObject_GenericSetAttr(self, name, NULL)
 
@@ -452,6 +451,8 @@ cdef class TensorBase:
         return bool(self.flags & VIEW)
 
     def __getattr__(self, name):
+        if self.extra is not None and self.extra.attributes is not None and name in self.extra.attributes:
+            return self.extra.attributes[name]
         if name.startswith("_saved_"):
             raise AttributeError(f"a tensor has no {name!r}: it is an attribute of its grad_fn")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
@@ -572,7 +573,7 @@ cdef class TensorBase:
             raise RuntimeError("only leaf tensors support copy.deepcopy and pickle: a graph cannot be copied. "
                                "Use detach() first, or clone() to keep the graph")
         return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
-                         <object> attributes_of(self) if attributes_of(self) != NULL else None)
+                         None if self.extra is None else self.extra.attributes)
 
     def __deepcopy__(self, memo):
         import copy

@@ -27,7 +27,7 @@ def test_every_example_is_run():
 
 
 def test_linear_regression():
-    ours, exact = re.findall(r"y = (-?[\d.]+) x \+ (-?[\d.]+)", run("linear_regression.py"))
+    ours, exact = re.findall(r"y = (-?[\d.]+) x ([+-][\d.]+)", run("linear_regression.py"))
     assert [float(value) for value in ours] == pytest.approx([float(value) for value in exact], abs=1e-3)
 
 

@@ -16,7 +16,7 @@ def with_gradspec(*arrays):
     x, y, z = (gs.tensor(array, requires_grad=True) for array in arrays)
 
     def step():
-        value = gs.sum(gs.tanh(x * y + z) * gs.nn.sigmoid(x))
+        value = gs.sum(gs.tanh(x * y + z) * gs.sigmoid(x))
         return value, *gs.autograd.grad(value, [x, y, z])
 
     return step
