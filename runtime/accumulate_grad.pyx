@@ -2,7 +2,8 @@
 """AccumulateGrad: where gradients end, and edges: where a new node's gradients go.
 
 Owns the rules for `.grad` (steal, add in place, layout) and the collection of next edges.  A leaf holds its
-AccumulateGrad weakly and the node holds the leaf, so neither keeps the other alive in a circle.
+AccumulateGrad weakly and the node holds the leaf, so neither keeps the other alive in a circle; an edge to a leaf is the
+leaf itself, and the node is made when a backward pass or a user asks for it.
 """
 
 from cpython.ref cimport Py_INCREF, PyObject
@@ -16,6 +17,7 @@ import numpy as np
 from .dispatch import ops
 from .grad_mode cimport ThreadState
 from .kernels.ufunc cimport add_into
+from . cimport node as node_module
 from .node cimport Node
 from .tensor cimport REQUIRES_GRAD, TensorBase, is_inexact, wrap
 
@@ -25,6 +27,7 @@ cdef extern from "Python.h":
     ctypedef struct PyTupleObject:
         PyObject** ob_item
     void PyObject_GC_UnTrack(void*)
+    int PyObject_GC_IsTracked(object)
     Py_ssize_t Py_REFCNT(object)
 
 cdef extern from "numpy/arrayobject.h" nogil:
@@ -130,6 +133,13 @@ cdef Node grad_accumulator(TensorBase leaf):
     return node
 
 
+cdef Node accumulator_of_leaf(object leaf):
+    return grad_accumulator(<TensorBase> leaf)
+
+
+node_module.accumulator_of = accumulator_of_leaf
+
+
 cdef Node gradient_edge(TensorBase tensor):
     """The node that the gradient of `tensor` goes to."""
     return tensor.grad_fn_ if tensor.grad_fn_ is not None else grad_accumulator(tensor)
@@ -138,21 +148,28 @@ cdef Node gradient_edge(TensorBase tensor):
 cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t count) except -1:
     """Give a new node its place: a sequence number, and an edge for each operand that needs a gradient."""
     cdef Py_ssize_t i
-    cdef Node next_node
+    cdef TensorBase operand
+    cdef object target
     cdef bint tracked = False
     cdef tuple next_nodes = PyTuple_New(count)
     node.sequence_nr = state.sequence_nr
     state.sequence_nr += 1
     for i in range(count):
         if needs_grad(state, <object> operands[i]):
-            next_node = gradient_edge(<TensorBase> operands[i])
-            tracked = tracked or next_node.tracked
-            if (<TensorBase> operands[i]).output_nr_ != 0:
+            operand = <TensorBase> operands[i]
+            if operand.grad_fn_ is not None:
+                target = operand.grad_fn_
+                tracked = tracked or operand.grad_fn_.tracked
+            else:
+                target = operand
+                node.has_leaves = True
+                tracked = tracked or (operand.extra is not None and PyObject_GC_IsTracked(operand))
+            if operand.output_nr_ != 0:
                 if node.next_nrs == NULL:
                     node.next_nrs = <int*> node.allocate(count * sizeof(int))
-                node.next_nrs[i] = (<TensorBase> operands[i]).output_nr_
-            Py_INCREF(next_node)
-            PyTuple_SET_ITEM(next_nodes, i, next_node)
+                node.next_nrs[i] = operand.output_nr_
+            Py_INCREF(target)
+            PyTuple_SET_ITEM(next_nodes, i, target)
         else:
             Py_INCREF(None)
             PyTuple_SET_ITEM(next_nodes, i, None)

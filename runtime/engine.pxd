@@ -33,6 +33,7 @@ cdef class GraphTask:
     cdef list results
     cdef dict shared            # Node -> SharedSlot, for nodes that another running task holds
     cdef list callbacks
+    cdef list leaves            # the AccumulateGrads of this pass
 
     cdef TaskSlot* slot(self, Node node) except NULL
     cdef TaskSlot* claim(self, Node node) except NULL

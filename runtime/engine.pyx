@@ -159,9 +159,11 @@ cdef class GraphTask:
             for i in range(len(node.next_nodes)):
                 if node.next_nodes[i] is None:
                     continue
-                target = <Node> node.next_nodes[i]
+                target = node.next_node(i)
                 slot = self.claim(target)
                 if slot.task != self.id:
+                    if node.has_leaves:
+                        self.leaves.append(target)  # edges do not hold what was made for them
                     slot.task = self.id
                     slot.dependencies = 0
                     slot.needed = self.everything
@@ -176,15 +178,17 @@ cdef class GraphTask:
         cdef Node node, target
         cdef TaskSlot* slot
         cdef TaskSlot* below
+        cdef Py_ssize_t i
         cdef bint ready
-        for target in self.root.next_nodes:
-            stack.push(target)
+        for i in range(len(self.root.next_nodes)):
+            stack.push(self.root.next_node(i))
         while stack.count:
             node = <Node> stack.items[stack.count - 1]
             slot = self.slot(node)
             ready = True
             if not slot.marked:
-                for target in node.next_nodes:
+                for i in range(len(node.next_nodes)):
+                    target = node.next_node(i)
                     if target is not None and not self.slot(target).marked:
                         stack.push(target)
                         ready = False
@@ -194,7 +198,8 @@ cdef class GraphTask:
             if slot.marked:
                 continue
             slot.marked = True
-            for target in node.next_nodes:
+            for i in range(len(node.next_nodes)):
+                target = node.next_node(i)
                 if target is not None:
                     below = self.slot(target)
                     if below.needed or below.captured:
@@ -248,12 +253,12 @@ cdef class GraphTask:
                 item, results = results, None
                 if node is self.root:
                     item = item[0]
-                self.deliver(node, <Node> node.next_nodes[0], node.next_nr(0), item)
+                self.deliver(node, node.next_node(0), node.next_nr(0), item)
         elif count > 1:
             several = results
             for i in range(count):
                 if node.next_nodes[i] is not None:
-                    self.deliver(node, <Node> node.next_nodes[i], node.next_nr(i), None if several is None else several[i])
+                    self.deliver(node, node.next_node(i), node.next_nr(i), None if several is None else several[i])
         return 0
 
     cdef int deliver(self, Node source, Node target, int output_nr, object grad) except -1:
@@ -298,7 +303,7 @@ cdef class GraphTask:
         node.skip = 0
         for i in range(min(64, len(node.next_nodes))):
             if node.next_nodes[i] is not None:
-                slot = self.slot(<Node> node.next_nodes[i])
+                slot = self.slot(node.next_node(i))
                 if not (slot.needed or slot.captured):
                     node.skip |= <uint64_t> 1 << i
         return 0
@@ -409,11 +414,13 @@ cdef class GraphTask:
         """After an error: drop the gradients that wait in nodes which will not run."""
         cdef NodeStack stack = NodeStack.__new__(NodeStack)
         cdef Node node, target
+        cdef Py_ssize_t i
         cdef set seen = set()
         stack.push(self.root)
         while stack.count:
             node = stack.pop()
-            for target in node.next_nodes:
+            for i in range(len(node.next_nodes)):
+                target = node.next_node(i)
                 if target is not None and target not in seen:
                     seen.add(target)
                     stack.push(target)
@@ -455,7 +462,7 @@ cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_gr
     task.capturing = capture
     task.ready = ReadyQueue.__new__(ReadyQueue)
     task.root = root
-    task.captures, task.callbacks = {}, []
+    task.captures, task.callbacks, task.leaves = {}, [], []
     root.next_nodes = tuple([r[0] for r in roots])
     root.grads = grads if task.recording else tuple([(<TensorBase> g).array for g in grads])
     root.set_edges([r[1] for r in roots])

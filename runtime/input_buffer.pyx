@@ -81,7 +81,7 @@ cdef int index_of(Node source, Node target) noexcept:
     """Which input of `source` was made by `target`; the first where there are several."""
     cdef int i
     for i in range(len(source.next_nodes)):
-        if source.next_nodes[i] is target:
+        if source.next_node(i) is target:
             return i
     return 0
 

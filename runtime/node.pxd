@@ -30,7 +30,8 @@ cdef class NodeHooks:
     cdef public dict metadata        # the user's own notes
 
 cdef class Node:
-    cdef tuple next_nodes       # for each input of the forward the Node that made it, or None
+    cdef tuple next_nodes       # for each input of the forward the Node that made it, a leaf itself, or None
+    cdef bint has_leaves        # some of `next_nodes` are leaves, whose AccumulateGrad is made when it is asked for
     cdef int* next_nrs          # the output number at each next node; NULL where all are 0; lies in `memory`
     cdef uint64_t sequence_nr   # in order of creation; the engine runs the greatest first
     cdef int n_outputs
@@ -56,6 +57,13 @@ cdef class Node:
         """Whether the gradient of input `i` is worth computing (needs_input_grad)."""
         return self.next_nodes[i] is not None and not (i < 64 and (self.skip >> i) & 1)
 
+    cdef inline Node next_node(self, Py_ssize_t i):
+        """The node that the gradient of input `i` goes to, or None."""
+        item = self.next_nodes[i]
+        if self.has_leaves and item is not None and not isinstance(item, Node):
+            return accumulator_of(item)
+        return <Node> item
+
     cdef inline int next_nr(self, int i) noexcept:
         return 0 if self.next_nrs == NULL else self.next_nrs[i]
 
@@ -68,5 +76,8 @@ cdef class Node:
     cdef int set_edges(self, list output_nrs) except -1
     cdef int describe(self, int output_nr, ndarray array) except -1
     cdef void track(self) noexcept
+
+# How an edge that ends at a leaf finds its AccumulateGrad; set by the module of that class, which knows tensors.
+cdef Node (*accumulator_of)(object)
 
 cdef tuple metadata_shape(InputMetadata* metadata)

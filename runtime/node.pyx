@@ -28,6 +28,9 @@ cdef extern from "numpy/arrayobject.h" nogil:
     npy_intp* PyArray_DIMS(ndarray)
 
 
+cdef Node (*accumulator_of)(object) = NULL
+
+
 cdef tuple metadata_shape(InputMetadata* metadata):
     cdef int i
     return tuple([metadata.dims[i] for i in range(metadata.ndim)])
@@ -147,8 +150,7 @@ cdef class Node:
     def next_functions(self):
         """Pairs (node, output number), one for each input; (None, 0) where no gradient is needed."""
         cdef int i
-        nodes = self.next_nodes or ()
-        return tuple([(nodes[i], self.next_nr(i)) for i in range(len(nodes))])
+        return tuple([(self.next_node(i), self.next_nr(i)) for i in range(len(self.next_nodes or ()))])
 
     @property
     def metadata(self):
