@@ -84,7 +84,13 @@ def test_method(case):
         assert names == [first]
         return same(flat(method), case.all_outputs(*case.arrays))
     rest = {name: value for name, value in arguments.items() if name != first}
-    same(flat(method(**rest)), case.all_outputs(*case.arrays))
+    types = [type_ for name, type_, default, _ in case.op.arguments if name != first]
+    if types == ["int[]"]:  # x.reshape(2, 3): the integers can stand alone
+        (value,) = rest.values()
+        same(flat(method(*value) if isinstance(value, tuple) else method(value)), case.all_outputs(*case.arrays))
+        same(flat(method(value)), case.all_outputs(*case.arrays))
+    else:
+        same(flat(method(**rest)), case.all_outputs(*case.arrays))
 
 
 @pytest.mark.parametrize("case", [c for c in COMPARABLE if c.values[0].op.operator])
@@ -151,7 +157,8 @@ class TestInPlace:
         assert run() is x
         assert x.numpy() is memory and x._version == 1
         expected = case.all_outputs(*case.arrays)[0]
-        np.testing.assert_array_equal(memory, array(expected).astype(memory.dtype))
+        # Not to the bit: NumPy rounds differently in its loops for contiguous and for strided memory.
+        np.testing.assert_allclose(memory, array(expected).astype(memory.dtype), rtol=4e-16)
 
     @pytest.mark.parametrize("case", [c for c in INPLACE if c.values[0].op.inputs])
     def test_gradient_is_that_of_the_function(self, case):
@@ -166,12 +173,15 @@ class TestInPlace:
         getattr(target, case.op.name + "_")(*[at[name] for name, *_ in case.op.arguments[1:]]) if hasattr(
             target, case.op.name + "_") else getattr(NAMESPACES[case.op.namespace], case.op.name + "_")(
             target, *[at[name] for name, *_ in case.op.arguments[1:]])  # fmt: skip
-        same([target], [y for y in expected][:1])
+        np.testing.assert_allclose(array(target), array(expected[0]), rtol=4e-16)
         if not expected[0].requires_grad:
             return
-        weight = gs.tensor(np.random.default_rng(3).uniform(0.5, 1.5, target.shape).astype(target.dtype))
-        found = grad(target, written, weight, materialize_grads=True)
-        same(found, grad(expected[0], plain, weight, materialize_grads=True))
+        weight = np.random.default_rng(3).uniform(0.5, 1.5, target.shape)
+        found = grad(target, written, gs.tensor(weight.astype(target.dtype)), materialize_grads=True)
+        wanted = grad(expected[0], plain, gs.tensor(weight.astype(expected[0].dtype)), materialize_grads=True)
+        for one, other in zip(found, wanted):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(array(one), array(other), rtol=1e-14)
 
     @pytest.mark.parametrize("op", entries(lambda op: "inplace" in op.variants and op.inputs))
     def test_refuses_a_leaf_and_changes_nothing(self, op):
