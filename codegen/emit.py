@@ -509,26 +509,26 @@ class View:
     def method_parameters(self) -> str:
         rest = self.arguments[1:]
         if self.takes_star:
-            return ", ".join(["self", f"*{rest[0].name}", *(self._parameter(a) for a in rest[1:])])
-        return ", ".join(["self", *([self._parameter_list(rest)] if rest else [])])
+            return f"self, *{rest[0].name}"
+        return ", ".join(["self", *([self._parameter_list(rest, out=False)] if rest else [])])
 
     @property
     def takes_star(self) -> bool:
-        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers stand first and are required."""
+        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are required and all that there is."""
         rest = self.arguments[1:]
-        return bool(rest) and rest[0].type.is_list and rest[0].type.base == "int" and rest[0].default is None
+        return len(rest) == 1 and rest[0].type.is_list and rest[0].type.base == "int" and rest[0].default is None
 
     def _parameter(self, a: Argument) -> str:
         return a.name if a.default is None else f"{a.name}={a.default}"
 
-    def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = ()) -> str:
+    def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> str:
         parts, starred = [], False
         for a in arguments:
             if a.keyword_only and not starred:
                 parts.append("*")
                 starred = True
             parts.append(self._parameter(a))
-        extra = list(extra) + ([] if "out" not in self.op.variants else ["out=None"])
+        extra = list(extra) + (["out=None"] if out and "out" in self.op.variants else [])
         extra += ["requires_grad=False"] if self.is_creation else []
         if extra and not starred:
             parts.append("*")

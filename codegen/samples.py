@@ -58,11 +58,11 @@ class _Makers:
         if self.dtype.kind in "iub":
             return np.abs(self.x(*shape)) if self.dtype.kind != "b" else np.ones(shape, bool)
         real = self.random.uniform(0.2, 2.0, shape)
-        return (real + 0.5j * self._off_kinks(shape) if self.dtype.kind == "c" else np.asarray(real)).astype(self.dtype)
+        return np.asarray(real + 0.5j * self._off_kinks(shape) if self.dtype.kind == "c" else real, self.dtype)
 
     def unit(self, *shape: int) -> np.ndarray:
         scale = 0.3 if self.dtype.kind == "c" else 0.45
-        return (scale * self._typed(lambda: self._off_kinks(shape))).astype(self.dtype)
+        return np.asarray(scale * self._typed(lambda: self._off_kinks(shape)), self.dtype)
 
     def distinct(self, *shape: int) -> np.ndarray:
         """Values in random order that are at least 0.3 apart."""
@@ -115,7 +115,7 @@ class _Makers:
     def _typed(self, draw: Callable[[], np.ndarray]) -> np.ndarray:
         kind = self.dtype.kind
         if kind == "c":
-            return (draw() + 1j * draw()).astype(self.dtype)
+            return np.asarray(draw() + 1j * draw(), self.dtype)
         if kind == "b":
             return np.asarray(draw() > 0)
         if kind in "iu":  # not zero, so that integers divide

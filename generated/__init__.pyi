@@ -329,7 +329,7 @@ class Tensor(TensorBase):
     def mH(self) -> Tensor:
         """Conjugate transpose of the last two axes; a view of a real array."""
     adjoint = mH
-    def moveaxis(self, *source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    def moveaxis(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
         """Axes `source` moved to `destination`; the others keep their order."""
     movedim = moveaxis
     def permute_dims(self, axes: int | Sequence[int] | None = None) -> Tensor:
@@ -340,7 +340,7 @@ class Tensor(TensorBase):
         """One axis that holds every element in C order."""
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
-    def roll(self, *shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
+    def roll(self, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
     def rot90(self, k: int = 1, axes: int | Sequence[int] = (0, 1)) -> Tensor:
         """Rotation by `k` quarter turns from the first of `axes` towards the second."""

@@ -602,11 +602,11 @@ cdef class Tensor(TensorBase):
         """log(x / (1 - x)), the inverse of sigmoid. In place."""
         return op_logit_(self)
 
-    def nan_to_num(self, nan=0.0, posinf=None, neginf=None, *, out=None):
+    def nan_to_num(self, nan=0.0, posinf=None, neginf=None):
         """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
         return op_nan_to_num(self, nan, posinf, neginf)
 
-    def nan_to_num_(self, nan=0.0, posinf=None, neginf=None, *, out=None):
+    def nan_to_num_(self, nan=0.0, posinf=None, neginf=None):
         """NaN and infinities replaced, by default by 0 and the largest finite numbers. In place."""
         return op_nan_to_num_(self, nan, posinf, neginf)
 
@@ -664,19 +664,19 @@ cdef class Tensor(TensorBase):
         """1 / x. In place."""
         return op_reciprocal_(self)
 
-    def round(self, decimals=0, *, out=None):
+    def round(self, decimals=0):
         """Nearest number with the given decimals, to even in the middle."""
         return op_round(self, decimals)
 
-    def around(self, decimals=0, *, out=None):
+    def around(self, decimals=0):
         """Nearest number with the given decimals, to even in the middle."""
         return op_round(self, decimals)
 
-    def round_(self, decimals=0, *, out=None):
+    def round_(self, decimals=0):
         """Nearest number with the given decimals, to even in the middle. In place."""
         return op_round_(self, decimals)
 
-    def around_(self, decimals=0, *, out=None):
+    def around_(self, decimals=0):
         """Nearest number with the given decimals, to even in the middle. In place."""
         return op_round_(self, decimals)
 
@@ -792,11 +792,11 @@ cdef class Tensor(TensorBase):
         """x without its fraction. In place."""
         return op_trunc_(self)
 
-    def add(self, b, *, out=None):
+    def add(self, b):
         """a + b."""
         return op_add(self, b)
 
-    def add_(self, b, *, out=None):
+    def add_(self, b):
         """a + b. In place."""
         return op_add_(self, b)
 
@@ -809,67 +809,67 @@ cdef class Tensor(TensorBase):
     def __iadd__(self, other):
         return op_add_(self, other) if is_operand(other) else NotImplemented
 
-    def atan2(self, b, *, out=None):
+    def atan2(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
         return op_atan2(self, b)
 
-    def arctan2(self, b, *, out=None):
+    def arctan2(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
         return op_atan2(self, b)
 
-    def atan2_(self, b, *, out=None):
+    def atan2_(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
         return op_atan2_(self, b)
 
-    def arctan2_(self, b, *, out=None):
+    def arctan2_(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
         return op_atan2_(self, b)
 
-    def clip(self, min=None, max=None, *, out=None):
+    def clip(self, min=None, max=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
         return op_clip(self, min, max)
 
-    def clamp(self, min=None, max=None, *, out=None):
+    def clamp(self, min=None, max=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
         return op_clip(self, min, max)
 
-    def clip_(self, min=None, max=None, *, out=None):
+    def clip_(self, min=None, max=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
         return op_clip_(self, min, max)
 
-    def clamp_(self, min=None, max=None, *, out=None):
+    def clamp_(self, min=None, max=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
         return op_clip_(self, min, max)
 
-    def copysign(self, b, *, out=None):
+    def copysign(self, b):
         """Modulus of a with the sign of b."""
         return op_copysign(self, b)
 
-    def copysign_(self, b, *, out=None):
+    def copysign_(self, b):
         """Modulus of a with the sign of b. In place."""
         return op_copysign_(self, b)
 
-    def divide(self, b, *, out=None):
+    def divide(self, b):
         """a / b."""
         return op_divide(self, b)
 
-    def div(self, b, *, out=None):
+    def div(self, b):
         """a / b."""
         return op_divide(self, b)
 
-    def true_divide(self, b, *, out=None):
+    def true_divide(self, b):
         """a / b."""
         return op_divide(self, b)
 
-    def divide_(self, b, *, out=None):
+    def divide_(self, b):
         """a / b. In place."""
         return op_divide_(self, b)
 
-    def div_(self, b, *, out=None):
+    def div_(self, b):
         """a / b. In place."""
         return op_divide_(self, b)
 
-    def true_divide_(self, b, *, out=None):
+    def true_divide_(self, b):
         """a / b. In place."""
         return op_divide_(self, b)
 
@@ -882,11 +882,11 @@ cdef class Tensor(TensorBase):
     def __itruediv__(self, other):
         return op_divide_(self, other) if is_operand(other) else NotImplemented
 
-    def floor_divide(self, b, *, out=None):
+    def floor_divide(self, b):
         """floor(a / b)."""
         return op_floor_divide(self, b)
 
-    def floor_divide_(self, b, *, out=None):
+    def floor_divide_(self, b):
         """floor(a / b). In place."""
         return op_floor_divide_(self, b)
 
@@ -899,99 +899,99 @@ cdef class Tensor(TensorBase):
     def __ifloordiv__(self, other):
         return op_floor_divide_(self, other) if is_operand(other) else NotImplemented
 
-    def fmax(self, b, *, out=None):
+    def fmax(self, b):
         """The larger one, or the one that is not NaN; ties share the gradient."""
         return op_fmax(self, b)
 
-    def fmax_(self, b, *, out=None):
+    def fmax_(self, b):
         """The larger one, or the one that is not NaN; ties share the gradient. In place."""
         return op_fmax_(self, b)
 
-    def fmin(self, b, *, out=None):
+    def fmin(self, b):
         """The smaller one, or the one that is not NaN; ties share the gradient."""
         return op_fmin(self, b)
 
-    def fmin_(self, b, *, out=None):
+    def fmin_(self, b):
         """The smaller one, or the one that is not NaN; ties share the gradient. In place."""
         return op_fmin_(self, b)
 
-    def fmod(self, b, *, out=None):
+    def fmod(self, b):
         """a - b * trunc(a / b), with the sign of a."""
         return op_fmod(self, b)
 
-    def fmod_(self, b, *, out=None):
+    def fmod_(self, b):
         """a - b * trunc(a / b), with the sign of a. In place."""
         return op_fmod_(self, b)
 
-    def heaviside(self, b, *, out=None):
+    def heaviside(self, b):
         """0 where a < 0, 1 where a > 0, b where a is 0."""
         return op_heaviside(self, b)
 
-    def heaviside_(self, b, *, out=None):
+    def heaviside_(self, b):
         """0 where a < 0, 1 where a > 0, b where a is 0. In place."""
         return op_heaviside_(self, b)
 
-    def hypot(self, b, *, out=None):
+    def hypot(self, b):
         """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
         return op_hypot(self, b)
 
-    def hypot_(self, b, *, out=None):
+    def hypot_(self, b):
         """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0. In place."""
         return op_hypot_(self, b)
 
-    def lerp(self, b, weight, *, out=None):
+    def lerp(self, b, weight):
         """a + weight * (b - a)."""
         return op_lerp(self, b, weight)
 
-    def lerp_(self, b, weight, *, out=None):
+    def lerp_(self, b, weight):
         """a + weight * (b - a). In place."""
         return op_lerp_(self, b, weight)
 
-    def logaddexp(self, b, *, out=None):
+    def logaddexp(self, b):
         """log(exp(a) + exp(b)) without overflow."""
         return op_logaddexp(self, b)
 
-    def logaddexp_(self, b, *, out=None):
+    def logaddexp_(self, b):
         """log(exp(a) + exp(b)) without overflow. In place."""
         return op_logaddexp_(self, b)
 
-    def logaddexp2(self, b, *, out=None):
+    def logaddexp2(self, b):
         """log2(2**a + 2**b) without overflow."""
         return op_logaddexp2(self, b)
 
-    def logaddexp2_(self, b, *, out=None):
+    def logaddexp2_(self, b):
         """log2(2**a + 2**b) without overflow. In place."""
         return op_logaddexp2_(self, b)
 
-    def maximum(self, b, *, out=None):
+    def maximum(self, b):
         """The larger one, NaN where one is; ties share the gradient."""
         return op_maximum(self, b)
 
-    def maximum_(self, b, *, out=None):
+    def maximum_(self, b):
         """The larger one, NaN where one is; ties share the gradient. In place."""
         return op_maximum_(self, b)
 
-    def minimum(self, b, *, out=None):
+    def minimum(self, b):
         """The smaller one, NaN where one is; ties share the gradient."""
         return op_minimum(self, b)
 
-    def minimum_(self, b, *, out=None):
+    def minimum_(self, b):
         """The smaller one, NaN where one is; ties share the gradient. In place."""
         return op_minimum_(self, b)
 
-    def multiply(self, b, *, out=None):
+    def multiply(self, b):
         """a * b."""
         return op_multiply(self, b)
 
-    def mul(self, b, *, out=None):
+    def mul(self, b):
         """a * b."""
         return op_multiply(self, b)
 
-    def multiply_(self, b, *, out=None):
+    def multiply_(self, b):
         """a * b. In place."""
         return op_multiply_(self, b)
 
-    def mul_(self, b, *, out=None):
+    def mul_(self, b):
         """a * b. In place."""
         return op_multiply_(self, b)
 
@@ -1004,19 +1004,19 @@ cdef class Tensor(TensorBase):
     def __imul__(self, other):
         return op_multiply_(self, other) if is_operand(other) else NotImplemented
 
-    def pow(self, b, *, out=None):
+    def pow(self, b):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
         return op_pow(self, b)
 
-    def power(self, b, *, out=None):
+    def power(self, b):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
         return op_pow(self, b)
 
-    def pow_(self, b, *, out=None):
+    def pow_(self, b):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
         return op_pow_(self, b)
 
-    def power_(self, b, *, out=None):
+    def power_(self, b):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
         return op_pow_(self, b)
 
@@ -1029,19 +1029,19 @@ cdef class Tensor(TensorBase):
     def __ipow__(self, other):
         return op_pow_(self, other) if is_operand(other) else NotImplemented
 
-    def remainder(self, b, *, out=None):
+    def remainder(self, b):
         """a - b * floor(a / b), with the sign of b."""
         return op_remainder(self, b)
 
-    def mod(self, b, *, out=None):
+    def mod(self, b):
         """a - b * floor(a / b), with the sign of b."""
         return op_remainder(self, b)
 
-    def remainder_(self, b, *, out=None):
+    def remainder_(self, b):
         """a - b * floor(a / b), with the sign of b. In place."""
         return op_remainder_(self, b)
 
-    def mod_(self, b, *, out=None):
+    def mod_(self, b):
         """a - b * floor(a / b), with the sign of b. In place."""
         return op_remainder_(self, b)
 
@@ -1054,19 +1054,19 @@ cdef class Tensor(TensorBase):
     def __imod__(self, other):
         return op_remainder_(self, other) if is_operand(other) else NotImplemented
 
-    def subtract(self, b, *, out=None):
+    def subtract(self, b):
         """a - b."""
         return op_subtract(self, b)
 
-    def sub(self, b, *, out=None):
+    def sub(self, b):
         """a - b."""
         return op_subtract(self, b)
 
-    def subtract_(self, b, *, out=None):
+    def subtract_(self, b):
         """a - b. In place."""
         return op_subtract_(self, b)
 
-    def sub_(self, b, *, out=None):
+    def sub_(self, b):
         """a - b. In place."""
         return op_subtract_(self, b)
 
@@ -1079,11 +1079,11 @@ cdef class Tensor(TensorBase):
     def __isub__(self, other):
         return op_subtract_(self, other) if is_operand(other) else NotImplemented
 
-    def xlogy(self, b, *, out=None):
+    def xlogy(self, b):
         """a * log(b), and 0 where a is 0."""
         return op_xlogy(self, b)
 
-    def xlogy_(self, b, *, out=None):
+    def xlogy_(self, b):
         """a * log(b), and 0 where a is 0. In place."""
         return op_xlogy_(self, b)
 
@@ -1091,11 +1091,11 @@ cdef class Tensor(TensorBase):
         """Whether isclose holds everywhere."""
         return op_allclose(self, b, rtol, atol, equal_nan)
 
-    def bitwise_and(self, b, *, out=None):
+    def bitwise_and(self, b):
         """a & b, bit by bit."""
         return op_bitwise_and(self, b)
 
-    def bitwise_and_(self, b, *, out=None):
+    def bitwise_and_(self, b):
         """a & b, bit by bit. In place."""
         return op_bitwise_and_(self, b)
 
@@ -1135,19 +1135,19 @@ cdef class Tensor(TensorBase):
     def __invert__(self):
         return op_bitwise_invert(self)
 
-    def bitwise_left_shift(self, b, *, out=None):
+    def bitwise_left_shift(self, b):
         """a * 2**b."""
         return op_bitwise_left_shift(self, b)
 
-    def left_shift(self, b, *, out=None):
+    def left_shift(self, b):
         """a * 2**b."""
         return op_bitwise_left_shift(self, b)
 
-    def bitwise_left_shift_(self, b, *, out=None):
+    def bitwise_left_shift_(self, b):
         """a * 2**b. In place."""
         return op_bitwise_left_shift_(self, b)
 
-    def left_shift_(self, b, *, out=None):
+    def left_shift_(self, b):
         """a * 2**b. In place."""
         return op_bitwise_left_shift_(self, b)
 
@@ -1160,11 +1160,11 @@ cdef class Tensor(TensorBase):
     def __ilshift__(self, other):
         return op_bitwise_left_shift_(self, other) if is_operand(other) else NotImplemented
 
-    def bitwise_or(self, b, *, out=None):
+    def bitwise_or(self, b):
         """a | b, bit by bit."""
         return op_bitwise_or(self, b)
 
-    def bitwise_or_(self, b, *, out=None):
+    def bitwise_or_(self, b):
         """a | b, bit by bit. In place."""
         return op_bitwise_or_(self, b)
 
@@ -1177,19 +1177,19 @@ cdef class Tensor(TensorBase):
     def __ior__(self, other):
         return op_bitwise_or_(self, other) if is_operand(other) else NotImplemented
 
-    def bitwise_right_shift(self, b, *, out=None):
+    def bitwise_right_shift(self, b):
         """floor(a / 2**b)."""
         return op_bitwise_right_shift(self, b)
 
-    def right_shift(self, b, *, out=None):
+    def right_shift(self, b):
         """floor(a / 2**b)."""
         return op_bitwise_right_shift(self, b)
 
-    def bitwise_right_shift_(self, b, *, out=None):
+    def bitwise_right_shift_(self, b):
         """floor(a / 2**b). In place."""
         return op_bitwise_right_shift_(self, b)
 
-    def right_shift_(self, b, *, out=None):
+    def right_shift_(self, b):
         """floor(a / 2**b). In place."""
         return op_bitwise_right_shift_(self, b)
 
@@ -1202,11 +1202,11 @@ cdef class Tensor(TensorBase):
     def __irshift__(self, other):
         return op_bitwise_right_shift_(self, other) if is_operand(other) else NotImplemented
 
-    def bitwise_xor(self, b, *, out=None):
+    def bitwise_xor(self, b):
         """a ^ b, bit by bit."""
         return op_bitwise_xor(self, b)
 
-    def bitwise_xor_(self, b, *, out=None):
+    def bitwise_xor_(self, b):
         """a ^ b, bit by bit. In place."""
         return op_bitwise_xor_(self, b)
 
@@ -1219,33 +1219,33 @@ cdef class Tensor(TensorBase):
     def __ixor__(self, other):
         return op_bitwise_xor_(self, other) if is_operand(other) else NotImplemented
 
-    def equal(self, b, *, out=None):
+    def equal(self, b):
         """a == b."""
         return op_equal(self, b)
 
-    def eq(self, b, *, out=None):
+    def eq(self, b):
         """a == b."""
         return op_equal(self, b)
 
     def __eq__(self, other):
         return op_equal(self, other) if is_operand(other) else NotImplemented
 
-    def greater(self, b, *, out=None):
+    def greater(self, b):
         """a > b."""
         return op_greater(self, b)
 
-    def gt(self, b, *, out=None):
+    def gt(self, b):
         """a > b."""
         return op_greater(self, b)
 
     def __gt__(self, other):
         return op_greater(self, other) if is_operand(other) else NotImplemented
 
-    def greater_equal(self, b, *, out=None):
+    def greater_equal(self, b):
         """a >= b."""
         return op_greater_equal(self, b)
 
-    def ge(self, b, *, out=None):
+    def ge(self, b):
         """a >= b."""
         return op_greater_equal(self, b)
 
@@ -1268,29 +1268,29 @@ cdef class Tensor(TensorBase):
         """Whether x is NaN."""
         return op_isnan(self)
 
-    def less(self, b, *, out=None):
+    def less(self, b):
         """a < b."""
         return op_less(self, b)
 
-    def lt(self, b, *, out=None):
+    def lt(self, b):
         """a < b."""
         return op_less(self, b)
 
     def __lt__(self, other):
         return op_less(self, other) if is_operand(other) else NotImplemented
 
-    def less_equal(self, b, *, out=None):
+    def less_equal(self, b):
         """a <= b."""
         return op_less_equal(self, b)
 
-    def le(self, b, *, out=None):
+    def le(self, b):
         """a <= b."""
         return op_less_equal(self, b)
 
     def __le__(self, other):
         return op_less_equal(self, other) if is_operand(other) else NotImplemented
 
-    def logical_and(self, b, *, out=None):
+    def logical_and(self, b):
         """Whether a and b are both nonzero."""
         return op_logical_and(self, b)
 
@@ -1298,19 +1298,19 @@ cdef class Tensor(TensorBase):
         """Whether x is zero."""
         return op_logical_not(self)
 
-    def logical_or(self, b, *, out=None):
+    def logical_or(self, b):
         """Whether a or b is nonzero."""
         return op_logical_or(self, b)
 
-    def logical_xor(self, b, *, out=None):
+    def logical_xor(self, b):
         """Whether exactly one of a and b is nonzero."""
         return op_logical_xor(self, b)
 
-    def not_equal(self, b, *, out=None):
+    def not_equal(self, b):
         """a != b."""
         return op_not_equal(self, b)
 
-    def ne(self, b, *, out=None):
+    def ne(self, b):
         """a != b."""
         return op_not_equal(self, b)
 
@@ -1321,11 +1321,11 @@ cdef class Tensor(TensorBase):
         """Whether the sign bit is set, as it is for -0.0."""
         return op_signbit(self)
 
-    def all(self, axis=None, keepdims=False, *, out=None):
+    def all(self, axis=None, keepdims=False):
         """Whether every element is nonzero."""
         return op_all(self, axis, keepdims)
 
-    def any(self, axis=None, keepdims=False, *, out=None):
+    def any(self, axis=None, keepdims=False):
         """Whether some element is nonzero."""
         return op_any(self, axis, keepdims)
 
@@ -1337,23 +1337,23 @@ cdef class Tensor(TensorBase):
         """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
         return op_logsumexp(self, axis, keepdims)
 
-    def max(self, axis=None, keepdims=False, *, out=None):
+    def max(self, axis=None, keepdims=False):
         """Largest element, NaN if there is one; ties share the gradient equally."""
         return op_max(self, axis, keepdims)
 
-    def amax(self, axis=None, keepdims=False, *, out=None):
+    def amax(self, axis=None, keepdims=False):
         """Largest element, NaN if there is one; ties share the gradient equally."""
         return op_max(self, axis, keepdims)
 
-    def mean(self, axis=None, keepdims=False, *, out=None):
+    def mean(self, axis=None, keepdims=False):
         """Arithmetic mean."""
         return op_mean(self, axis, keepdims)
 
-    def min(self, axis=None, keepdims=False, *, out=None):
+    def min(self, axis=None, keepdims=False):
         """Smallest element, NaN if there is one; ties share the gradient equally."""
         return op_min(self, axis, keepdims)
 
-    def amin(self, axis=None, keepdims=False, *, out=None):
+    def amin(self, axis=None, keepdims=False):
         """Smallest element, NaN if there is one; ties share the gradient equally."""
         return op_min(self, axis, keepdims)
 
@@ -1365,7 +1365,7 @@ cdef class Tensor(TensorBase):
         """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
         return op_norm(self, ord, axis, keepdims)
 
-    def prod(self, axis=None, keepdims=False, *, out=None):
+    def prod(self, axis=None, keepdims=False):
         """Product; every derivative is exact at zeros too."""
         return op_prod(self, axis, keepdims)
 
@@ -1373,7 +1373,7 @@ cdef class Tensor(TensorBase):
         """Square root of var; the derivative at 0 is 0."""
         return op_std(self, axis, keepdims, correction)
 
-    def sum(self, axis=None, keepdims=False, *, out=None):
+    def sum(self, axis=None, keepdims=False):
         """Sum."""
         return op_sum(self, axis, keepdims)
 
@@ -1381,23 +1381,23 @@ cdef class Tensor(TensorBase):
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
         return op_var(self, axis, keepdims, correction)
 
-    def vector_norm(self, ord=2, axis=None, keepdims=False, *, out=None):
+    def vector_norm(self, ord=2, axis=None, keepdims=False):
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
         return op_vector_norm(self, ord, axis, keepdims)
 
-    def cumprod(self, axis=None, *, reverse=False, out=None):
+    def cumprod(self, axis=None, *, reverse=False):
         """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
         return op_cumprod(self, axis, reverse)
 
-    def cumulative_prod(self, axis=None, *, reverse=False, out=None):
+    def cumulative_prod(self, axis=None, *, reverse=False):
         """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
         return op_cumprod(self, axis, reverse)
 
-    def cumsum(self, axis=None, *, reverse=False, out=None):
+    def cumsum(self, axis=None, *, reverse=False):
         """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
         return op_cumsum(self, axis, reverse)
 
-    def cumulative_sum(self, axis=None, *, reverse=False, out=None):
+    def cumulative_sum(self, axis=None, *, reverse=False):
         """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
         return op_cumsum(self, axis, reverse)
 
@@ -1417,35 +1417,35 @@ cdef class Tensor(TensorBase):
         """Sum over the last axis of both operands; 0-d operands multiply."""
         return op_inner(self, b)
 
-    def matmul(self, b, *, out=None):
+    def matmul(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
         return op_matmul(self, b)
 
-    def mm(self, b, *, out=None):
+    def mm(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
         return op_matmul(self, b)
 
-    def bmm(self, b, *, out=None):
+    def bmm(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
         return op_matmul(self, b)
 
-    def mv(self, b, *, out=None):
+    def mv(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
         return op_matmul(self, b)
 
-    def matmul_(self, b, *, out=None):
+    def matmul_(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
         return op_matmul_(self, b)
 
-    def mm_(self, b, *, out=None):
+    def mm_(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
         return op_matmul_(self, b)
 
-    def bmm_(self, b, *, out=None):
+    def bmm_(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
         return op_matmul_(self, b)
 
-    def mv_(self, b, *, out=None):
+    def mv_(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
         return op_matmul_(self, b)
 
@@ -1534,13 +1534,13 @@ cdef class Tensor(TensorBase):
         """Conjugate transpose of the last two axes; a view of a real array."""
         return op_mH(self)
 
-    def moveaxis(self, *source, destination):
+    def moveaxis(self, source, destination):
         """Axes `source` moved to `destination`; the others keep their order."""
-        return op_moveaxis(self, star(source), destination)
+        return op_moveaxis(self, source, destination)
 
-    def movedim(self, *source, destination):
+    def movedim(self, source, destination):
         """Axes `source` moved to `destination`; the others keep their order."""
-        return op_moveaxis(self, star(source), destination)
+        return op_moveaxis(self, source, destination)
 
     def permute_dims(self, axes=None):
         """Axes in the given order, reversed when `axes` is None."""
@@ -1562,9 +1562,9 @@ cdef class Tensor(TensorBase):
         """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
         return op_reshape(self, star(shape))
 
-    def roll(self, *shift, axis=None):
+    def roll(self, shift, axis=None):
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
-        return op_roll(self, star(shift), axis)
+        return op_roll(self, shift, axis)
 
     def rot90(self, k=1, axes=(0, 1)):
         """Rotation by `k` quarter turns from the first of `axes` towards the second."""

@@ -9,7 +9,7 @@ class GradcheckError(RuntimeError):
 
 
 def explain(error, op, **arguments):
-    """An error of the same type as `error` that also names the operator and shows its arguments.
+    """An error of the type of `error`, or the nearest above it, that also names the operator and shows its arguments.
 
     Parameters
     ----------
@@ -21,14 +21,14 @@ def explain(error, op, **arguments):
         The operator's arguments, arrays shown by shape and dtype.
     """
     shown = ", ".join(f"{name}={describe(value)}" for name, value in arguments.items())
-    kind = type(error)
     message = f"{op}: {error} (called with {shown})"
-    try:
-        explained = kind(message)
-    except TypeError:  # an exception whose constructor wants more than a message
-        explained = RuntimeError(f"{message} [{kind.__name__}]")
-    explained.__cause__ = error.__cause__
-    return explained.with_traceback(error.__traceback__)
+    for kind in type(error).__mro__:
+        try:
+            explained = kind(message)
+        except TypeError:  # an exception whose constructor wants more than a message
+            continue
+        explained.__cause__ = error.__cause__
+        return explained.with_traceback(error.__traceback__)
 
 
 def describe(value):

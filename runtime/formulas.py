@@ -13,7 +13,11 @@ def axes_tuple(axis, ndim):
     """Axes counted from the front, as a tuple; None means all of them."""
     if axis is None:
         return tuple(range(ndim))
-    return tuple(a % max(ndim, 1) for a in ((axis,) if isinstance(axis, int) else axis))
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    for a in axes:
+        if not -max(ndim, 1) <= a < max(ndim, 1):
+            raise IndexError(f"axis {a} is out of range for an array of dimension {ndim}")
+    return tuple(a % max(ndim, 1) for a in axes)
 
 
 def checked_reduction(reduction):

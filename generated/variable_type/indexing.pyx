@@ -40,6 +40,7 @@ from gradspec.tensor cimport (
     as_operand,
     as_scalar,
     dtype_of,
+    is_tensor,
     shape_of,
     wrap_forward,
 )
@@ -121,7 +122,8 @@ cdef object op_getitem(object x, object index):
         node.x_shape = shape_of(x)
 
     y = wrap_forward(_getitem(array_of(x), index))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)

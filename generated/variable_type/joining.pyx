@@ -38,6 +38,7 @@ from gradspec.tensor cimport (
     as_operand,
     as_operands,
     as_scalar,
+    is_tensor,
     shape_of,
     wrap_forward,
 )
@@ -66,8 +67,9 @@ cdef object op_array_split(object x, object sections, object axis):
         node.axis = axis
 
     ys = [wrap_forward(item) for item in _array_split(array_of(x), sections, axis)]
-    for item in ys:
-        attach_view(item, x)
+    if is_tensor(x):
+        for item in ys:
+            attach_view(item, x)
 
     if node is not None:
         node.set_outputs(len(ys))
@@ -168,8 +170,9 @@ cdef object op_concat_backward(object x, object shapes, object axis):
         node.axis = axis
 
     ys = [wrap_forward(item) for item in _concat_backward(array_of(x), shapes, axis)]
-    for item in ys:
-        attach_view(item, x)
+    if is_tensor(x):
+        for item in ys:
+            attach_view(item, x)
 
     if node is not None:
         node.set_outputs(len(ys))
@@ -425,8 +428,9 @@ cdef object op_split(object x, object sections, object axis):
         node.axis = axis
 
     ys = [wrap_forward(item) for item in _split(array_of(x), sections, axis)]
-    for item in ys:
-        attach_view(item, x)
+    if is_tensor(x):
+        for item in ys:
+            attach_view(item, x)
 
     if node is not None:
         node.set_outputs(len(ys))
@@ -574,8 +578,9 @@ cdef object op_unstack(object x, object axis):
         node.axis = axis
 
     ys = [wrap_forward(item) for item in _unstack(array_of(x), axis)]
-    for item in ys:
-        attach_view(item, x)
+    if is_tensor(x):
+        for item in ys:
+            attach_view(item, x)
 
     if node is not None:
         node.set_outputs(len(ys))

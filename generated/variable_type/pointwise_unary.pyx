@@ -69,7 +69,7 @@ from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_ta
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, dtype_of, wrap_forward
+from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, dtype_of, is_tensor, wrap_forward
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
@@ -807,7 +807,8 @@ cdef object op_conj(object x):
         connect(node, state, inputs, 1)
 
     y = wrap_forward(_conj(array_of(x)))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -1681,7 +1682,8 @@ cdef object op_imag(object x):
         connect(node, state, inputs, 1)
 
     y = wrap_forward(_imag(array_of(x)))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -2502,7 +2504,8 @@ cdef object op_real(object x):
         connect(node, state, inputs, 1)
 
     y = wrap_forward(_real(array_of(x)))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)

@@ -48,6 +48,7 @@ from gradspec.tensor cimport (
     as_operand,
     as_scalar,
     dtype_of,
+    is_tensor,
     ndim_of,
     shape_of,
     wrap_forward,
@@ -831,7 +832,8 @@ cdef object op_unreduce(object x, object shape, object axis, object keepdims):
         node.keepdims = keepdims
 
     y = wrap_forward(_unreduce(array_of(x), shape, axis, keepdims))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)

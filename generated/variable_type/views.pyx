@@ -40,6 +40,7 @@ from gradspec.tensor cimport (
     as_operand,
     as_scalar,
     dtype_of,
+    is_tensor,
     ndim_of,
     shape_of,
     wrap_forward,
@@ -68,7 +69,8 @@ cdef object op_broadcast_to(object x, object shape):
         connect(node, state, inputs, 1)
 
     y = wrap_forward(_broadcast_to(array_of(x), shape))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -196,7 +198,8 @@ cdef object op_diagonal(object x, object offset, object axis1, object axis2):
         node.axis2 = axis2
 
     y = wrap_forward(_diagonal(array_of(x), offset, axis1, axis2))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -298,7 +301,8 @@ cdef object op_expand_dims(object x, object axis):
         node.axis = axis
 
     y = wrap_forward(_expand_dims(array_of(x), axis))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -370,7 +374,8 @@ cdef object op_flip(object x, object axis):
         node.axis = axis
 
     y = wrap_forward(_flip(array_of(x), axis))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -438,7 +443,8 @@ cdef object op_mT(object x):
         connect(node, state, inputs, 1)
 
     y = wrap_forward(_mT(array_of(x)))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -489,7 +495,8 @@ cdef object op_moveaxis(object x, object source, object destination):
         node.source = source
 
     y = wrap_forward(_moveaxis(array_of(x), source, destination))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -538,7 +545,8 @@ cdef object op_permute_dims(object x, object axes):
         node.axes = axes
 
     y = wrap_forward(_permute_dims(array_of(x), axes))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -608,7 +616,8 @@ cdef object op_reshape(object x, object shape):
         node.x_shape = shape_of(x)
 
     y = wrap_forward(_reshape(array_of(x), shape))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -709,7 +718,8 @@ cdef object op_rot90(object x, object k, object axes):
         node.axes = axes
 
     y = wrap_forward(_rot90(array_of(x), k, axes))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -758,7 +768,8 @@ cdef object op_squeeze(object x, object axis):
         node.x_shape = shape_of(x)
 
     y = wrap_forward(_squeeze(array_of(x), axis))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
@@ -809,7 +820,8 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
         node.axis2 = axis2
 
     y = wrap_forward(_swapaxes(array_of(x), axis1, axis2))
-    attach_view(y, x)
+    if is_tensor(x):
+        attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)

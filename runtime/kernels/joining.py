@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
@@ -90,7 +91,7 @@ def repeat_backward(x, shape, repeats, axis):
     ndarray
     """
     before = (math.prod(shape),) if axis is None else shape
-    axis = 0 if axis is None else axis % len(shape)
+    axis = 0 if axis is None else normalize_axis_index(axis, len(shape))
     length, repeats = before[axis], np.asarray(repeats)
     if repeats.size == 1:
         runs = x.reshape(before[:axis] + (length, int(repeats.flat[0])) + before[axis + 1 :])

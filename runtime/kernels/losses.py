@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 
 def one_hot(indices, num_classes, dtype):
@@ -67,7 +68,7 @@ def unpick(x, indices, shape, axis):
 
 def _places(indices, shape, axis):
     """The index that holds `indices` along `axis` and counts along the other axes."""
-    indices, axis = np.asarray(indices), axis % len(shape)
+    indices, axis = np.asarray(indices), normalize_axis_index(axis, len(shape))
     others = shape[:axis] + shape[axis + 1 :]
     if indices.shape != others:
         raise ValueError(f"pick: indices of shape {others} are due for axis {axis} of {shape}, got {indices.shape}")

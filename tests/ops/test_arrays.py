@@ -1,0 +1,210 @@
+"""Every kind of array: strided, read-only, in Fortran order, broadcast, the same one twice; views and what they share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import grad
+from gradspec.dispatch import ops
+
+from .calls import DOUBLE, array, cases, entries, flat, in_place_only
+
+REAL = {key: dtypes[:1] for key, dtypes in DOUBLE.items()}
+RUNNABLE = cases(lambda op: op.inputs and not in_place_only(op), REAL)
+
+
+def strided(a):
+    """The same values with gaps between them."""
+    wide = np.empty(tuple(2 * n for n in a.shape), a.dtype)
+    where = tuple(slice(None, None, 2) for _ in a.shape)
+    wide[where] = a
+    return wide[where]
+
+
+def reversed_memory(a):
+    """The same values with negative strides."""
+    where = tuple(slice(None, None, -1) for _ in a.shape)
+    return np.ascontiguousarray(a[where])[where] if a.ndim else a.copy()
+
+
+def read_only(a):
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+def unaligned(a):
+    memory = np.empty(a.nbytes + 1, np.uint8)[1:]
+    result = memory.view(a.dtype).reshape(a.shape)
+    result[...] = a
+    return result
+
+
+LAYOUTS = {
+    "strided": strided, "reversed": reversed_memory, "read-only": read_only, "Fortran": lambda a: np.array(a, order="F"),
+    "unaligned": unaligned, "big-endian": lambda a: a.astype(a.dtype.newbyteorder(">")),
+}  # fmt: skip
+
+
+def values_and_gradients(case, leaves):
+    outputs = case(*leaves)
+    live = [y for y in outputs if y.requires_grad]
+    weights = [np.random.default_rng(5).uniform(0.5, 1.5, y.shape).astype(y.dtype) for y in live]
+    return outputs, list(grad(live, leaves, list(map(gs.asarray, weights)), materialize_grads=True)) if live else []
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("op", entries(lambda op: op.inputs and not in_place_only(op)))
+def test_layout_of_the_inputs_does_not_matter(op, layout):
+    for case in (c.values[0] for c in cases(lambda o: o is op, REAL)):
+        if not case.places:
+            continue
+        arrays = [LAYOUTS[layout](a) for a in case.arrays]
+        kept = [a.copy() for a in arrays]
+        outputs, gradients = values_and_gradients(case, [gs.asarray(a, requires_grad=True) for a in arrays])
+        expected, wanted = values_and_gradients(case, case.leaves())
+        for one, other in zip(outputs + gradients, expected + wanted, strict=True):
+            assert one.shape == other.shape
+            np.testing.assert_allclose(array(one), array(other), rtol=1e-12, atol=1e-12)
+        for a, before in zip(arrays, kept):
+            np.testing.assert_array_equal(a, before)  # neither forward nor backward writes to an input
+
+
+@pytest.mark.parametrize("case", cases(lambda op: op.inputs and sum(t == "Array" for _, t, *_ in op.arguments) > 1, REAL))
+def test_the_same_tensor_in_every_place(case):
+    """f(x, x): the gradient is the sum of those of two tensors with equal values."""
+    places = case.places
+    if len(places) < 2 or any(a.shape != case.arrays[0].shape for a in case.arrays) or case.op.domain:
+        return  # the places take different shapes, or one domain does not fit them both
+    x = case.leaves()[0]
+    apart = [gs.tensor(array(x), requires_grad=True) for _ in places]
+    try:
+        expected, wanted = values_and_gradients(case, apart)
+    except np.linalg.LinAlgError:
+        return
+    outputs = case(*[x] * len(places))
+    live = [y for y in outputs if y.requires_grad]
+    weights = [gs.asarray(np.random.default_rng(5).uniform(0.5, 1.5, y.shape)) for y in live]
+    (found,) = grad(live, x, weights)
+    for one, other in zip(outputs, expected, strict=True):
+        np.testing.assert_array_equal(array(one), array(other))
+    np.testing.assert_allclose(array(found), sum(map(array, wanted)), rtol=1e-12, atol=1e-12)
+
+
+ELEMENTWISE = entries(lambda op: op.inputs and op.family == "pointwise_binary" and "Array?" not in str(op.arguments))
+
+
+@pytest.mark.parametrize("shapes", [((3, 4), (4,)), ((3, 1), (1, 4)), ((), (2, 3)), ((2, 1, 3), (4, 1)), ((0, 3), (3,)), ((1,), (0,))])
+@pytest.mark.parametrize("op", ELEMENTWISE)
+def test_broadcasting_sums_the_gradient(op, shapes):
+    """As if the operands had been broadcast before, and their gradients summed after."""
+    count = sum(t == "Array" for _, t, *_ in op.arguments)
+    shapes = [shapes[i % 2] for i in range(count)]
+    full = np.broadcast_shapes(*shapes)
+    random = np.random.default_rng(1)
+    masks = [np.ones(full, bool)] if op.arguments[0][1] == "Mask" else []
+    arrays = [random.uniform(0.55, 0.95, s) + 0.7 * i for i, s in enumerate(shapes)]
+    small = [gs.tensor(a, requires_grad=True) for a in arrays]
+    large = [gs.tensor(np.broadcast_to(a, full), requires_grad=True) for a in arrays]
+    y, z = getattr(ops, op.name)(*masks, *small), getattr(ops, op.name)(*masks, *large)
+    assert y.shape == full
+    np.testing.assert_array_equal(array(y), array(z))
+    if not y.requires_grad:
+        return
+    weight = gs.tensor(random.uniform(0.5, 1.5, full))
+    for g, h, shape in zip(grad(y, small, weight, materialize_grads=True), grad(z, large, weight, materialize_grads=True), shapes):
+        extra = len(full) - len(shape)
+        axes = tuple(range(extra)) + tuple(extra + i for i, n in enumerate(shape) if n == 1)
+        assert g.shape == shape
+        np.testing.assert_allclose(array(g), array(h).sum(axes, keepdims=True).reshape(shape), rtol=1e-12, atol=1e-12)
+
+
+class TestViews:
+    VIEWS = [c for c in cases(lambda op: op.view and op.inputs, REAL)]
+
+    @pytest.mark.parametrize("case", VIEWS)
+    def test_shares_memory_version_and_base(self, case):
+        name = case.op.view
+        x = gs.tensor(case.arguments()[name])
+        for y in flat(case.apply(case.arguments() | {name: x})):
+            shared = np.shares_memory(x.numpy(), y.numpy())
+            if not shared:  # a copy where strides cannot express it, or no elements at all
+                assert y._base is None or y.size == 0
+                continue
+            assert y._base is x and y._is_view()
+            x.zero_()
+            assert y._version == x._version and not y.numpy().any()
+            if y.numpy().flags.writeable:
+                before = x._version
+                y.fill_(1.5)
+                assert x._version == y._version == before + 1 and (x.numpy() == 1.5).any()
+
+    @pytest.mark.parametrize("case", VIEWS)
+    def test_write_through_the_view_is_noticed_by_saved_values(self, case):
+        name = case.op.view
+        x = gs.tensor(case.arguments()[name])
+        views = [y for y in flat(case.apply(case.arguments() | {name: x})) if y.size and y.numpy().flags.writeable]
+        views = [y for y in views if np.shares_memory(x.numpy(), y.numpy())]
+        if not views:
+            return  # copies, or read-only: nothing can be written through them
+        w = gs.tensor(np.ones(x.shape), requires_grad=True)
+        z = (w * x).sum()
+        views[0].zero_()
+        with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+            z.backward()
+
+    @pytest.mark.parametrize("case", VIEWS)
+    def test_view_of_a_leaf_refuses_a_write(self, case):
+        name = case.op.view
+        x = gs.tensor(case.arguments()[name], requires_grad=True)
+        for y in flat(case.apply(case.arguments() | {name: x})):
+            if not np.shares_memory(x.detach().numpy(), y.detach().numpy()) or not y.detach().numpy().flags.writeable:
+                continue
+            before = array(x).copy()
+            with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+                y.zero_()
+            np.testing.assert_array_equal(array(x), before)
+
+
+class TestEmpty:
+    """Size-0 and 0-d samples are in the presets; here every elementwise op and reduction gets more of them."""
+
+    ELEMENTWISE = entries(lambda op: op.inputs and op.family in ("pointwise_unary", "activations") and len(op.arguments) == 1)
+
+    @pytest.mark.parametrize("shape", [(), (1,), (0,), (0, 3), (2, 0, 3), (1, 1)])
+    @pytest.mark.parametrize("op", ELEMENTWISE)
+    def test_elementwise_keeps_the_shape(self, op, shape):
+        value = 1.5 if op.domain and "x > 1" in op.domain else 0.4
+        x = gs.full(shape, value).requires_grad_()
+        y = getattr(ops, op.name)(x)
+        assert y.shape == shape
+        if y.requires_grad:
+            (g,) = grad(y, x, gs.ones(shape))
+            assert g.shape == shape and g.dtype == np.float64 and np.isfinite(array(g)).all()
+
+
+class TestErrors:
+    BINARY = entries(lambda op: op.family == "pointwise_binary" and len(op.arguments) == 2)
+
+    @pytest.mark.parametrize("op", BINARY)
+    def test_shapes_that_do_not_broadcast(self, op):
+        with pytest.raises(ValueError, match=rf"{op.name}: .*\[2\].*\[3\]"):
+            getattr(ops, op.name)(gs.ones((2,)), gs.ones((3,)))
+
+    @pytest.mark.parametrize("value", [object(), "text", {}], ids=["object", "str", "dict"])
+    @pytest.mark.parametrize("op", entries(lambda op: op.arguments and op.arguments[0][1] == "Array"))
+    def test_wrong_type_names_the_op_and_the_argument(self, op, value):
+        case = next(c.values[0] for c in cases(lambda o: o is op))
+        first = op.arguments[0][0]
+        with pytest.raises(TypeError, match=rf"{op.name}: .*(argument '{first}'|first argument)"):
+            getattr(ops, op.name)(**case.arguments() | {first: value})
+
+    @pytest.mark.parametrize("op", entries(lambda op: any(n in ("axis", "dim") and t.startswith("int") for n, t, *_ in op.arguments)))
+    def test_axis_out_of_range(self, op):
+        case = next(c.values[0] for c in cases(lambda o: o is op))
+        with pytest.raises((IndexError, ValueError), match=r"axis|out of (bounds|range)|too many indices") as caught:
+            getattr(ops, op.name)(**case.arguments() | {"axis": 9})
+        if op.form != "composite":  # a composite fails in an op that it calls, or in a helper, which knows no op
+            assert op.name in str(caught.value) and "9" in str(caught.value)

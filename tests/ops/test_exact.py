@@ -1,0 +1,202 @@
+"""Derivatives with known values, at the points where formulas go wrong: zeros, ties, singular matrices, unused branches."""
+
+from __future__ import annotations
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import forward_ad, grad
+
+from .calls import array
+
+
+def forward(function, x, *directions):
+    """The derivative of `function` at `x` along each direction in turn: nested forward mode."""
+
+    def along(value, rest):
+        if not rest:
+            return function(value)
+        with forward_ad.dual_level():
+            tangent = forward_ad.unpack_dual(along(forward_ad.make_dual(value, gs.tensor(rest[0])), rest[1:])).tangent
+            return gs.zeros(()) if tangent is None else tangent
+
+    return array(along(gs.tensor(x), directions)).copy()
+
+
+def reverse(function, x, order=1):
+    """The gradient of a sum, of the sum of its elements, and so on."""
+    x = gs.tensor(x, requires_grad=True)
+    value = function(x).sum()
+    for _ in range(order):
+        (value,) = grad(value.sum(), x, create_graph=True, materialize_grads=True)
+        if not value.requires_grad:
+            return array(value)
+    return array(value)
+
+
+EYE, ONES = np.eye(2), np.ones((2, 2))
+
+
+class TestDet:
+    def test_second_derivative_along_the_identity(self):
+        # det(X + sI + tI) = det X + (s + t) tr X + (s + t)**2, so d2/ds dt = 2; along 2I and I it is 4.
+        x = np.array([[1.0, 2.0], [3.0, 4.0]])
+        assert forward(gs.linalg.det, x, EYE, EYE) == pytest.approx(2)
+        assert forward(gs.linalg.det, x, 2 * EYE, EYE) == pytest.approx(4)
+        assert forward(gs.linalg.det, x, EYE, EYE, EYE) == pytest.approx(0)
+
+    @pytest.mark.parametrize("x", [np.zeros((2, 2)), np.ones((2, 2)), np.zeros((3, 3)), np.ones((3, 3)), np.diag([1.0, 2, 0])])
+    def test_singular_matrices(self, x):
+        n = len(x)
+        cofactors = [[(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(x, i, 0), j, 1)) for j in range(n)] for i in range(n)]
+        np.testing.assert_allclose(reverse(gs.linalg.det, x), cofactors, atol=1e-12)
+        for order in (1, 2, 3):
+            directions = [np.random.default_rng(k).normal(size=(n, n)) for k in range(order)]
+            # det is multilinear in the rows: sum over the choices of distinct rows that move.
+            expected = 0.0
+            for rows in itertools.permutations(range(n), order):
+                moved = x.copy()
+                for row, d in zip(rows, directions):
+                    moved[row] = d[row]
+                expected += np.linalg.det(moved)
+            np.testing.assert_allclose(forward(gs.linalg.det, x, *directions), expected, atol=1e-11)
+
+
+class TestSlogdet:
+    def test_second_derivative(self):
+        # d2 log det = -tr(inv(X) D inv(X) E).
+        x = np.array([[2.0, 1.0], [0.5, 3.0]])
+        d, e = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.3, 1.0], [0.2, 0.1]])
+        inverse = np.linalg.inv(x)
+        expected = -np.trace(inverse @ d @ inverse @ e)
+        np.testing.assert_allclose(forward(lambda x: gs.linalg.slogdet(x)[1], x, d, e), expected, rtol=1e-12)
+        assert forward(lambda x: gs.linalg.slogdet(x)[1], np.diag([2.0, 4.0]), EYE, EYE) == pytest.approx(-(1 / 4 + 1 / 16))
+        assert forward(lambda x: gs.linalg.slogdet(x)[0], x, d) == 0
+
+
+class TestProducts:
+    @pytest.mark.parametrize("x", [[2.0, 0.0, 3.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0], [2.0, 5.0, 3.0]])
+    def test_prod_with_zeros(self, x):
+        x = np.array(x)
+        first = [np.prod(np.delete(x, i)) for i in range(3)]
+        np.testing.assert_allclose(reverse(gs.prod, x), first)
+        second = [sum(np.prod(np.delete(x, [i, j])) for j in range(3) if j != i) for i in range(3)]
+        np.testing.assert_allclose(reverse(gs.prod, x, 2), second)
+        np.testing.assert_allclose(reverse(gs.prod, x, 3), [2.0, 2.0, 2.0])
+        assert forward(gs.prod, x, *[np.ones(3)] * 3) == pytest.approx(6)
+
+    @pytest.mark.parametrize("x", [[2.0, 0.0, 3.0, 0.5], [0.0, 0.0, 3.0, 1.0], [2.0, 5.0, 3.0, 1.0]])
+    @pytest.mark.parametrize("backwards", [False, True])
+    def test_cumprod_with_zeros(self, x, backwards):
+        x = np.array(x)
+        prefixes = [list(range(k, 4)) if backwards else list(range(k + 1)) for k in range(4)]
+        jacobian = [[np.prod(x[[j for j in p if j != i]]) if i in p else 0.0 for i in range(4)] for p in prefixes]
+
+        def cumprod(x):
+            return gs.cumprod(x, 0, reverse=backwards)
+
+        np.testing.assert_allclose(reverse(cumprod, x), np.sum(jacobian, 0))
+        for i, direction in enumerate(np.eye(4)):
+            np.testing.assert_allclose(forward(cumprod, x, direction), np.array(jacobian)[:, i])
+        second = [sum(np.prod(x[[k for k in p if k not in (0, 2)]]) for p in prefixes if {0, 2} <= set(p))]
+        np.testing.assert_allclose(np.sum(forward(cumprod, x, np.eye(4)[0], np.eye(4)[2])), second)
+
+
+class TestTies:
+    @pytest.mark.parametrize("name, x", [("max", [3.0, 1.0, 3.0, 3.0]), ("min", [1.0, 1.0, 2.0, 1.0])])
+    def test_extremes_share_the_gradient(self, name, x):
+        x = np.array(x)
+        expected = (x == getattr(np, name)(x)) / 3
+        np.testing.assert_allclose(reverse(getattr(gs, name), x), expected)
+        assert forward(getattr(gs, name), x, np.arange(4.0)) == pytest.approx(expected @ np.arange(4.0))
+
+    @pytest.mark.parametrize("name", ["max", "min"])
+    def test_nan_is_the_extreme(self, name):
+        np.testing.assert_array_equal(reverse(getattr(gs, name), np.array([np.nan, 1.0, np.nan])), [0.5, 0, 0.5])
+
+    @pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
+    def test_two_equal_operands_share(self, name):
+        a, b = gs.tensor([2.0], requires_grad=True), gs.tensor([2.0], requires_grad=True)
+        assert [array(g).item() for g in grad(getattr(gs, name)(a, b), (a, b), gs.ones(1))] == [0.5, 0.5]
+
+
+class TestPow:
+    @pytest.mark.parametrize("b, first, second", [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0), (2.0, 0.0, 2.0), (3.0, 0.0, 0.0)])
+    def test_of_zero(self, b, first, second):
+        x = np.array([0.0])
+        assert reverse(lambda x: x**b, x) == [first]
+        assert reverse(lambda x: x**b, x, 2) == [second]
+        assert forward(lambda x: x**b, x, [1.0]) == [first]
+        assert forward(lambda x: x**b, x, [1.0], [1.0]) == [second]
+        exponent = gs.tensor([b])
+        assert reverse(lambda x: x**exponent, x, 2) == [second]
+
+    def test_of_zero_by_the_exponent(self):
+        np.testing.assert_array_equal(reverse(lambda b: 0.0**b, np.array([0.0, 1.0, 2.5])), [0, 0, 0])
+        assert reverse(lambda b: 0.0**b, np.array([-1.0])) == [-np.inf]
+
+    def test_of_a_negative_number(self):
+        assert reverse(lambda x: x**3, np.array([-2.0]), 2) == [-12.0]
+
+
+class TestNorms:
+    @pytest.mark.parametrize("ord", [1, 1.5, 2, 3])
+    def test_at_zero(self, ord):
+        np.testing.assert_array_equal(reverse(lambda x: gs.linalg.vector_norm(x, ord), np.zeros(3)), np.zeros(3))
+        assert forward(lambda x: gs.linalg.vector_norm(x, ord), np.zeros(3), np.ones(3)) == 0
+
+    @pytest.mark.parametrize("name", ["std", "hypot", "absolute", "atan2"])
+    def test_others_at_zero(self, name):
+        function = getattr(gs, name)
+        x = np.zeros(3)
+        call = function if name in ("std", "absolute") else lambda x: function(x, x)
+        np.testing.assert_array_equal(reverse(call, x), x)
+        assert not np.isnan(reverse(call, x, 2)).any()
+
+
+class TestUnusedBranch:
+    @pytest.mark.parametrize("bad", [lambda x: gs.log(x), lambda x: gs.sqrt(x), lambda x: 1 / x, lambda x: x * float("nan")],
+                             ids=["log", "sqrt", "reciprocal", "nan"])  # fmt: skip
+    def test_where_stops_nan_in_its_own_gradient(self, bad):
+        # What where itself passes on is 0; what the branch makes of 0 is the branch's own affair (0 * inf is NaN).
+        x, y = gs.tensor([0.0, 2.0], requires_grad=True), gs.tensor([1.0, 1.0], requires_grad=True)
+        with np.errstate(all="ignore"):
+            branch = bad(x)
+            (g_branch, g_y) = grad(gs.where(x > 1, branch, y * 3).sum(), (branch, y))
+        np.testing.assert_array_equal(array(g_branch), [0, 1])
+        np.testing.assert_array_equal(array(g_y), [3, 0])
+
+    def test_where_passes_no_nan_tangent(self):
+        with forward_ad.dual_level():
+            bad = forward_ad.make_dual(gs.tensor([1.0, 2.0]), gs.tensor([np.nan, 5.0]))
+            y = gs.where(np.array([False, True]), bad, np.inf)
+            np.testing.assert_array_equal(array(forward_ad.unpack_dual(y).tangent), [0, 5])
+
+
+class TestSpecial:
+    """Against mpmath with 40 digits, derivatives too."""
+
+    CASES = [
+        ("digamma", mpmath.digamma, [0.3, 1.5, 7.0]), ("erf", mpmath.erf, [-1.2, 0.0, 0.4]), ("erfc", mpmath.erfc, [-1.2, 3.0, 5.0]),
+        ("erfinv", mpmath.erfinv, [-0.7, 0.1, 0.9]), ("lgamma", mpmath.loggamma, [0.3, 2.5, 9.0]),
+        ("log1p", lambda x: mpmath.log(1 + x), [-0.5, 1e-9, 3.0]), ("expm1", lambda x: mpmath.exp(x) - 1, [-3.0, 1e-9, 2.0]),
+        ("logit", lambda x: mpmath.log(x / (1 - x)), [0.1, 0.9]), ("sigmoid", lambda x: 1 / (1 + mpmath.exp(-x)), [-30.0, 0.2, 30.0]),
+        ("sinc", lambda x: mpmath.sincpi(x), [0.0, 1e-5, 0.5, 2.25]), ("cbrt", mpmath.cbrt, [0.2, 8.0]),
+    ]  # fmt: skip
+
+    @pytest.mark.parametrize("name, exact, points", CASES, ids=[name for name, *_ in CASES])
+    def test_values_and_three_derivatives(self, name, exact, points):
+        function = getattr(gs, name)
+        with mpmath.workdps(40):
+            for order in range(4):
+                expected = [float(mpmath.diff(exact, mpmath.mpf(x), order).real) for x in points]
+                x = np.array(points)
+                found = array(function(gs.tensor(x))) if order == 0 else reverse(function, x, order)
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=f"reverse, order {order}")
+                if order:
+                    found = forward(function, x, *[np.ones_like(x)] * order)
+                    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=f"forward, order {order}")

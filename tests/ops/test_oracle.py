@@ -1,0 +1,139 @@
+"""Values and gradients against PyTorch's.
+
+The function of PyTorch with which an op is compared follows from its name, its aliases and its namespace, the spelling of
+its arguments from theirs; RENAMED and OTHERWISE hold what does not follow.  What PyTorch lacks is counted in one test,
+so that it is seen.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import grad
+from gradspec.generated.op_info import OPS
+
+from .calls import array, cases, flat, in_place_only
+
+torch = pytest.importorskip("torch", reason="PyTorch is the reference; it is installed by hand")
+
+# Arguments that NumPy and PyTorch spell differently, everywhere.
+ARGUMENTS = {"axis": "dim", "keepdims": "keepdim", "axis1": "dim1", "axis2": "dim2", "axes": "dims", "x": "input",
+             "k": "diagonal", "indices": "index", "source": "source", "start_axis": "start_dim", "end_axis": "end_dim",
+             "a": "input", "b": "other", "reps": "dims", "shift": "shifts", "repeats": "repeats"}  # fmt: skip
+
+# Ops that mean something else in PyTorch than what their name finds there.
+OTHERWISE = {
+    "round": "torch takes `decimals` by keyword, for floats only when it is not 0",
+    "squeeze": "torch keeps axes that are not of length 1 where NumPy raises",
+    "split": "torch.split takes the length of a part, NumPy the number of parts",
+    "reshape": "the shape is positional in torch", "broadcast_to": "the shape is positional in torch",
+    "std": "NumPy divides by the count by default, torch by the count less one",
+    "var": "NumPy divides by the count by default, torch by the count less one",
+    "cumprod": "`reverse` and `axis=None` are ours", "cumsum": "`reverse` and `axis=None` are ours",
+    "unstack": "torch's unbind, found by the alias, is called dim there",
+    "diff": "the same, but torch has prepend and append in between",
+    "norm": "torch.norm flattens matrices for ord 2 and has other names for its arguments",
+    "gather": "torch's index must not be longer than x along the other axes, ours may broadcast neither; orders differ",
+    "scatter_add": "argument order", "index_add": "torch calls the values source and takes 1-d indices only",
+    "index_put": "torch takes a tuple of tensors only", "repeat": "torch.repeat is NumPy's tile",
+    "where": "torch's condition is positional; compared below by position",
+    "pinv": "compared by value through its own rule: torch uses another cutoff", "trace": "torch takes no offset or axes",
+    "qr": "a factor's sign is a convention", "svd": "the phase of a vector is a convention",
+    "eigh": "the phase of a vector is a convention", "kl_div": "torch's 'mean' warns and divides by the batch elsewhere",
+    "huber_loss": "same formula, argument order", "smooth_l1_loss": "same formula, argument order",
+    "roll": "NumPy's integer shift along several axes", "flip": "torch wants every axis by name",
+    "rot90": "the order of axes is positional in torch", "empty": "nobody wrote to it", "empty_like": "nobody wrote to it",
+    "one_hot": "torch gives integers", "arange": "torch's default dtype", "linspace": "torch's default dtype",
+    "full": "torch's default dtype", "ones": "torch's default dtype", "zeros": "torch's default dtype",
+    "eye": "torch has no diagonal offset", "astype": "no such function",
+    "getitem": "an operator; compared below through x[index]", "angle": "torch's gradient at a real number is 0 too",
+    "count_nonzero": "keepdims", "permute_dims": "torch's permute has no default", "pad": "torch counts from the last axis",
+    "nan_to_num": "float only", "clip": "torch takes two numbers or two tensors",
+    "relu6": "the same", "softmax": "torch takes one axis", "log_softmax": "torch takes one axis", "softmin": "torch takes one axis",
+}  # fmt: skip
+
+
+def reference(op):
+    """PyTorch's function, or None."""
+    places = {"": (torch, torch.special), "linalg": (torch.linalg,), "nn": (torch.nn.functional, torch)}[op.namespace]
+    for name in (op.name, *op.aliases):
+        for place in places:
+            function = getattr(place, name, None)
+            if callable(function) and not inspect.isclass(function):
+                return function
+    return None
+
+
+COMPARED = [op for op in OPS if reference(op) and op.name not in OTHERWISE and not in_place_only(op)]
+NAMES = {op.name for op in COMPARED}
+
+
+def call_torch(op, arguments, tensors):
+    """The reference with our arguments: by position as far as they are arrays, by PyTorch's keyword after."""
+    positional, keywords = [], {}
+    for name, type_, default, _ in op.arguments:
+        value = arguments[name]
+        if default is not None and value == eval(default):
+            continue
+        if isinstance(value, np.ndarray) and name not in tensors:
+            value = torch.tensor(np.ascontiguousarray(value))
+        value = tensors.get(name, value)
+        if default is None and not keywords:
+            positional.append(value)
+        else:
+            keywords[ARGUMENTS.get(name, name)] = value
+    return reference(op)(*positional, **keywords)
+
+
+def torch_list(results):
+    if isinstance(results, (tuple, list)):
+        return [t for item in results for t in torch_list(item)]
+    return [results]
+
+
+@pytest.mark.parametrize("case", cases(lambda op: op.name in NAMES))
+def test_same_values_and_gradients(case):
+    arguments = case.arguments()
+    ours = case.leaves()
+    theirs = [torch.tensor(a.copy(), requires_grad=True) for a in case.arrays]
+    tensors = {}
+    for (name, k), value in zip(case.places, theirs):
+        if k is None:
+            tensors[name] = value
+        else:
+            tensors.setdefault(name, []).append(value)
+    try:
+        reference_outputs = torch_list(call_torch(case.op, arguments, tensors))
+    except (TypeError, RuntimeError, NotImplementedError, IndexError) as error:
+        pytest.skip(f"torch does not take this call: {re.sub(chr(10) + '.*', '', str(error), flags=re.S)[:100]}")
+    outputs = flat(case.apply(case.with_arrays(ours)))
+    assert len(outputs) == len(reference_outputs)
+    for y, z in zip(outputs, reference_outputs):
+        assert y.shape == tuple(z.shape)
+        np.testing.assert_allclose(array(y), z.detach().resolve_conj().numpy(), rtol=1e-10, atol=1e-12)
+    live = [(y, z) for y, z in zip(outputs, reference_outputs) if z.requires_grad]
+    if not live:
+        return
+    assert all(y.requires_grad for y, _ in live)
+    random = np.random.default_rng(2)
+    weights = [random.uniform(0.5, 1.5, y.shape) + (0.3j if y.dtype.kind == "c" else 0) for y, _ in live]
+    found = grad([y for y, _ in live], ours, [gs.asarray(w.astype(y.dtype)) for w, (y, _) in zip(weights, live)],
+                 materialize_grads=True)  # fmt: skip
+    wanted = torch.autograd.grad([z for _, z in live], theirs, [torch.tensor(np.asarray(w)) for w in weights], materialize_grads=True)
+    for g, w in zip(found, wanted):
+        np.testing.assert_allclose(array(g), w.resolve_conj().numpy(), rtol=1e-8, atol=1e-10)
+
+
+def test_what_is_not_compared_is_known(record_property):
+    """Nothing is left out silently: the ops that PyTorch lacks, and those that mean something else there."""
+    lacking = sorted(op.name for op in OPS if reference(op) is None)
+    record_property("no function in torch", ", ".join(lacking))
+    print(f"{len(COMPARED)} ops compared; {len(lacking)} that torch lacks: {', '.join(lacking)}")
+    unknown = set(OTHERWISE) - {op.name for op in OPS}
+    assert not unknown, f"OTHERWISE names ops that are gone: {unknown}"
+    assert len(COMPARED) > 100
