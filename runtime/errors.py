@@ -21,12 +21,13 @@ def explain(error, op, **arguments):
         The operator's arguments, arrays shown by shape and dtype.
     """
     shown = ", ".join(f"{name}={describe(value)}" for name, value in arguments.items())
-    kind = type(error)
     message = f"{op}: {error} (called with {shown})"
-    try:
-        explained = kind(message)
-    except TypeError:  # an exception whose constructor wants more than a message
-        explained = RuntimeError(f"{message} [{kind.__name__}]")
+    for kind in type(error).__mro__:
+        try:
+            explained = kind(message if kind is type(error) else f"{message} [{type(error).__name__}]")
+            break
+        except TypeError:  # an exception whose constructor wants more than a message: its base may do
+            continue
     explained.__cause__ = error.__cause__
     return explained.with_traceback(error.__traceback__)
 
