@@ -53,6 +53,11 @@ def processor() -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
+def load() -> float | None:
+    """How many processes wanted a core in the last minute."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
 def start_workers(options: argparse.Namespace) -> list[Worker]:
     workers = []
     for peer in PEERS:
@@ -82,6 +87,9 @@ def main() -> int:
         for name, title in titles.items():
             print(f"{name:18}{title}")
         return 0
+    busy = load()
+    if busy is not None and busy > 0.5:
+        print(f"the machine is busy (load {busy}): times will be too long, most of all with threads", file=sys.stderr)
     workers = start_workers(options)
     if not workers:
         print("nothing to measure", file=sys.stderr)
@@ -102,6 +110,7 @@ def main() -> int:
         "processor": processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
+        "load": busy,
         "versions": versions,
         "rounds": options.rounds,
     }

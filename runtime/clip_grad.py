@@ -9,7 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from . import Tensor, no_grad, tensor
+from .generated.tensor import Tensor
+from .grad_mode import no_grad
+from .tensor import tensor
 
 
 def gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

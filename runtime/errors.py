@@ -24,11 +24,12 @@ def explain(error, op, **arguments):
     message = f"{op}: {error} (called with {shown})"
     for kind in type(error).__mro__:
         try:
-            explained = kind(message)
-        except TypeError:  # an exception whose constructor wants more than a message
+            explained = kind(message if kind is type(error) else f"{message} [{type(error).__name__}]")
+            break
+        except TypeError:  # an exception whose constructor wants more than a message: its base may do
             continue
-        explained.__cause__ = error.__cause__
-        return explained.with_traceback(error.__traceback__)
+    explained.__cause__ = error.__cause__
+    return explained.with_traceback(error.__traceback__)
 
 
 def describe(value):

@@ -81,7 +81,7 @@ class _Mode:
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             generator = function(*args, **kwargs)
-            yield from _resume(generator, self._clone)
+            return (yield from _resume(generator, self._clone))
         return wrapper
 
     def _wrap_coroutine(self, function):

@@ -78,6 +78,7 @@ cdef class Node:
     cdef void track(self) noexcept
 
 # How an edge that ends at a leaf finds its AccumulateGrad; set by the module of that class, which knows tensors.
-cdef Node (*accumulator_of)(object)
+ctypedef Node (*LeafNode)(object)
+cdef LeafNode accumulator_of
 
 cdef tuple metadata_shape(InputMetadata* metadata)

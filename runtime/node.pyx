@@ -28,7 +28,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
     npy_intp* PyArray_DIMS(ndarray)
 
 
-cdef Node (*accumulator_of)(object) = NULL
+cdef LeafNode accumulator_of = NULL
 
 
 cdef tuple metadata_shape(InputMetadata* metadata):

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from . import Tensor, enable_grad, no_grad
+from .generated.tensor import Tensor
+from .grad_mode import enable_grad, no_grad
 
 
 class Optimizer:

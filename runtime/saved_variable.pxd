@@ -7,6 +7,9 @@ from .grad_mode cimport SAVED_HOOKS, ThreadState
 from .node cimport Node
 from .tensor cimport TensorBase, TensorExtra, VersionCounter, is_tensor
 
+cdef enum:
+    HAD_HISTORY = 0x80000000    # beside a version: the tensor was no leaf when it was saved
+
 cdef class SavedVariable:
     cdef ndarray array              # None once packed by a hook
     cdef VersionCounter counter
@@ -17,8 +20,10 @@ cdef class SavedVariable:
     cdef int output_nr
     cdef bint is_output
     cdef bint requires_grad
+    cdef bint had_history
     cdef object packed
     cdef object unpack_hook
+    cdef object owner               # weak reference to the node, once users have seen this object
 
     cdef pack(self, pack_hook, unpack_hook)
     cdef ndarray unpacked(self)
@@ -38,4 +43,6 @@ cdef inline object save_input(ThreadState* state, object value, uint32_t* versio
         if state.flags & SAVED_HOOKS:
             return pack_input(<TensorBase> value)
         version[0] = (<TensorBase> value).version()
+        if (<TensorBase> value).grad_fn_ is not None:
+            version[0] |= HAD_HISTORY
     return value

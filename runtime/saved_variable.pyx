@@ -10,6 +10,7 @@ cimport numpy as cnp
 from numpy cimport ndarray
 
 import threading
+import weakref
 
 from .accumulate_grad cimport grad_accumulator
 from .grad_mode cimport DUAL, SAVED_HOOKS, ThreadState, thread_state
@@ -43,8 +44,11 @@ cdef class SavedVariable:
         """
         if self.unpack_hook is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
-        if self.array is None:
+        owner = self.owner()
+        if owner is None or (<Node> owner).released:
             raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
+        if self.array is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden.")
         if not callable(pack_hook) or not callable(unpack_hook):
             raise TypeError("register_hooks: incompatible function arguments, expected two callables")
         self.pack(pack_hook, unpack_hook)
@@ -75,7 +79,7 @@ cdef class SavedVariable:
 cdef SavedVariable pack_variable(TensorBase value):
     cdef SavedVariable saved = SavedVariable.__new__(SavedVariable)
     saved.variable, saved.array = value, value.array
-    saved.requires_grad = value.flags & REQUIRES_GRAD
+    saved.requires_grad, saved.had_history = value.flags & REQUIRES_GRAD, value.grad_fn_ is not None
     saved.output_nr = value.output_nr_
     saved.extra = value.extra if value.flags & TANGENT else None
     saved.counter, saved.version = value.shared_counter(), value.version()
@@ -114,6 +118,23 @@ cdef tuple save_inputs(ThreadState* state, tuple values):
     return tuple(saved)
 
 
+cdef int check_tensor(Node node, TensorBase tensor, uint32_t then, str name) except -1:
+    check(node, tensor.version(), then & ~<uint32_t> HAD_HISTORY, name)
+    if then & HAD_HISTORY and tensor.grad_fn_ is None:
+        raise RuntimeError(f"Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(): '{name}', "
+                           f"saved by {node.name()}. Use detach(), which makes a new tensor.")
+    return 0
+
+
+cdef int check_variable(Node node, SavedVariable variable, str name) except -1:
+    """What `check_tensor` does; a value that a hook has packed cannot have changed."""
+    if variable.unpack_hook is not None:
+        return 0
+    if variable.variable is not None and variable.had_history:
+        return check_tensor(node, variable.variable, variable.version | HAD_HISTORY, name)
+    return check(node, variable.counter.value, variable.version, name)
+
+
 cdef int check(Node node, uint32_t now, uint32_t then, str name) except -1:
     if now != then:
         raise RuntimeError(
@@ -139,14 +160,15 @@ cdef object saved_array(Node node, object saved, uint32_t version, str name):
     cdef SavedVariable variable
     if is_tensor(saved):
         tensor = saved
-        check(node, tensor.version(), version, name)
+        check_tensor(node, tensor, version, name)
         return tensor.array
     if saved is None:
         return freed(node, name) if node.released else None
     if isinstance(saved, SavedVariable):
         variable = saved
-        if variable.unpack_hook is None:
-            check(node, variable.counter.value, variable.version, name)
+        if variable.counter is None:
+            return None
+        check_variable(node, variable, name)
         return variable.unpacked()
     if isinstance(saved, tuple):
         return [saved_array(node, item, v, name) for item, v in saved]
@@ -159,14 +181,15 @@ cdef object saved_tensor(Node node, object saved, uint32_t version, str name):
     cdef SavedVariable variable
     if is_tensor(saved):
         tensor = saved
-        check(node, tensor.version(), version, name)
+        check_tensor(node, tensor, version, name)
         return tensor
     if saved is None:
         return freed(node, name) if node.released else None
     if isinstance(saved, SavedVariable):
         variable = saved
-        if variable.unpack_hook is None:
-            check(node, variable.counter.value, variable.version, name)
+        if variable.counter is None:
+            return None
+        check_variable(node, variable, name)
         if variable.unpack_hook is None and variable.variable is not None:
             return variable.variable
         tensor = wrap(variable.unpacked())
@@ -190,10 +213,19 @@ cdef object saved_tensor(Node node, object saved, uint32_t version, str name):
 cdef object as_variable(Node node, object saved, uint32_t version):
     """A saved field as a SavedVariable, which hooks can be registered on."""
     cdef SavedVariable variable
-    if not isinstance(saved, TensorBase):
+    if saved is None and node.released:
+        return freed(node, "it")
+    if saved is None:
+        variable = SavedVariable.__new__(SavedVariable)
+    elif isinstance(saved, SavedVariable):
+        variable = saved
+    elif isinstance(saved, TensorBase):
+        variable = pack_variable(saved)
+        variable.version, variable.had_history = version & ~<uint32_t> HAD_HISTORY, version & HAD_HISTORY != 0
+    else:
         return saved
-    variable = pack_variable(saved)
-    variable.version = version
+    if variable.owner is None:
+        variable.owner = weakref.ref(node)
     return variable
 
 

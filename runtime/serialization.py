@@ -15,7 +15,9 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from . import Tensor, no_grad, tensor
+from .generated.tensor import Tensor
+from .grad_mode import no_grad
+from .tensor import tensor
 
 INDEX = "%gradspec"  # no encoded name is equal to it: an encoded "%" is followed by two hexadecimal digits
 VERSION = 1

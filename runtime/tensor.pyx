@@ -344,6 +344,8 @@ cdef class TensorBase:
         """The node that made this tensor; None for a leaf."""
         if self.flags & VIEW:
             check_view(self)
+        if self.grad_fn_ is not None:
+            self.track()  # a hook of the node may now close over this tensor
         return self.grad_fn_
 
     @property

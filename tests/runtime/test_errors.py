@@ -1,0 +1,93 @@
+"""Errors: messages name the operator, its arguments and the way out; texts that people search for stay word for word."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import GradcheckError, grad
+from gradspec.errors import describe, explain
+
+
+def leaf(*values):
+    return gs.tensor(np.array(values, float), requires_grad=True)
+
+
+def test_gradcheck_errors_are_runtime_errors():
+    assert issubclass(GradcheckError, RuntimeError)
+
+
+def test_explain_keeps_type_traceback_and_cause():
+    try:
+        try:
+            raise ValueError("bad axis") from KeyError("cause")
+        except ValueError as error:
+            raise explain(error, "sum", x=np.ones((2, 3)), axis=5) from error.__cause__
+    except ValueError as error:
+        assert str(error) == "sum: bad axis (called with x=float64[2, 3], axis=5)"
+        assert isinstance(error.__cause__, KeyError) and error.__traceback__ is not None
+
+
+def test_explain_copes_with_unusual_exceptions():
+    class Awkward(ValueError):
+        def __init__(self, a, b):
+            super().__init__(a, b)
+
+    error = explain(Awkward(1, 2), "op")
+    assert type(error) is ValueError and "[Awkward]" in str(error)
+
+
+def test_describe():
+    assert describe(np.ones((2, 0), "float32")) == "float32[2, 0]"
+    assert describe([np.ones(2), gs.tensor(1)]) == "[float64[2], int64[]]"
+    assert describe("x" * 100).endswith("...") and len(describe("x" * 100)) == 60
+    assert describe(None) == "None" and describe([1, 2]) == "[1, 2]"
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        (lambda: gs.ones((2, 3)) @ gs.ones((2, 3)), ValueError, ["matmul", "float64[2, 3]"]),
+        (lambda: gs.ones((2, 3)) + gs.ones((4,)), ValueError, ["add", "float64[2, 3]", "float64[4]"]),
+        (lambda: gs.ones((2, 3)).sum(axis=5), ValueError, ["sum", "axis=(5,)"]),
+        (lambda: gs.ones((2, 3)).reshape((7,)), ValueError, ["reshape", "float64[2, 3]"]),
+        (lambda: gs.ones((2, 3))[5], IndexError, ["getitem", "out of bounds"]),
+        (lambda: gs.exp("text"), TypeError, ["exp", "'x'", "str"]),
+        (lambda: gs.concat(3), TypeError, ["concat", "sequence of tensors"]),
+    ],
+)
+def test_operators_name_themselves_and_their_arguments(call, error, words):
+    with pytest.raises(error) as raised:
+        call()
+    for word in words:
+        assert word in str(raised.value)
+
+
+def test_in_place_operators_name_themselves():
+    with pytest.raises(Exception, match="add"):
+        gs.ones((2,)).add_(gs.ones((3,)))
+    with pytest.raises(RuntimeError, match="exp_: a leaf Variable that requires grad"):
+        leaf(1.0).exp_()
+    with pytest.raises(TypeError, match="first argument is written to and must be a Tensor, got ndarray"):
+        gs.zero_(np.ones(2))
+
+
+PHRASES = {
+    "element 0 of tensors does not require grad and does not have a grad_fn": lambda: gs.ones((1,)).backward(),
+    "grad can be implicitly created only for scalar outputs": lambda: (leaf(1.0, 2.0) * 2).backward(),
+    "cannot be empty": lambda: (leaf(1.0) * 2).backward(inputs=[]),
+    "to not have been used in the graph": lambda: grad(leaf(1.0) * 2, leaf(1.0)),
+    "Set allow_unused=True": lambda: grad(leaf(1.0) * 2, leaf(1.0)),
+    "a leaf Variable that requires grad is being used in an in-place operation.": lambda: leaf(1.0).add_(1),
+    "Specify retain_graph=True": lambda: [y.backward() for y in [leaf(1.0).exp()] * 2],
+    "you can only change requires_grad flags of leaf variables": lambda: (leaf(1.0) * 2).requires_grad_(False),
+    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.": lambda: leaf(1.0).numpy(),
+    "cannot register a hook on a tensor that doesn't require gradient": lambda: gs.ones((1,)).register_hook(print),
+    "can't retain_grad on Tensor that has requires_grad=False": lambda: gs.ones((1,)).retain_grad(),
+}
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_phrases_that_people_search_for(phrase):
+    with pytest.raises(RuntimeError) as raised:
+        PHRASES[phrase]()
+    assert phrase in str(raised.value)

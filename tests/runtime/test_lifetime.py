@@ -1,0 +1,399 @@
+"""Lifetime: what reference counting alone frees, what the collector frees, and chains too long for recursion."""
+
+import gc
+import sys
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import Function, forward_ad, grad, saved_tensors_hooks
+
+
+def leaf(*values):
+    return gs.tensor(np.array(values, float), requires_grad=True)
+
+
+def same(tensor, expected):
+    np.testing.assert_allclose(tensor.detach().numpy(), expected, rtol=1e-12)
+
+
+@pytest.fixture
+def no_collector():
+    """Only reference counts free anything."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+class Witness:
+    """Something that dies with what it was attached to."""
+
+
+# Freed by reference counts.
+
+
+def test_dropping_a_result_drops_its_graph(no_collector):
+    x = leaf(1.0)
+    y = (x.exp() * x).sin().sum()
+    died = [weakref.ref(y), weakref.ref(y.grad_fn), weakref.ref(y.grad_fn.next_functions[0][0])]
+    del y
+    assert [ref() for ref in died] == [None] * 3
+
+
+def test_a_graph_is_freed_after_backward(no_collector):
+    x = leaf(1.0)
+    y = (x.exp() * x).tanh().sum()  # tanh and exp save their outputs
+    died = weakref.ref(y.grad_fn.next_functions[0][0])
+    y.backward()
+    del y
+    assert died() is None and sys.getrefcount(x) == 2
+
+
+def test_a_recorded_backward_is_freed(no_collector):
+    x = leaf(1.0)
+    y = (x.exp() * x).tanh()
+    (g,) = grad(y, x, create_graph=True)
+    (h,) = grad(g, x, create_graph=True)
+    died = [weakref.ref(node) for node in (y.grad_fn, g.grad_fn, h.grad_fn)]
+    del y, g, h
+    assert [ref() for ref in died] == [None] * 3
+
+
+def test_a_leaf_dies_with_its_graph(no_collector):
+    x = leaf(1.0)
+    y = x * 2
+    died = weakref.ref(x)
+    del x
+    assert died() is not None
+    del y
+    assert died() is None
+
+
+def test_retain_grad_holds_no_tensor(no_collector):
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    z = y + 1
+    died = weakref.ref(y)
+    del y
+    assert died() is None
+    z.backward()
+    same(x.grad, [2.0])
+
+
+def test_a_detached_tensor_does_not_hold_its_source(no_collector):
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    died = weakref.ref(y), weakref.ref(y.grad_fn)
+    detached, view = y.detach(), y.detach()[:1]
+    del y
+    assert died[0]() is None and died[1]() is None
+    same(detached, [2.0, 4.0])
+    same(view, [2.0])
+
+
+def test_in_place_operators_that_save_their_result(no_collector):
+    y = leaf(1.0) * 1
+    y.exp_()
+    y.tanh_()
+    died = weakref.ref(y.grad_fn)
+    del y
+    assert died() is None
+
+
+def test_views_and_their_base(no_collector):
+    base = leaf(1.0, 2.0) * 1
+    view = base[:1]
+    died = weakref.ref(base), weakref.ref(base.grad_fn)
+    del base
+    assert died[0]() is not None  # a view holds its base
+    del view
+    assert died[0]() is None and died[1]() is None
+
+
+def test_leaf_hooks_that_do_not_close_a_circle(no_collector):
+    x = leaf(1.0)
+    seen = []
+    x.register_hook(lambda g: seen.append(g.item()))
+    (x * 2).backward()
+    died = weakref.ref(x)
+    del x
+    assert died() is None and seen == [2.0]
+
+
+def test_hooks_die_with_their_tensor(no_collector):
+    witness = Witness()
+    died = weakref.ref(witness)
+    y = leaf(1.0) * 2
+    y.register_hook(lambda g, witness=witness: None)
+    y.grad_fn.register_prehook(lambda grads, witness=witness: None)
+    del witness
+    assert died() is not None
+    del y
+    assert died() is None
+
+
+def test_functions_and_what_they_keep(no_collector):
+    class Keeps(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.witness = Witness()
+            died.append(weakref.ref(ctx.witness))
+            y = x.exp()
+            ctx.save_for_backward(x, y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[1]
+
+    died = []
+    x = leaf(1.0)
+    y = Keeps.apply(x)
+    y.backward()
+    del y
+    y = Keeps.apply(x) * 2
+    del y
+    assert [ref() for ref in died] == [None, None]
+
+
+def test_unbalanced_saved_tensor_hooks_do_not_leak(no_collector):
+    def unpack(value):
+        hooks.__exit__()
+        hooks.__enter__()
+        return value
+
+    hooks = saved_tensors_hooks(lambda t: t, unpack)
+    x = leaf(1.0)
+    with hooks:
+        y = x.sin()
+        y.backward()
+    died = weakref.ref(y.grad_fn)
+    del y
+    assert died() is None
+
+
+def test_duals(no_collector):
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(leaf(1.0), gs.ones((1,)))
+        y = x.exp() * x
+        died = [weakref.ref(t) for t in (x, y, y.grad_fn, forward_ad.unpack_dual(y).tangent)]
+        del x, y
+        assert [ref() for ref in died] == [None] * 4
+
+
+def test_a_failed_backward_leaves_nothing_behind(no_collector):
+    class Fails(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            raise ValueError("no")
+
+    x = leaf(1.0)
+    h = x * 2
+    y = Fails.apply(h) + h * 3
+    try:
+        y.backward()
+    except ValueError:
+        pass
+    died = weakref.ref(h.grad_fn), weakref.ref(y.grad_fn)
+    del h, y
+    assert died[0]() is None and died[1]() is None
+
+
+def test_gradients_that_wait_in_a_failed_pass_are_dropped(no_collector):
+    x = leaf(1.0)
+    h = x * 2
+    y = h.sin() + h.cos()
+    arrays = []
+
+    def fail(g):
+        arrays.append(weakref.ref(g))
+        raise ValueError("no")
+
+    h.register_hook(fail)
+    for _ in range(3):
+        try:
+            y.backward(retain_graph=True)
+        except ValueError:
+            pass
+    assert [ref() for ref in arrays] == [None] * 3
+
+
+# Freed by the collector.
+
+
+def dies(build):
+    """Whether what `build()` returns a weak reference to is collected, and alive until then."""
+    gc.collect()
+    gc.disable()
+    try:
+        ref = build()
+        alive = ref() is not None
+    finally:
+        gc.enable()
+    gc.collect()
+    return alive and ref() is None
+
+
+def test_hook_of_a_leaf_that_closes_over_the_leaf():
+    def build():
+        x = leaf(1.0)
+        x.register_hook(lambda g: x)
+        (x * 2).sum()
+        return weakref.ref(x)
+
+    assert dies(build)
+
+
+def test_post_accumulate_hook_that_closes_over_its_leaf():
+    def build():
+        x = leaf(1.0)
+        x.register_post_accumulate_grad_hook(lambda t: print(x))
+        x * 2
+        return weakref.ref(x)
+
+    assert dies(build)
+
+
+def test_hook_of_a_result_that_closes_over_it():
+    def build():
+        y = leaf(1.0) * 2
+        y.register_hook(lambda g: print(y))
+        return weakref.ref(y.grad_fn)
+
+    assert dies(build)
+
+
+def test_hook_of_a_node_that_closes_over_later_results():
+    def build():
+        h = leaf(1.0) * 2
+        box = []
+        h.grad_fn.register_hook(lambda inputs, outputs: print(box))
+        y = (h.exp() + h).sum()
+        box.append(y)
+        return weakref.ref(y)
+
+    assert dies(build)
+
+
+def test_metadata_of_a_node():
+    def build():
+        y = leaf(1.0) * 2
+        y.grad_fn.metadata["result"] = y
+        return weakref.ref(y)
+
+    assert dies(build)
+
+
+def test_attribute_of_a_tensor():
+    def build():
+        x = leaf(1.0)
+        x.me = [x]
+        return weakref.ref(x)
+
+    assert dies(build)
+
+
+def test_circles_stay_alive_while_they_are_used():
+    def build():
+        y = leaf(1.0) * 2
+        y.register_hook(lambda g: seen.append(y.tolist()))
+        return y + 1
+
+    seen = []
+    z = build()
+    gc.collect()
+    z.backward()
+    assert seen == [[2.0]]
+
+
+# Long chains.
+
+
+def chain(n, step):
+    x = y = gs.tensor(1.0, requires_grad=True)
+    for _ in range(n):
+        y = step(y)
+    return x, y
+
+
+def test_a_million_nodes_build_run_and_die_without_recursion():
+    x, y = chain(1_000_000, lambda t: t + 1.0)
+    y.backward()
+    same(x.grad, 1.0)
+    del y
+
+
+def test_a_million_nodes_are_dropped_without_backward():
+    x, y = chain(1_000_000, lambda t: t * 1.0)
+    died = weakref.ref(y.grad_fn)
+    del y
+    assert died() is None and sys.getrefcount(x) == 2
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda t: t.mul_(1.0),
+        lambda t: t.tanh(),
+        lambda t: t[...],
+        lambda t: t + t,
+    ],
+    ids=["in place", "saved output", "views", "two edges"],
+)
+def test_other_long_chains(step):
+    x = gs.tensor(0.0, requires_grad=True)
+    y = x * 1
+    for _ in range(150_000):
+        y = step(y)
+    grad(y, x, gs.tensor(0.0))
+    del y
+
+
+def test_long_chains_with_hooks():
+    x = y = gs.tensor(1.0, requires_grad=True)
+    calls = []
+    for i in range(100_000):
+        y = y + 1
+        if i % 1000 == 0:
+            y.register_hook(lambda g: calls.append(1))
+    y.backward()
+    assert len(calls) == 100
+    del y
+
+
+def test_long_chains_of_recorded_gradients():
+    x, y = chain(20_000, lambda t: t * 1.0)
+    (g,) = grad(y, x, create_graph=True)
+    same(g, 1.0)
+    del y, g
+
+
+def test_pruning_of_a_long_chain_does_not_recurse():
+    w = gs.tensor(3.0, requires_grad=True)
+    x, y = chain(200_000, lambda t: t + 1.0)
+    same(grad(y * w, w, retain_graph=True)[0], 200_001.0)
+    same(grad(y, x)[0], 1.0)
+
+
+def test_time_is_linear_in_the_number_of_nodes():
+    def seconds(n):
+        best = np.inf
+        for _ in range(3):
+            start = time.process_time()
+            _, y = chain(n, lambda t: t * 1.0)
+            y.backward()
+            del y
+            best = min(best, time.process_time() - start)
+        return best
+
+    small, large = seconds(10_000), seconds(100_000)
+    assert large < 30 * small  # ten times the nodes; a quadratic step would take a hundred times as long

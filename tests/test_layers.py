@@ -1,0 +1,190 @@
+"""Layers: a file imports from lower layers only, and a hand-written file stays short.
+
+The tables are DESIGN's tree from the bottom up.  A module in no row is an error: a new file has to be given its place.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Name of a module, or of a package for all of its modules, in rows from the bottom up.
+RUNTIME = [
+    ["errors", "hooks", "grad_mode", "dispatch", "formulas"],
+    ["kernels.contraction", "kernels.elementwise", "kernels.indexing", "kernels.joining", "kernels.linalg", "kernels.losses",
+     "kernels.reductions", "kernels.scans", "kernels.sorting", "kernels.special", "kernels.ufunc", "node"],
+    ["kernels", "tensor"],
+    ["accumulate_grad"],
+    ["error_nodes", "forward_ad", "saved_variable"],
+    ["input_buffer", "view"],
+    ["engine", "function_node"],
+    ["backward", "function"],
+    ["generated.kernels"],
+    ["generated.functions"],
+    ["generated.variable_type"],
+    ["generated.tensor", "generated.ops", "generated.linalg", "generated.nn", "generated.op_info"],
+    ["generated", "gradcheck", "clip_grad", "optim", "serialization"],
+    ["autograd", "linalg", "nn"],
+    ["gradspec"],
+]  # fmt: skip
+
+CODEGEN = [
+    ["model", "numeric", "progress", "build"],
+    ["errors", "samples"],
+    ["signature", "formula", "library", "stubs"],
+    ["derive", "evaluate", "resolve", "shapes", "skeleton"],
+    ["reader", "analyze", "check"],
+    ["emit"],
+    ["show"],
+    ["__main__"],
+    ["codegen"],
+]
+
+LIMIT = 400
+# Files that ought to be two, and how far they may grow until they are.
+TOO_LONG = {"runtime/tensor.pyx": 700, "runtime/engine.pyx": 560, "codegen/emit.py": 660, "runtime/gradcheck.py": 450}
+
+
+def module_of(path):
+    """A file's dotted name inside the package: `runtime/` is the package itself."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[-1] == "__init__":
+        parts.pop()
+    return parts
+
+
+def imported(path):
+    """Names of the modules that a file imports, as (line, dots, module, names)."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        for node in ast.walk(skip_type_checking(ast.parse(text))):
+            if isinstance(node, ast.ImportFrom):
+                yield node.lineno, node.level, node.module or "", [alias.name for alias in node.names]
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield node.lineno, 0, alias.name, []
+        return
+    text = re.sub(r'""".*?"""', lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+    for found in re.finditer(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(\([^)]*\)|.*)|^[ \t]*c?import[ \t]+([\w.]+)",
+                             text, flags=re.MULTILINE):  # fmt: skip
+        line = text.count("\n", 0, found.start()) + 1
+        if found[4]:
+            yield line, 0, found[4], []
+        else:
+            yield line, len(found[1]), found[2], re.findall(r"(\w+)(?:\s+as\s+\w+)?\s*(?:,|\)|#|$)", found[3])
+
+
+def skip_type_checking(tree):
+    """What only a type checker reads is no import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    return tree
+
+
+
+def graph(folders, package, modules):
+    """For each file of the package the modules of the package that it imports."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.p*")):
+            if path.suffix not in (".py", ".pyx", ".pxd") or "__pycache__" in path.parts:
+                continue
+            parts = module_of(path)
+            here = parts[1:] if parts[0] in ("runtime", "codegen") else parts
+            inside = here if path.stem == "__init__" else here[:-1]
+            targets = []
+            for line, dots, module, names in imported(path):
+                if dots:
+                    start = inside[: len(inside) - dots + 1]
+                elif module.split(".")[0] == package:
+                    start, module = [], module[len(package) + 1 :]
+                else:
+                    continue
+                base = ".".join([*start, *filter(None, module.split("."))])
+                for name in names or [""]:
+                    whole = f"{base}.{name}".strip(".")
+                    target = whole if whole in modules else base or package
+                    targets.append((line, target))
+            yield path.relative_to(ROOT).as_posix(), ".".join(here) or package, targets
+
+
+def level_of(module, rows):
+    """The row of a module: its own, or that of the package it is in."""
+    while module:
+        for level, row in enumerate(rows):
+            if module in row:
+                return level
+        module = module.rpartition(".")[0]
+    return None
+
+
+PACKAGES = {"gradspec": (("runtime", "generated"), RUNTIME), "codegen": (("codegen",), CODEGEN)}
+
+
+def edges(package):
+    folders, rows = PACKAGES[package]
+    modules = {name for row in rows for name in row}
+    return graph(folders, package, modules)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_file_has_its_place(package):
+    _, rows = PACKAGES[package]
+    lost = [path for path, module, _ in edges(package) if level_of(module, rows) is None]
+    assert lost == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_files_import_from_lower_layers_only(package):
+    _, rows = PACKAGES[package]
+    wrong = []
+    for path, module, targets in edges(package):
+        here = level_of(module, rows)
+        for line, target in targets:
+            level = level_of(target, rows)
+            if target != module and (level is None or level >= here):
+                wrong.append(f"{path}:{line}: {module} (layer {here}) imports {target} (layer {level})")
+    assert wrong == []
+
+
+def test_the_generator_does_not_import_the_library_and_the_reverse():
+    crossings = []
+    for folder, foreign in (("codegen", "gradspec"), ("runtime", "codegen"), ("generated", "codegen")):
+        for path in sorted((ROOT / folder).rglob("*.p*")):
+            if path.suffix in (".py", ".pyx", ".pxd"):
+                crossings += [f"{path}:{line}" for line, dots, module, _ in imported(path)
+                              if not dots and module.split(".")[0] == foreign]  # fmt: skip
+    assert crossings == []
+
+
+def test_every_row_names_something_that_exists():
+    for package, (_, rows) in PACKAGES.items():
+        present = {module for _, module, _ in edges(package)}
+        present |= {".".join(module.split(".")[: i + 1]) for module in present for i in range(module.count(".") + 1)}
+        assert {name for row in rows for name in row} - present == set()
+
+
+def test_hand_written_files_are_short():
+    sizes = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines())
+        for folder in ("runtime", "codegen")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".py", ".pyx", ".pxd", ".j2")
+    }
+    too_long = {path: size for path, size in sizes.items() if size > TOO_LONG.get(path, LIMIT)}
+    assert too_long == {}
+    assert {path for path in TOO_LONG if sizes[path] <= LIMIT} == set()  # to be taken off the list
+
+
+def test_imports_are_found():
+    """The test of the test: every form of import is seen in a file that is known to hold it."""
+    found = {(dots, module) for _, dots, module, _ in imported(ROOT / "runtime/tensor.pyx")}
+    assert (1, "node") not in found and (1, "grad_mode") in found and (0, "numpy") in found
+    tensor = dict((path, targets) for path, _, targets in edges("gradspec"))
+    assert {"errors"} <= {target for _, target in tensor["runtime/kernels/ufunc.pyx"]}
+    assert {"tensor", "formulas", "kernels"} <= {target for _, target in tensor["generated/kernels/forward.pyx"]}
+    assert {"dispatch"} <= {target for _, target in tensor["runtime/backward.pyx"]}
+    assert {"generated.variable_type", "autograd"} & {target for _, target in tensor["runtime/__init__.py"]}
