@@ -268,7 +268,8 @@ cdef class Tensor(TensorBase):
     Made by `tensor`, `asarray` and the creation functions; the array is `numpy()`.
     """
 
-    __hash__ = object.__hash__
+    def __hash__(self):
+        return object.__hash__(self)
 
     def __init__(self, *args, **kwargs):
         raise TypeError("Tensor has no constructor of its own: use gradspec.tensor(data) or gradspec.asarray(data)")
