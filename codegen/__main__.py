@@ -1,7 +1,7 @@
 """The command line: `python -m codegen`.
 
-Owns arguments, exit codes and what goes to which stream: results to stdout, progress and errors to stderr.  Knows nothing
-of what an entry means.
+Owns arguments, exit codes and what goes to which stream: results to stdout, progress and errors to stderr.  Knows
+nothing of what an entry means.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def main(argv: list[str] | None = None) -> int:
         return options.run(options) or 0
     except SpecErrors as errors:
         count = len(errors.errors)
-        print(f"{errors}\n{count} error{'s' * (count != 1)}", file=sys.stderr)
+        _say(f"{errors}\n{count} error{'s' * (count != 1)}")
     except (Failed, build.BuildFailed) as failure:
-        print(f"error: {failure}", file=sys.stderr)
+        _say(f"error: {failure}")
     except ModuleNotFoundError as missing:
         if missing.name not in PACKAGES:
             raise
-        print(f"error: {PACKAGES[missing.name]} is not installed: python -m pip install pyyaml jinja2 numpy", file=sys.stderr)
+        _say(f"error: {PACKAGES[missing.name]} is not installed: python -m pip install pyyaml jinja2 numpy")
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        _say("interrupted")
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         sys.stdout = None
@@ -62,6 +62,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
 
     command = commands.add_parser("check", help="check the spec; what needs unbuilt kernels is listed as deferred")
+    command.add_argument("--built", action="store_true", help="fail where a kernel is still missing")
     command.set_defaults(run=_check_command)
     command = commands.add_parser("generate", help="check the spec and rewrite generated/, without building")
     command.set_defaults(run=_generate_command)
@@ -147,13 +148,15 @@ def _everything(options: argparse.Namespace) -> None:
     _generate(spec, options.root)
     _build(options.root)
     if deferred:  # in a process of its own, which sees the kernels that were built just now
-        command = [sys.executable, "-m", __package__, "--root", str(options.root), "check"]
+        command = [sys.executable, "-m", __package__, "--root", str(options.root), "check", "--built"]
         if subprocess.run(command, cwd=CHECKOUT).returncode:
             raise Failed("the build is done, but what could only be checked after it is wrong: see above")
 
 
 def _check_command(options: argparse.Namespace) -> None:
     deferred = _check(_read(options.root), options.root)
+    if deferred and options.built:
+        raise Failed(f"gradspec.kernels does not export what these operators need: {', '.join(deferred)}")
     if deferred:
         print("deferred until the kernels are built (python -m codegen builds and checks them):")
         print("\n".join(f"  {name}" for name in deferred))

@@ -64,7 +64,8 @@ def _derived(op: Op) -> str:
         rows.append(("jvp", f"{op.name} on {tangents}, which are zeros where there is no tangent"))
     for output, terms in derived.jvp.items():
         rows.append((f"jvp {output}", " + ".join(_math(term.formula) for term in terms) or "0"))
-    rows += [(f"saved for {name}", ", ".join(map(_saved, saved)) or "nothing") for name, saved in derived.saved_for.items()]
+    for name, saved in derived.saved_for.items():
+        rows.append((f"saved for {name}", ", ".join(map(_saved, saved)) or "nothing"))
     return _table(rows)
 
 

@@ -8,12 +8,17 @@ import numpy.typing as npt
 from . import autograd as autograd
 from . import linalg as linalg
 from . import nn as nn
+from . import optim as optim
+from .clip_grad import clip_grad_norm_ as clip_grad_norm_
+from .clip_grad import clip_grad_value_ as clip_grad_value_
 from .grad_mode import enable_grad as enable_grad
 from .grad_mode import inference_mode as inference_mode
 from .grad_mode import is_grad_enabled as is_grad_enabled
 from .grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
+from .serialization import load as load
+from .serialization import save as save
 from .tensor import TensorBase
 from .tensor import asarray as asarray
 from .tensor import tensor as tensor

@@ -6,7 +6,7 @@ from .grad_mode cimport ThreadState
 from .node cimport Node
 from .tensor cimport TensorBase
 
-cdef int attach_view(TensorBase view, TensorBase source) except -1
+cdef int attach_view(TensorBase view, object operand) except -1
 cdef TensorBase writable(object target, str op)
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1
 cdef TensorBase before(TensorBase target, bint copy)

@@ -32,10 +32,13 @@ cdef object owner_of(ndarray array):
     return base
 
 
-cdef int attach_view(TensorBase view, TensorBase source) except -1:
-    """Note that `view` came from `source`, if the two really share memory."""
+cdef int attach_view(TensorBase view, object operand) except -1:
+    """Note that `view` came from `operand`, if the two really share memory."""
     cdef TensorExtra extra
-    cdef TensorBase base
+    cdef TensorBase base, source
+    if not isinstance(operand, TensorBase):  # a Python number
+        return 0
+    source = operand
     if view.array is not source.array and owner_of(view.array) is not owner_of(source.array):
         return 0
     base = source.extra.base if source.flags & VIEW else source

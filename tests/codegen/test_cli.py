@@ -87,6 +87,9 @@ def test_check_lists_what_is_deferred(run, checkout):
     assert code == 0
     assert out.splitlines()[1:] == ["  cube", "  square"]
     assert "2 of them deferred" in err
+    code, out, err = run("check", "--built")
+    assert (code, out) == (1, "")
+    assert err.endswith("error: gradspec.kernels does not export what these operators need: cube, square\n")
 
 
 def test_several_errors_in_one_run(run, checkout):
@@ -191,10 +194,10 @@ def test_new_refuses_what_there_is(run):
     assert "'third' has an entry already: derivatives.yaml:21" in err
 
 
-@pytest.mark.parametrize("arguments", [["show"], ["new", "--form", "wrong", "f"], ["nonsense"], ["--check-generated", "toc"]])
+@pytest.mark.parametrize("arguments", ["show", "new --form wrong f", "nonsense", "--check-generated toc"])
 def test_wrong_usage_is_exit_code_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit:
-        main(arguments)
+        main(arguments.split())
     assert exit.value.code == 2
     assert "usage: python -m codegen" in capsys.readouterr().err
 
