@@ -3,12 +3,13 @@
 from cpython.ref cimport PyObject
 
 from .grad_mode cimport GRAD_DISABLED, ThreadState
-from .node cimport Node
+from .node cimport Node, NodeHooks
 from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, is_tensor
 
 cdef class AccumulateGrad(Node):
     cdef TensorBase leaf
 
+    cdef NodeHooks ensure_hooks(self)
     cdef run_post_hooks(self)
 
 cdef Node grad_accumulator(TensorBase leaf)

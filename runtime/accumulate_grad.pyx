@@ -18,7 +18,7 @@ from .dispatch import ops
 from .grad_mode cimport ThreadState
 from .kernels.ufunc cimport add_into
 from . cimport node as node_module
-from .node cimport Node
+from .node cimport Node, NodeHooks
 from .tensor cimport REQUIRES_GRAD, TensorBase, is_inexact, wrap
 
 cnp.import_array()
@@ -51,6 +51,13 @@ cdef class AccumulateGrad(Node):
     def variable(self):
         """The leaf."""
         return self.leaf
+
+    cdef NodeHooks ensure_hooks(self):
+        """The leaf keeps the hooks: this node may be gone, and made again, before a gradient arrives."""
+        if self.hooks is None:
+            self.hooks = self.leaf.hooks_of_node()
+            self.track()
+        return self.hooks
 
     cdef object apply(self, object grad):
         cdef TensorBase leaf = self.leaf

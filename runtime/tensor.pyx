@@ -431,10 +431,9 @@ cdef class TensorBase:
             return self.grad_fn_.ensure_hooks()
         extra = self.ensure_extra()
         if extra.leaf_hooks is None:
+            extra.leaf_hooks = NodeHooks.__new__(NodeHooks)
             if self.accumulator != NULL:
-                extra.leaf_hooks = (<Node> self.accumulator).ensure_hooks()
-            else:
-                extra.leaf_hooks = NodeHooks.__new__(NodeHooks)
+                (<Node> self.accumulator).hooks = extra.leaf_hooks
         self.track()
         return extra.leaf_hooks
 
