@@ -14,8 +14,20 @@ ROOT = Path(__file__).parents[1]
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
     ["errors", "hooks", "grad_mode", "dispatch", "formulas"],
-    ["kernels.contraction", "kernels.elementwise", "kernels.indexing", "kernels.joining", "kernels.linalg", "kernels.losses",
-     "kernels.reductions", "kernels.scans", "kernels.sorting", "kernels.special", "kernels.ufunc", "node"],
+    [
+        "kernels.contraction",
+        "kernels.elementwise",
+        "kernels.indexing",
+        "kernels.joining",
+        "kernels.linalg",
+        "kernels.losses",
+        "kernels.reductions",
+        "kernels.scans",
+        "kernels.sorting",
+        "kernels.special",
+        "kernels.ufunc",
+        "node",
+    ],
     ["kernels", "tensor"],
     ["accumulate_grad"],
     ["error_nodes", "forward_ad", "saved_variable"],
@@ -29,7 +41,7 @@ RUNTIME = [
     ["generated", "gradcheck", "clip_grad", "optim", "serialization"],
     ["autograd", "linalg", "nn"],
     ["gradspec"],
-]  # fmt: skip
+]
 
 CODEGEN = [
     ["model", "numeric", "progress", "build"],
@@ -68,8 +80,11 @@ def imported(path):
                     yield node.lineno, 0, alias.name, []
         return
     text = re.sub(r'""".*?"""', lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
-    for found in re.finditer(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(\([^)]*\)|.*)|^[ \t]*c?import[ \t]+([\w.]+)",
-                             text, flags=re.MULTILINE):  # fmt: skip
+    for found in re.finditer(
+        r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(\([^)]*\)|.*)|^[ \t]*c?import[ \t]+([\w.]+)",
+        text,
+        flags=re.MULTILINE,
+    ):
         line = text.count("\n", 0, found.start()) + 1
         if found[4]:
             yield line, 0, found[4], []
@@ -83,7 +98,6 @@ def skip_type_checking(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             node.body = [ast.Pass()]
     return tree
-
 
 
 def graph(folders, package, modules):
@@ -155,8 +169,11 @@ def test_the_generator_does_not_import_the_library_and_the_reverse():
     for folder, foreign in (("codegen", "gradspec"), ("runtime", "codegen"), ("generated", "codegen")):
         for path in sorted((ROOT / folder).rglob("*.p*")):
             if path.suffix in (".py", ".pyx", ".pxd"):
-                crossings += [f"{path}:{line}" for line, dots, module, _ in imported(path)
-                              if not dots and module.split(".")[0] == foreign]  # fmt: skip
+                crossings += [
+                    f"{path}:{line}"
+                    for line, dots, module, _ in imported(path)
+                    if not dots and module.split(".")[0] == foreign
+                ]
     assert crossings == []
 
 

@@ -21,7 +21,9 @@ def same(tensor, expected):
 def test_roots_need_a_graph():
     plain = gs.ones((1,))
     for call in (lambda: backward(plain), lambda: backward([leaf(1.0) * 2, plain]), lambda: grad(plain, leaf(1.0))):
-        with pytest.raises(RuntimeError, match="element [01] of tensors does not require grad and does not have a grad_fn"):
+        with pytest.raises(
+            RuntimeError, match="element [01] of tensors does not require grad and does not have a grad_fn"
+        ):
             call()
     with gs.no_grad():
         y = leaf(1.0) * 2
@@ -121,8 +123,10 @@ def test_backward_into_a_nonleaf_accumulates():
 def test_allow_unused_and_materialize_grads():
     x, unused = leaf(1.0, 2.0), gs.ones((3,), dtype="float32", requires_grad=True)
     y = (x * x).sum()
-    with pytest.raises(RuntimeError, match="One of the differentiated Tensors appears to not have been used in the graph. "
-                                           "Set allow_unused=True"):
+    with pytest.raises(
+        RuntimeError,
+        match="One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True",
+    ):
         grad(y, [x, unused], retain_graph=True)
     assert grad(y, [x, unused], allow_unused=True, retain_graph=True)[1] is None
     zeros = grad(y, [x, unused], materialize_grads=True, retain_graph=True)[1]

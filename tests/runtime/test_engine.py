@@ -424,7 +424,7 @@ def test_a_failing_hook_leaves_the_graph_usable():
 
 def test_warnings_reach_the_caller():
     y = leaf(1.0) * 2
-    y.register_hook(lambda g: warnings.warn("careful", UserWarning))
+    y.register_hook(lambda g: warnings.warn("careful", UserWarning, stacklevel=2))
     with pytest.warns(UserWarning, match="careful"):
         y.backward()
 

@@ -145,7 +145,7 @@ def test_tangents_vanish_although_a_graph_holds_the_duals():
 def test_tangents_vanish_after_an_error():
     with pytest.raises(ZeroDivisionError), dual_level():
         dual = make_dual(number(2), number(3))
-        1 / 0
+        raise ZeroDivisionError
     with dual_level() as level:
         assert level == 1 and tangent(dual) is None
 
@@ -236,9 +236,7 @@ def f(x):
 
 def second(x):
     g = lambda v: np.exp(v) * (np.sin(v * v) + 2 * v * np.cos(v * v))  # noqa: E731
-    return (
-        g(x) + np.exp(x) * (2 * x * np.cos(x * x) + 2 * np.cos(x * x) - 4 * x * x * np.sin(x * x))
-    )
+    return g(x) + np.exp(x) * (2 * x * np.cos(x * x) + 2 * np.cos(x * x) - 4 * x * x * np.sin(x * x))
 
 
 def test_reverse_over_forward():

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import Function, GradientEdge, Node, backward, forward_ad, grad, once_differentiable, saved_tensors_hooks
+from gradspec.autograd import (
+    Function,
+    GradientEdge,
+    Node,
+    backward,
+    forward_ad,
+    grad,
+    once_differentiable,
+    saved_tensors_hooks,
+)
 
 
 def leaf(*values):
@@ -339,7 +348,8 @@ ONE = gs.tensor([[1.0, 1.0], [1.0, 1.0]])
         ((ONE, "text", None), r"expected Variable or None \(got str\)"),
         (
             (ONE, gs.ones((10,)), None),
-            r"Function ReturnsBackward returned an invalid gradient at index 1 - got \[10\] but expected shape compatible with \[2, 2\]",
+            r"Function ReturnsBackward returned an invalid gradient at index 1 - got \[10\] but expected "
+            r"shape compatible with \[2, 2\]",
         ),
     ],
 )
@@ -358,7 +368,9 @@ def test_extra_none_is_accepted():
 
 def test_gradients_are_summed_and_cast_to_the_input():
     a, b = gs.ones((2, 2), requires_grad=True), gs.ones((2, 2), requires_grad=True)
-    returning((gs.ones((3, 2, 2), dtype="float32"), gs.ones((2, 2), dtype="complex128"), None)).apply(a, b, 1).sum().backward()
+    returning((gs.ones((3, 2, 2), dtype="float32"), gs.ones((2, 2), dtype="complex128"), None)).apply(
+        a, b, 1
+    ).sum().backward()
     same(a.grad, np.full((2, 2), 3.0))
     assert a.grad.dtype == np.float64 and b.grad.dtype == np.float64
 
@@ -780,7 +792,9 @@ def test_view_outputs_need_view_tangents():
 
     with forward_ad.dual_level():
         x = forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([1.0]))
-        with pytest.raises(RuntimeError, match="returning a view .or an input as-is. but the jvp is not returning a view"):
+        with pytest.raises(
+            RuntimeError, match="returning a view .or an input as-is. but the jvp is not returning a view"
+        ):
             Bad.apply(x)
         with pytest.raises(RuntimeError, match="of the given .*of the same base"):
             Other.apply(x)
@@ -847,7 +861,9 @@ def test_once_differentiable():
     (g,) = grad(Once.apply(x), x, create_graph=True)
     same(g, [6.0])
     assert g.requires_grad and g.grad_fn.name() == "Error"
-    with pytest.raises(RuntimeError, match="trying to differentiate twice a function that was marked with @once_differentiable"):
+    with pytest.raises(
+        RuntimeError, match="trying to differentiate twice a function that was marked with @once_differentiable"
+    ):
         g.backward()
     assert seen == [False, False]
 

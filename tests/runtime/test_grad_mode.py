@@ -136,6 +136,7 @@ def test_coroutines():
 
 def test_classes_warn_and_apply_to_init():
     with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+
         @no_grad()
         class Model:
             def __init__(self):

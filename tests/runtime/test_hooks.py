@@ -138,7 +138,9 @@ def test_wrong_return_values(register):
 def test_node_hooks_return_the_right_number_of_values():
     y = leaf(1.0) * 2
     y.grad_fn.register_prehook(lambda grads: (grads[0], grads[0]))
-    with pytest.raises(RuntimeError, match="prehook of MultiplyBackward has returned an incorrect number of values: 2 instead of 1"):
+    with pytest.raises(
+        RuntimeError, match="prehook of MultiplyBackward has returned an incorrect number of values: 2 instead of 1"
+    ):
         y.backward()
     y = leaf(1.0) * 2
     y.grad_fn.register_hook(lambda inputs, outputs: (None,))
@@ -333,6 +335,17 @@ def test_post_accumulate_grad_hooks_are_for_leaves_and_return_nothing():
     x.register_post_accumulate_grad_hook(lambda t: 3)
     with pytest.raises(RuntimeError, match="hooks should return None."):
         (x * 2).backward()
+
+
+def test_hooks_of_an_accumulator_that_nobody_holds():
+    log = []
+    x = leaf(1.0)
+    y = x * 2
+    y.grad_fn.next_functions[0][0].register_prehook(lambda grads: log.append("pre"))
+    get_gradient_edge(x).node.register_hook(lambda inputs, outputs: log.append("post"))
+    x.register_hook(noting(log, "tensor"))
+    y.backward()
+    assert log == [("tensor", 2.0), "pre", "post"]
 
 
 def test_hooks_registered_on_a_leaf_after_the_forward():

@@ -40,7 +40,8 @@ RECORDING = [{}, {"create_graph": True}]
 
 @pytest.mark.parametrize("options", RECORDING)
 @pytest.mark.parametrize(
-    "shape, sent", [((2, 3), (4, 2, 3)), ((2, 1), (2, 3)), ((1, 3), (5, 2, 3)), ((), (2, 3)), ((2, 1), (2, 0)), ((1, 1), (2, 3))]
+    "shape, sent",
+    [((2, 3), (4, 2, 3)), ((2, 1), (2, 3)), ((1, 3), (5, 2, 3)), ((), (2, 3)), ((2, 1), (2, 0)), ((1, 1), (2, 3))],
 )
 def test_broadcast_gradients_are_summed_to_the_shape(shape, sent, options):
     value = gs.tensor(np.arange(float(np.prod(sent))).reshape(sent))
@@ -55,8 +56,11 @@ def test_broadcast_gradients_are_summed_to_the_shape(shape, sent, options):
 @pytest.mark.parametrize("options", RECORDING)
 @pytest.mark.parametrize("sent", [(3,), (2, 2), (3, 2), (2, 3, 1)])
 def test_other_shapes_are_refused(sent, options):
-    with pytest.raises(RuntimeError, match="Function GivesBackward returned an invalid gradient at index 0 - got .* but expected "
-                                           r"shape compatible with \[2, 3\]"):
+    with pytest.raises(
+        RuntimeError,
+        match="Function GivesBackward returned an invalid gradient at index 0 - got .* but expected "
+        r"shape compatible with \[2, 3\]",
+    ):
         arriving(gs.ones((2, 3), requires_grad=True), gs.ones(sent), **options)
 
 

@@ -21,7 +21,9 @@ def test_names_come_from_the_spec():
     assert names[:4] == ["MultiplyBackward", "AddBackward", "SumBackward", "ExpBackward"]
     assert all(name.endswith("Backward") for name in names)
     assert get_gradient_edge(x).node.name() == "AccumulateGrad"
-    assert "MultiplyBackward" in repr((x * x).grad_fn) and type((x * x).grad_fn).__doc__.startswith("multiply(a, b) -> y")
+    assert "MultiplyBackward" in repr((x * x).grad_fn) and type((x * x).grad_fn).__doc__.startswith(
+        "multiply(a, b) -> y"
+    )
 
 
 def test_next_functions_are_the_same_objects_each_time():

@@ -74,14 +74,20 @@ def test_the_message_names_node_value_and_versions():
     y = x.sin()
     x.add_(1)
     x.add_(1)
-    with pytest.raises(RuntimeError, match=r"'x', saved by SinBackward, is at version 2; expected version 0 instead. Hint"):
+    with pytest.raises(
+        RuntimeError, match=r"'x', saved by SinBackward, is at version 2; expected version 0 instead. Hint"
+    ):
         y.backward()
     with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
         _ = y.grad_fn._saved_x
 
 
 def test_the_version_is_checked_on_every_path():
-    for act in (lambda y, x: grad(y, x), lambda y, x: grad(y, x, create_graph=True), lambda y, x: y.grad_fn(gs.ones((1,)))):
+    for act in (
+        lambda y, x: grad(y, x),
+        lambda y, x: grad(y, x, create_graph=True),
+        lambda y, x: y.grad_fn(gs.ones((1,))),
+    ):
         x = leaf(1.0)
         h = x * 1
         y = h.sin()
@@ -172,7 +178,9 @@ def test_none_takes_no_hooks():
 
 
 def test_saved_tensors_cannot_be_made_from_python():
-    with pytest.raises((TypeError, RuntimeError), match="Trying to create a SavedTensor object from Python is forbidden"):
+    with pytest.raises(
+        (TypeError, RuntimeError), match="Trying to create a SavedTensor object from Python is forbidden"
+    ):
         SavedVariable()
 
 
@@ -182,7 +190,9 @@ def test_saved_tensors_cannot_be_made_from_python():
 def test_pack_at_save_and_unpack_at_each_use():
     log = []
     x = leaf(2.0)
-    with saved_tensors_hooks(lambda t: log.append("pack") or t.numpy().copy(), lambda a: log.append("unpack") or gs.tensor(a)):
+    with saved_tensors_hooks(
+        lambda t: log.append("pack") or t.numpy().copy(), lambda a: log.append("unpack") or gs.tensor(a)
+    ):
         y = x.sin()
         assert log == ["pack"]
     for _ in range(2):

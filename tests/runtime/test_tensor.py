@@ -46,7 +46,11 @@ def test_requires_grad_can_be_set_on_leaves():
 @pytest.mark.parametrize("dtype", ["int64", "bool", "uint8"])
 def test_integers_have_no_gradient(dtype):
     x = gs.ones((2,), dtype=dtype)
-    for make in (x.requires_grad_, lambda: gs.tensor(x.numpy(), requires_grad=True), lambda: gs.zeros((2,), dtype=dtype, requires_grad=True)):
+    for make in (
+        x.requires_grad_,
+        lambda: gs.tensor(x.numpy(), requires_grad=True),
+        lambda: gs.zeros((2,), dtype=dtype, requires_grad=True),
+    ):
         with pytest.raises(RuntimeError, match="floating point"):
             make()
     with pytest.raises(RuntimeError, match="floating point"):
@@ -166,7 +170,9 @@ def test_repr():
 # Copies.
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy] + [lambda t, p=p: pickle.loads(pickle.dumps(t, p)) for p in range(6)])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy] + [lambda t, p=p: pickle.loads(pickle.dumps(t, p)) for p in range(6)]
+)
 def test_copies_of_leaves(duplicate):
     x = leaf(1.0, 2.0)
     x.grad = gs.ones((2,))

@@ -106,11 +106,10 @@ def test_setitem_broadcasts_its_value():
 
 def test_saved_values_notice_a_write():
     x = leaf(2.0)
-    h = x * 3
-    for write in (lambda: h.mul_(2), lambda: h.detach().mul_(2), lambda: h.__setitem__(0, 1.0)):
+    for write in (lambda t: t.mul_(2), lambda t: t.detach().mul_(2), lambda t: t.__setitem__(0, 1.0)):
         h = x * 3
         y = h.sin()
-        write()
+        write(h)
         with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
             y.backward()
 
@@ -187,7 +186,9 @@ def test_versions_count_writes_only():
 )
 def test_a_leaf_that_requires_grad_cannot_be_written_to(write):
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation."):
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation."
+    ):
         write(x)
     with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"):
         write(x[:1])
@@ -228,7 +229,13 @@ def test_a_view_taken_before_a_recorded_write_to_its_base_is_stale():
     again = view[...]
     base.mul_(3)
     assert "grad_fn=<Invalid>" in repr(view)
-    for use in (lambda: view * 2, lambda: view.grad_fn, lambda: again + 1, lambda: view.backward(), lambda: grad(base, view)):
+    for use in (
+        lambda: view * 2,
+        lambda: view.grad_fn,
+        lambda: again + 1,
+        lambda: view.backward(),
+        lambda: grad(base, view),
+    ):
         with pytest.raises(RuntimeError, match="this view was taken before a recorded in-place write"):
             use()
     same(grad(base[:1], x)[0], [3.0, 0.0])  # taken again, it is right
