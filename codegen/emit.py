@@ -592,7 +592,7 @@ class View:
     @property
     def is_bound(self) -> bool:
         """Whether the Tensor class calls this op."""
-        return bool({"method", "inplace"} & set(self.op.variants)) or self.op.operator is not None
+        return bool({"method", "property", "inplace"} & set(self.op.variants)) or self.op.operator is not None
 
     @property
     def method_arguments(self) -> str:

@@ -13,7 +13,7 @@ ARRAY = "Array"
 # The order is that of CONTRIBUTING.md.
 TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType")
 FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable")
-VARIANTS = ("function", "method", "inplace", "out")
+VARIANTS = ("function", "method", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 DTYPES = ("any", "float", "real", "int", "bool")
 

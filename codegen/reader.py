@@ -244,7 +244,7 @@ class _Reader:
         first = signature.arguments[0].type if signature.arguments else None
         problem = ""
         on_array = first is not None and not first.is_list and first.base in ("Array", "Mask", "Index")
-        if name in ("method", "inplace") and not on_array:
+        if name in ("method", "property", "inplace") and not on_array:
             problem = "needs an array as first argument"
         elif name in ("inplace", "out") and (len(signature.outputs) > 1 or signature.outputs[0].type.is_list):
             problem = "needs a single output"

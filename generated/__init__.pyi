@@ -93,8 +93,6 @@ class Tensor(TensorBase):
         """exp(x) - 1 without cancellation."""
     def floor(self) -> Tensor:
         """Greatest integer that is not above x."""
-    def imag(self) -> Tensor:
-        """Imaginary part, zeros for a real array."""
     def lgamma(self) -> Tensor:
         """Logarithm of the modulus of the gamma function."""
     gammaln = lgamma
@@ -118,8 +116,6 @@ class Tensor(TensorBase):
     def rad2deg(self) -> Tensor:
         """Radians to degrees."""
     degrees = rad2deg
-    def real(self) -> Tensor:
-        """Real part, `x` itself for a real array."""
     def reciprocal(self) -> Tensor:
         """1 / x."""
     def round(self, decimals: int = 0) -> Tensor:

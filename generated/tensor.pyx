@@ -3,7 +3,8 @@
 
 from gradspec.tensor import register_tensor_type
 
-from gradspec.tensor cimport TensorBase, is_operand, star
+from gradspec.operand cimport is_operand, star
+from gradspec.tensor cimport TensorBase
 from gradspec.generated.variable_type.pointwise_unary cimport (
     op_absolute,
     op_absolute_,
@@ -211,6 +212,7 @@ from gradspec.generated.variable_type.views cimport (
     op_flatten,
     op_flip,
     op_mH,
+    op_mT,
     op_moveaxis,
     op_permute_dims,
     op_ravel,
@@ -278,11 +280,6 @@ cdef class Tensor(TensorBase):
     def T(self):
         """The tensor with its axes in reverse order; a view."""
         return op_permute_dims(self, tuple(range(self.ndim))[::-1])
-
-    @property
-    def mT(self):
-        """The last two axes exchanged; a view."""
-        return op_swapaxes(self, -1, -2)
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Accumulate the gradients of this tensor into the `.grad` of the leaves.
@@ -543,6 +540,7 @@ cdef class Tensor(TensorBase):
         """Greatest integer that is not above x. In place."""
         return op_floor_(self)
 
+    @property
     def imag(self):
         """Imaginary part, zeros for a real array."""
         return op_imag(self)
@@ -653,6 +651,7 @@ cdef class Tensor(TensorBase):
         """Radians to degrees. In place."""
         return op_rad2deg_(self)
 
+    @property
     def real(self):
         """Real part, `x` itself for a real array."""
         return op_real(self)
@@ -1534,6 +1533,11 @@ cdef class Tensor(TensorBase):
     def adjoint(self):
         """Conjugate transpose of the last two axes; a view of a real array."""
         return op_mH(self)
+
+    @property
+    def mT(self):
+        """Transpose of the last two axes."""
+        return op_mT(self)
 
     def moveaxis(self, source, destination):
         """Axes `source` moved to `destination`; the others keep their order."""

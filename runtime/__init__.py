@@ -11,7 +11,7 @@ from .grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from .tensor import asarray, tensor
+from .operand import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops as _ops
 from .generated.ops import *

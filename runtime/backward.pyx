@@ -14,7 +14,8 @@ from .accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
 from .grad_mode cimport thread_state
 from .node cimport Node, metadata_shape
-from .tensor cimport REQUIRES_GRAD, TensorBase, as_tensor, check_view, VIEW, wrap
+from .operand cimport as_tensor
+from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, wrap
 
 cnp.import_array()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .generated.tensor import Tensor
 from .grad_mode import no_grad
-from .tensor import tensor
+from .operand import tensor
 
 
 def gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -1,21 +1,10 @@
 """The engine that runs a backward graph."""
 
-from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 from .node cimport Node, TaskSlot
+from .ready_queue cimport ReadyQueue
 from .tensor cimport TensorBase
-
-cdef struct ReadyNode:
-    uint64_t sequence_nr
-    PyObject* node          # borrowed: the graph's roots keep it alive
-
-cdef class ReadyQueue:
-    cdef ReadyNode* items   # a binary heap, greatest sequence number first
-    cdef Py_ssize_t count
-    cdef Py_ssize_t capacity
-    cdef int push(self, Node node) except -1
-    cdef Node pop(self)
 
 cdef class GraphRoot(Node):
     cdef tuple grads

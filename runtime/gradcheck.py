@@ -12,7 +12,8 @@ import numpy as np
 from .backward import grad
 from .errors import GradcheckError
 from .forward_ad import dual_level, make_dual, unpack_dual
-from .tensor import TensorBase, asarray, tensor
+from .operand import asarray, tensor
+from .tensor import TensorBase
 
 NOT_REENTRANT = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "

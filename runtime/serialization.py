@@ -17,7 +17,7 @@ import numpy as np
 
 from .generated.tensor import Tensor
 from .grad_mode import no_grad
-from .tensor import tensor
+from .operand import tensor
 
 INDEX = "%gradspec"  # no encoded name is equal to it: an encoded "%" is followed by two hexadecimal digits
 VERSION = 1

@@ -12,14 +12,12 @@ from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
 from numpy cimport ndarray
 
-import math
-import operator
 import warnings
 import weakref
 
 import numpy as np
 
-from .grad_mode cimport GRAD_DISABLED, INFERENCE, thread_state
+from .grad_mode cimport GRAD_DISABLED, thread_state
 from .hooks import RemovableHandle
 
 cnp.import_array()
@@ -31,7 +29,6 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object, object, PyObject*) except -1
 
 cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_CheckExact(object)
     int PyArray_TYPE(ndarray)
     int PyArray_NDIM(ndarray)
 
@@ -66,128 +63,6 @@ cdef TensorBase wrap(ndarray array):
 cdef bint is_inexact(ndarray array) noexcept:
     cdef int type_num = PyArray_TYPE(array)
     return cnp.PyTypeNum_ISFLOAT(type_num) or cnp.PyTypeNum_ISCOMPLEX(type_num)
-
-
-cdef TensorBase as_tensor(object data, str op, str argument):
-    """`data` as a tensor, without a copy where it is an array."""
-    cdef ndarray array
-    if isinstance(data, TensorBase):
-        return data
-    array = data if PyArray_CheckExact(data) else np.asarray(data)
-    if array.dtype.kind not in "fciub":
-        raise TypeError(f"{op}: argument '{argument}' must be a tensor, an array or a number, "
-                        f"got {type(data).__name__}{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
-    return wrap(array)
-
-
-cdef object slow_operand(object value, str op, str argument):
-    if type(value) is complex or type(value) is bool or value is None:
-        return value
-    return as_tensor(value, op, argument)
-
-
-cdef object slow_wrap(object result):
-    if type(result) is tuple or type(result) is list:
-        return tuple([wrap(np.asarray(item)) for item in result])
-    return wrap(np.asarray(result))
-
-
-cdef tuple as_operands(object values, str op, str argument):
-    """A list of arrays as a tuple of operands."""
-    if isinstance(values, TensorBase) or not isinstance(values, (list, tuple)):
-        try:
-            values = tuple(values)
-        except TypeError:
-            raise TypeError(f"{op}: argument '{argument}' must be a sequence of tensors, got {type(values).__name__}") from None
-    return tuple([as_operand(value, op, argument) for value in values])
-
-
-cdef list arrays_of(tuple values):
-    return [array_of(value) for value in values]
-
-
-cdef object as_mask(object mask):
-    return np.asarray(numpy_of(mask), dtype=bool)
-
-
-cdef object as_ints(object value, str op, str argument):
-    """A tuple of ints, from one int or a sequence of them; None stays None."""
-    if value is None:
-        return None
-    try:
-        if isinstance(value, (int, np.integer)):
-            return (operator.index(value),)
-        return tuple([operator.index(item) for item in value])
-    except TypeError:
-        raise TypeError(f"{op}: argument '{argument}' must be an int or a sequence of ints, got {value!r}") from None
-
-
-cdef object as_scalar(object value, str op, str argument):
-    """A Python number; a tensor that requires grad is refused, because its gradient would be lost."""
-    if isinstance(value, TensorBase):
-        if (<TensorBase> value).flags & REQUIRES_GRAD:
-            raise TypeError(f"{op}: argument '{argument}' is a plain number and cannot be differentiated; pass "
-                            f"{argument}.item() if no gradient should flow")
-        return value.item()
-    return value
-
-
-cdef object as_dtype(object dtype):
-    return None if dtype is None else np.dtype(dtype)
-
-
-cdef object shape_of(object value):
-    if isinstance(value, TensorBase):
-        value = (<TensorBase> value).array
-    if isinstance(value, (list, tuple)):
-        return tuple([shape_of(item) for item in value])
-    return value.shape if isinstance(value, ndarray) else ()
-
-
-cdef object ndim_of(object value):
-    return len(shape_of(value))
-
-
-cdef object size_of(object value):
-    return math.prod(shape_of(value))
-
-
-cdef object dtype_of(object value):
-    if isinstance(value, TensorBase):
-        value = (<TensorBase> value).array
-    return value.dtype if isinstance(value, ndarray) else np.result_type(value)
-
-
-cdef bint is_other_operand(object value) noexcept:
-    return isinstance(value, (TensorBase, float, int, complex, ndarray, np.generic, list, tuple))
-
-
-cdef object star(tuple values):
-    """`f(2, 3)` and `f((2, 3))` are the same."""
-    return values[0] if len(values) == 1 else values
-
-
-cdef object numpy_of(object value):
-    """Tensors replaced by their arrays, in sequences and slices too."""
-    if isinstance(value, TensorBase):
-        return (<TensorBase> value).array
-    if type(value) is tuple or type(value) is list:
-        return type(value)([numpy_of(item) for item in value])
-    if type(value) is slice:
-        return slice(index_number(value.start), index_number(value.stop), index_number(value.step))
-    return value
-
-
-cdef object index_number(object value):
-    return value.item() if isinstance(value, TensorBase) else value
-
-
-cdef object as_index(object index):
-    """An index that NumPy understands; a list that holds sequences or slices is read as a tuple."""
-    if type(index) is list and any(isinstance(i, (list, tuple, slice, TensorBase, ndarray)) or i is None or i is ...
-                                   for i in index):
-        index = tuple(index)
-    return numpy_of(index)
 
 
 cdef class VersionCounter:
@@ -604,55 +479,3 @@ cdef int check_view(TensorBase view) except -1:
         raise RuntimeError("this view was taken before a recorded in-place write to its base or to another view, so its "
                            "history does not match its values; take the view again after the write")
     return 0
-
-
-def tensor(data, dtype=None, requires_grad=False):
-    """A new leaf with a copy of `data`.
-
-    Parameters
-    ----------
-    data : array_like
-        Numbers, nested sequences, an array or a tensor.
-    dtype : dtype, optional
-        NumPy's choice by default: float64 for Python floats.
-    requires_grad : bool
-        Whether operations on it are recorded.
-
-    Returns
-    -------
-    Tensor
-    """
-    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad)
-
-
-def asarray(data, dtype=None, requires_grad=False, *, copy=None):
-    """A tensor around `data`, sharing its memory where that is possible; a tensor is returned as it is.
-
-    Parameters
-    ----------
-    data : array_like
-    dtype : dtype, optional
-    requires_grad : bool
-    copy : bool, optional
-        True always copies; False refuses to.
-
-    Returns
-    -------
-    Tensor
-    """
-    if isinstance(data, TensorBase) and not copy and (dtype is None or data.dtype == np.dtype(dtype)):
-        return data.requires_grad_() if requires_grad else data
-    if isinstance(data, TensorBase) and (<TensorBase> data).flags & REQUIRES_GRAD:
-        return data.astype(dtype if dtype is not None else data.dtype)
-    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad)
-
-
-cdef TensorBase as_leaf(ndarray array, requires_grad):
-    if array.dtype.kind not in "fciub":
-        raise TypeError(f"tensor: expected numbers, got an array of dtype {array.dtype}")
-    cdef TensorBase result = wrap(array)
-    if thread_state().flags & INFERENCE:
-        result.flags |= INFERENCE_TENSOR
-    if requires_grad:
-        result.requires_grad = True
-    return result

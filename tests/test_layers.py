@@ -29,7 +29,7 @@ RUNTIME = [
         "node",
     ],
     ["kernels", "tensor"],
-    ["accumulate_grad"],
+    ["accumulate_grad", "operand", "ready_queue"],
     ["error_nodes", "forward_ad", "saved_variable"],
     ["input_buffer", "view"],
     ["engine", "function_node"],

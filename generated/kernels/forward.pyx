@@ -10,7 +10,7 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.tensor cimport dtype_of, ndim_of, shape_of
+from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 
 cdef Ufunc absolute_ufunc = Ufunc(np.absolute, "absolute")

@@ -11,7 +11,8 @@ from gradspec.errors import explain
 
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_scalar, wrap_forward
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, overwrite, writable
 
 
@@ -67,7 +68,7 @@ cdef object op_bitwise_and_(object a, object b):
     check_inplace(state, written, recording, "bitwise_and_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_bitwise_and(before(written, False), b), "bitwise_and_")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_and_")
     written.bump()
     return written
 
@@ -77,7 +78,7 @@ cdef object op_bitwise_and_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "bitwise_and")
     a = as_operand(a, "bitwise_and", "a")
     b = as_operand(b, "bitwise_and", "b")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_and")
     written.bump()
     return written
 
@@ -115,7 +116,7 @@ cdef object op_bitwise_invert_(object x):
     check_inplace(state, written, recording, "bitwise_invert_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_bitwise_invert(before(written, False)), "bitwise_invert_")
-    bitwise_invert_ufunc.into((array_of(x),), written.array)
+    bitwise_invert_ufunc.into((array_of(x),), written.array, "bitwise_invert_")
     written.bump()
     return written
 
@@ -124,7 +125,7 @@ cdef object op_bitwise_invert_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "bitwise_invert")
     x = as_operand(x, "bitwise_invert", "x")
-    bitwise_invert_ufunc.into((array_of(x),), written.array)
+    bitwise_invert_ufunc.into((array_of(x),), written.array, "bitwise_invert")
     written.bump()
     return written
 
@@ -164,7 +165,7 @@ cdef object op_bitwise_left_shift_(object a, object b):
     check_inplace(state, written, recording, "bitwise_left_shift_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_bitwise_left_shift(before(written, False), b), "bitwise_left_shift_")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_left_shift_")
     written.bump()
     return written
 
@@ -174,7 +175,7 @@ cdef object op_bitwise_left_shift_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "bitwise_left_shift")
     a = as_operand(a, "bitwise_left_shift", "a")
     b = as_operand(b, "bitwise_left_shift", "b")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_left_shift")
     written.bump()
     return written
 
@@ -214,7 +215,7 @@ cdef object op_bitwise_or_(object a, object b):
     check_inplace(state, written, recording, "bitwise_or_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_bitwise_or(before(written, False), b), "bitwise_or_")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_or_")
     written.bump()
     return written
 
@@ -224,7 +225,7 @@ cdef object op_bitwise_or_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "bitwise_or")
     a = as_operand(a, "bitwise_or", "a")
     b = as_operand(b, "bitwise_or", "b")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_or")
     written.bump()
     return written
 
@@ -264,7 +265,7 @@ cdef object op_bitwise_right_shift_(object a, object b):
     check_inplace(state, written, recording, "bitwise_right_shift_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_bitwise_right_shift(before(written, False), b), "bitwise_right_shift_")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_right_shift_")
     written.bump()
     return written
 
@@ -274,7 +275,7 @@ cdef object op_bitwise_right_shift_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "bitwise_right_shift")
     a = as_operand(a, "bitwise_right_shift", "a")
     b = as_operand(b, "bitwise_right_shift", "b")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_right_shift")
     written.bump()
     return written
 
@@ -314,7 +315,7 @@ cdef object op_bitwise_xor_(object a, object b):
     check_inplace(state, written, recording, "bitwise_xor_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_bitwise_xor(before(written, False), b), "bitwise_xor_")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_xor_")
     written.bump()
     return written
 
@@ -324,7 +325,7 @@ cdef object op_bitwise_xor_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "bitwise_xor")
     a = as_operand(a, "bitwise_xor", "a")
     b = as_operand(b, "bitwise_xor", "b")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array)
+    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_xor")
     written.bump()
     return written
 
@@ -360,7 +361,7 @@ cdef object op_equal_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "equal")
     a = as_operand(a, "equal", "a")
     b = as_operand(b, "equal", "b")
-    equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    equal_ufunc.into((array_of(a), array_of(b),), written.array, "equal")
     written.bump()
     return written
 
@@ -396,7 +397,7 @@ cdef object op_greater_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "greater")
     a = as_operand(a, "greater", "a")
     b = as_operand(b, "greater", "b")
-    greater_ufunc.into((array_of(a), array_of(b),), written.array)
+    greater_ufunc.into((array_of(a), array_of(b),), written.array, "greater")
     written.bump()
     return written
 
@@ -432,7 +433,7 @@ cdef object op_greater_equal_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "greater_equal")
     a = as_operand(a, "greater_equal", "a")
     b = as_operand(b, "greater_equal", "b")
-    greater_equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    greater_equal_ufunc.into((array_of(a), array_of(b),), written.array, "greater_equal")
     written.bump()
     return written
 
@@ -493,7 +494,7 @@ cdef object op_isfinite_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "isfinite")
     x = as_operand(x, "isfinite", "x")
-    isfinite_ufunc.into((array_of(x),), written.array)
+    isfinite_ufunc.into((array_of(x),), written.array, "isfinite")
     written.bump()
     return written
 
@@ -527,7 +528,7 @@ cdef object op_isinf_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "isinf")
     x = as_operand(x, "isinf", "x")
-    isinf_ufunc.into((array_of(x),), written.array)
+    isinf_ufunc.into((array_of(x),), written.array, "isinf")
     written.bump()
     return written
 
@@ -561,7 +562,7 @@ cdef object op_isnan_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "isnan")
     x = as_operand(x, "isnan", "x")
-    isnan_ufunc.into((array_of(x),), written.array)
+    isnan_ufunc.into((array_of(x),), written.array, "isnan")
     written.bump()
     return written
 
@@ -597,7 +598,7 @@ cdef object op_less_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "less")
     a = as_operand(a, "less", "a")
     b = as_operand(b, "less", "b")
-    less_ufunc.into((array_of(a), array_of(b),), written.array)
+    less_ufunc.into((array_of(a), array_of(b),), written.array, "less")
     written.bump()
     return written
 
@@ -633,7 +634,7 @@ cdef object op_less_equal_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "less_equal")
     a = as_operand(a, "less_equal", "a")
     b = as_operand(b, "less_equal", "b")
-    less_equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    less_equal_ufunc.into((array_of(a), array_of(b),), written.array, "less_equal")
     written.bump()
     return written
 
@@ -669,7 +670,7 @@ cdef object op_logical_and_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "logical_and")
     a = as_operand(a, "logical_and", "a")
     b = as_operand(b, "logical_and", "b")
-    logical_and_ufunc.into((array_of(a), array_of(b),), written.array)
+    logical_and_ufunc.into((array_of(a), array_of(b),), written.array, "logical_and")
     written.bump()
     return written
 
@@ -703,7 +704,7 @@ cdef object op_logical_not_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "logical_not")
     x = as_operand(x, "logical_not", "x")
-    logical_not_ufunc.into((array_of(x),), written.array)
+    logical_not_ufunc.into((array_of(x),), written.array, "logical_not")
     written.bump()
     return written
 
@@ -739,7 +740,7 @@ cdef object op_logical_or_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "logical_or")
     a = as_operand(a, "logical_or", "a")
     b = as_operand(b, "logical_or", "b")
-    logical_or_ufunc.into((array_of(a), array_of(b),), written.array)
+    logical_or_ufunc.into((array_of(a), array_of(b),), written.array, "logical_or")
     written.bump()
     return written
 
@@ -775,7 +776,7 @@ cdef object op_logical_xor_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "logical_xor")
     a = as_operand(a, "logical_xor", "a")
     b = as_operand(b, "logical_xor", "b")
-    logical_xor_ufunc.into((array_of(a), array_of(b),), written.array)
+    logical_xor_ufunc.into((array_of(a), array_of(b),), written.array, "logical_xor")
     written.bump()
     return written
 
@@ -811,7 +812,7 @@ cdef object op_not_equal_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "not_equal")
     a = as_operand(a, "not_equal", "a")
     b = as_operand(b, "not_equal", "b")
-    not_equal_ufunc.into((array_of(a), array_of(b),), written.array)
+    not_equal_ufunc.into((array_of(a), array_of(b),), written.array, "not_equal")
     written.bump()
     return written
 
@@ -845,7 +846,7 @@ cdef object op_signbit_out(object x, object out):
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(out, "signbit")
     x = as_operand(x, "signbit", "x")
-    signbit_ufunc.into((array_of(x),), written.array)
+    signbit_ufunc.into((array_of(x),), written.array, "signbit")
     written.bump()
     return written
 

@@ -17,7 +17,8 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.tensor cimport TensorBase, array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, wrap_forward
+from gradspec.tensor cimport TensorBase
 
 
 cdef object _arange(object start, object stop, object step, object dtype):

@@ -30,9 +30,7 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.saved_variable cimport save_input
-from gradspec.tensor cimport (
-    TensorBase,
+from gradspec.operand cimport (
     array_of,
     as_index,
     as_ints,
@@ -40,10 +38,11 @@ from gradspec.tensor cimport (
     as_operand,
     as_scalar,
     dtype_of,
-    is_tensor,
     shape_of,
     wrap_forward,
 )
+from gradspec.saved_variable cimport save_input
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, before, check_inplace, finish_inplace, overwrite, writable
 
 

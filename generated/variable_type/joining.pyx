@@ -29,8 +29,7 @@ from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, need
 from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.tensor cimport (
-    TensorBase,
+from gradspec.operand cimport (
     array_of,
     arrays_of,
     as_index,
@@ -38,10 +37,10 @@ from gradspec.tensor cimport (
     as_operand,
     as_operands,
     as_scalar,
-    is_tensor,
     shape_of,
     wrap_forward,
 )
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
 
 

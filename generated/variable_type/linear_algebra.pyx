@@ -62,9 +62,7 @@ from gradspec.accumulate_grad cimport any_needs_grad, connect, needs_grad, set_h
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport (
-    TensorBase,
+from gradspec.operand cimport (
     array_of,
     arrays_of,
     as_index,
@@ -77,6 +75,8 @@ from gradspec.tensor cimport (
     shape_of,
     wrap_forward,
 )
+from gradspec.saved_variable cimport save_input, save_output
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 

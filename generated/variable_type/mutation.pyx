@@ -14,7 +14,8 @@ from gradspec.generated.functions.mutation cimport CopyBackward, FillBackward, Z
 from gradspec.accumulate_grad cimport connect, needs_grad
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.tensor cimport TensorBase, array_of, as_operand
+from gradspec.operand cimport array_of, as_operand
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, finish_inplace, writable
 
 

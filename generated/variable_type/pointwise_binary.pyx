@@ -39,8 +39,9 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
+from gradspec.operand cimport array_of, as_mask, as_operand, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase, array_of, as_mask, as_operand, wrap_forward
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
@@ -96,7 +97,7 @@ cdef object op_add_(object a, object b):
     check_inplace(state, written, recording, "add_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_add(before(written, False), b), "add_")
-    add_ufunc.into((array_of(a), array_of(b),), written.array)
+    add_ufunc.into((array_of(a), array_of(b),), written.array, "add_")
     written.bump()
     return written
 
@@ -107,7 +108,7 @@ cdef object op_add_out(object a, object b, object out):
     a = as_operand(a, "add", "a")
     b = as_operand(b, "add", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "add")
-    add_ufunc.into((array_of(a), array_of(b),), written.array)
+    add_ufunc.into((array_of(a), array_of(b),), written.array, "add")
     written.bump()
     return written
 
@@ -180,7 +181,7 @@ cdef object op_atan2_(object a, object b):
     check_inplace(state, written, recording, "atan2_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_atan2(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "atan2_")
-    atan2_ufunc.into((array_of(a), array_of(b),), written.array)
+    atan2_ufunc.into((array_of(a), array_of(b),), written.array, "atan2_")
     written.bump()
     return written
 
@@ -191,7 +192,7 @@ cdef object op_atan2_out(object a, object b, object out):
     a = as_operand(a, "atan2", "a")
     b = as_operand(b, "atan2", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "atan2")
-    atan2_ufunc.into((array_of(a), array_of(b),), written.array)
+    atan2_ufunc.into((array_of(a), array_of(b),), written.array, "atan2")
     written.bump()
     return written
 
@@ -355,7 +356,7 @@ cdef object op_copysign_(object a, object b):
     check_inplace(state, written, recording, "copysign_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_copysign(before(written, state.flags & DUAL != 0 or needs_grad(state, a)), b), "copysign_")
-    copysign_ufunc.into((array_of(a), array_of(b),), written.array)
+    copysign_ufunc.into((array_of(a), array_of(b),), written.array, "copysign_")
     written.bump()
     return written
 
@@ -366,7 +367,7 @@ cdef object op_copysign_out(object a, object b, object out):
     a = as_operand(a, "copysign", "a")
     b = as_operand(b, "copysign", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "copysign")
-    copysign_ufunc.into((array_of(a), array_of(b),), written.array)
+    copysign_ufunc.into((array_of(a), array_of(b),), written.array, "copysign")
     written.bump()
     return written
 
@@ -438,7 +439,7 @@ cdef object op_divide_(object a, object b):
     check_inplace(state, written, recording, "divide_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_divide(before(written, False), b), "divide_")
-    divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    divide_ufunc.into((array_of(a), array_of(b),), written.array, "divide_")
     written.bump()
     return written
 
@@ -449,7 +450,7 @@ cdef object op_divide_out(object a, object b, object out):
     a = as_operand(a, "divide", "a")
     b = as_operand(b, "divide", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "divide")
-    divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    divide_ufunc.into((array_of(a), array_of(b),), written.array, "divide")
     written.bump()
     return written
 
@@ -516,7 +517,7 @@ cdef object op_floor_divide_(object a, object b):
     check_inplace(state, written, recording, "floor_divide_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_floor_divide(before(written, False), b), "floor_divide_")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array, "floor_divide_")
     written.bump()
     return written
 
@@ -527,7 +528,7 @@ cdef object op_floor_divide_out(object a, object b, object out):
     a = as_operand(a, "floor_divide", "a")
     b = as_operand(b, "floor_divide", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "floor_divide")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array)
+    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array, "floor_divide")
     written.bump()
     return written
 
@@ -598,7 +599,7 @@ cdef object op_fmax_(object a, object b):
     check_inplace(state, written, recording, "fmax_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_fmax(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmax_")
-    fmax_ufunc.into((array_of(a), array_of(b),), written.array)
+    fmax_ufunc.into((array_of(a), array_of(b),), written.array, "fmax_")
     written.bump()
     return written
 
@@ -609,7 +610,7 @@ cdef object op_fmax_out(object a, object b, object out):
     a = as_operand(a, "fmax", "a")
     b = as_operand(b, "fmax", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmax")
-    fmax_ufunc.into((array_of(a), array_of(b),), written.array)
+    fmax_ufunc.into((array_of(a), array_of(b),), written.array, "fmax")
     written.bump()
     return written
 
@@ -680,7 +681,7 @@ cdef object op_fmin_(object a, object b):
     check_inplace(state, written, recording, "fmin_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_fmin(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmin_")
-    fmin_ufunc.into((array_of(a), array_of(b),), written.array)
+    fmin_ufunc.into((array_of(a), array_of(b),), written.array, "fmin_")
     written.bump()
     return written
 
@@ -691,7 +692,7 @@ cdef object op_fmin_out(object a, object b, object out):
     a = as_operand(a, "fmin", "a")
     b = as_operand(b, "fmin", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmin")
-    fmin_ufunc.into((array_of(a), array_of(b),), written.array)
+    fmin_ufunc.into((array_of(a), array_of(b),), written.array, "fmin")
     written.bump()
     return written
 
@@ -764,7 +765,7 @@ cdef object op_fmod_(object a, object b):
     check_inplace(state, written, recording, "fmod_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_fmod(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "fmod_")
-    fmod_ufunc.into((array_of(a), array_of(b),), written.array)
+    fmod_ufunc.into((array_of(a), array_of(b),), written.array, "fmod_")
     written.bump()
     return written
 
@@ -775,7 +776,7 @@ cdef object op_fmod_out(object a, object b, object out):
     a = as_operand(a, "fmod", "a")
     b = as_operand(b, "fmod", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmod")
-    fmod_ufunc.into((array_of(a), array_of(b),), written.array)
+    fmod_ufunc.into((array_of(a), array_of(b),), written.array, "fmod")
     written.bump()
     return written
 
@@ -815,7 +816,7 @@ cdef object op_heaviside_(object a, object b):
     check_inplace(state, written, recording, "heaviside_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_heaviside(before(written, False), b), "heaviside_")
-    heaviside_ufunc.into((array_of(a), array_of(b),), written.array)
+    heaviside_ufunc.into((array_of(a), array_of(b),), written.array, "heaviside_")
     written.bump()
     return written
 
@@ -825,7 +826,7 @@ cdef object op_heaviside_out(object a, object b, object out):
     cdef TensorBase written = writable(out, "heaviside")
     a = as_operand(a, "heaviside", "a")
     b = as_operand(b, "heaviside", "b")
-    heaviside_ufunc.into((array_of(a), array_of(b),), written.array)
+    heaviside_ufunc.into((array_of(a), array_of(b),), written.array, "heaviside")
     written.bump()
     return written
 
@@ -901,7 +902,7 @@ cdef object op_hypot_(object a, object b):
     check_inplace(state, written, recording, "hypot_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_hypot(before(written, state.flags & DUAL != 0 or needs_grad(state, a)), b), "hypot_")
-    hypot_ufunc.into((array_of(a), array_of(b),), written.array)
+    hypot_ufunc.into((array_of(a), array_of(b),), written.array, "hypot_")
     written.bump()
     return written
 
@@ -912,7 +913,7 @@ cdef object op_hypot_out(object a, object b, object out):
     a = as_operand(a, "hypot", "a")
     b = as_operand(b, "hypot", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "hypot")
-    hypot_ufunc.into((array_of(a), array_of(b),), written.array)
+    hypot_ufunc.into((array_of(a), array_of(b),), written.array, "hypot")
     written.bump()
     return written
 
@@ -1036,7 +1037,7 @@ cdef object op_logaddexp_(object a, object b):
     check_inplace(state, written, recording, "logaddexp_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_logaddexp(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp_")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array)
+    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp_")
     written.bump()
     return written
 
@@ -1047,7 +1048,7 @@ cdef object op_logaddexp_out(object a, object b, object out):
     a = as_operand(a, "logaddexp", "a")
     b = as_operand(b, "logaddexp", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "logaddexp")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array)
+    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp")
     written.bump()
     return written
 
@@ -1121,7 +1122,7 @@ cdef object op_logaddexp2_(object a, object b):
     check_inplace(state, written, recording, "logaddexp2_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_logaddexp2(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp2_")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array)
+    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp2_")
     written.bump()
     return written
 
@@ -1132,7 +1133,7 @@ cdef object op_logaddexp2_out(object a, object b, object out):
     a = as_operand(a, "logaddexp2", "a")
     b = as_operand(b, "logaddexp2", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "logaddexp2")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array)
+    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp2")
     written.bump()
     return written
 
@@ -1203,7 +1204,7 @@ cdef object op_maximum_(object a, object b):
     check_inplace(state, written, recording, "maximum_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_maximum(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "maximum_")
-    maximum_ufunc.into((array_of(a), array_of(b),), written.array)
+    maximum_ufunc.into((array_of(a), array_of(b),), written.array, "maximum_")
     written.bump()
     return written
 
@@ -1214,7 +1215,7 @@ cdef object op_maximum_out(object a, object b, object out):
     a = as_operand(a, "maximum", "a")
     b = as_operand(b, "maximum", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "maximum")
-    maximum_ufunc.into((array_of(a), array_of(b),), written.array)
+    maximum_ufunc.into((array_of(a), array_of(b),), written.array, "maximum")
     written.bump()
     return written
 
@@ -1285,7 +1286,7 @@ cdef object op_minimum_(object a, object b):
     check_inplace(state, written, recording, "minimum_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_minimum(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "minimum_")
-    minimum_ufunc.into((array_of(a), array_of(b),), written.array)
+    minimum_ufunc.into((array_of(a), array_of(b),), written.array, "minimum_")
     written.bump()
     return written
 
@@ -1296,7 +1297,7 @@ cdef object op_minimum_out(object a, object b, object out):
     a = as_operand(a, "minimum", "a")
     b = as_operand(b, "minimum", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "minimum")
-    minimum_ufunc.into((array_of(a), array_of(b),), written.array)
+    minimum_ufunc.into((array_of(a), array_of(b),), written.array, "minimum")
     written.bump()
     return written
 
@@ -1369,7 +1370,7 @@ cdef object op_multiply_(object a, object b):
     check_inplace(state, written, recording, "multiply_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_multiply(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "multiply_")
-    multiply_ufunc.into((array_of(a), array_of(b),), written.array)
+    multiply_ufunc.into((array_of(a), array_of(b),), written.array, "multiply_")
     written.bump()
     return written
 
@@ -1380,7 +1381,7 @@ cdef object op_multiply_out(object a, object b, object out):
     a = as_operand(a, "multiply", "a")
     b = as_operand(b, "multiply", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "multiply")
-    multiply_ufunc.into((array_of(a), array_of(b),), written.array)
+    multiply_ufunc.into((array_of(a), array_of(b),), written.array, "multiply")
     written.bump()
     return written
 
@@ -1454,7 +1455,7 @@ cdef object op_pow_(object a, object b):
     check_inplace(state, written, recording, "pow_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_pow(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "pow_")
-    pow_ufunc.into((array_of(a), array_of(b),), written.array)
+    pow_ufunc.into((array_of(a), array_of(b),), written.array, "pow_")
     written.bump()
     return written
 
@@ -1465,7 +1466,7 @@ cdef object op_pow_out(object a, object b, object out):
     a = as_operand(a, "pow", "a")
     b = as_operand(b, "pow", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "pow")
-    pow_ufunc.into((array_of(a), array_of(b),), written.array)
+    pow_ufunc.into((array_of(a), array_of(b),), written.array, "pow")
     written.bump()
     return written
 
@@ -1538,7 +1539,7 @@ cdef object op_remainder_(object a, object b):
     check_inplace(state, written, recording, "remainder_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_remainder(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "remainder_")
-    remainder_ufunc.into((array_of(a), array_of(b),), written.array)
+    remainder_ufunc.into((array_of(a), array_of(b),), written.array, "remainder_")
     written.bump()
     return written
 
@@ -1549,7 +1550,7 @@ cdef object op_remainder_out(object a, object b, object out):
     a = as_operand(a, "remainder", "a")
     b = as_operand(b, "remainder", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "remainder")
-    remainder_ufunc.into((array_of(a), array_of(b),), written.array)
+    remainder_ufunc.into((array_of(a), array_of(b),), written.array, "remainder")
     written.bump()
     return written
 
@@ -1681,7 +1682,7 @@ cdef object op_subtract_(object a, object b):
     check_inplace(state, written, recording, "subtract_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_subtract(before(written, False), b), "subtract_")
-    subtract_ufunc.into((array_of(a), array_of(b),), written.array)
+    subtract_ufunc.into((array_of(a), array_of(b),), written.array, "subtract_")
     written.bump()
     return written
 
@@ -1692,7 +1693,7 @@ cdef object op_subtract_out(object a, object b, object out):
     a = as_operand(a, "subtract", "a")
     b = as_operand(b, "subtract", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "subtract")
-    subtract_ufunc.into((array_of(a), array_of(b),), written.array)
+    subtract_ufunc.into((array_of(a), array_of(b),), written.array, "subtract")
     written.bump()
     return written
 

@@ -68,8 +68,9 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
+from gradspec.operand cimport array_of, as_operand, as_scalar, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, dtype_of, is_tensor, wrap_forward
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
@@ -122,7 +123,7 @@ cdef object op_absolute_(object x):
     check_inplace(state, written, recording, "absolute_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_absolute(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "absolute_")
-    absolute_ufunc.into((array_of(x),), written.array)
+    absolute_ufunc.into((array_of(x),), written.array, "absolute_")
     written.bump()
     return written
 
@@ -132,7 +133,7 @@ cdef object op_absolute_out(object x, object out):
     cdef TensorBase written = writable(out, "absolute")
     x = as_operand(x, "absolute", "x")
     refuse_out(state, written, needs_grad(state, x), "absolute")
-    absolute_ufunc.into((array_of(x),), written.array)
+    absolute_ufunc.into((array_of(x),), written.array, "absolute")
     written.bump()
     return written
 
@@ -196,7 +197,7 @@ cdef object op_acos_(object x):
     check_inplace(state, written, recording, "acos_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_acos(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "acos_")
-    acos_ufunc.into((array_of(x),), written.array)
+    acos_ufunc.into((array_of(x),), written.array, "acos_")
     written.bump()
     return written
 
@@ -206,7 +207,7 @@ cdef object op_acos_out(object x, object out):
     cdef TensorBase written = writable(out, "acos")
     x = as_operand(x, "acos", "x")
     refuse_out(state, written, needs_grad(state, x), "acos")
-    acos_ufunc.into((array_of(x),), written.array)
+    acos_ufunc.into((array_of(x),), written.array, "acos")
     written.bump()
     return written
 
@@ -270,7 +271,7 @@ cdef object op_acosh_(object x):
     check_inplace(state, written, recording, "acosh_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_acosh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "acosh_")
-    acosh_ufunc.into((array_of(x),), written.array)
+    acosh_ufunc.into((array_of(x),), written.array, "acosh_")
     written.bump()
     return written
 
@@ -280,7 +281,7 @@ cdef object op_acosh_out(object x, object out):
     cdef TensorBase written = writable(out, "acosh")
     x = as_operand(x, "acosh", "x")
     refuse_out(state, written, needs_grad(state, x), "acosh")
-    acosh_ufunc.into((array_of(x),), written.array)
+    acosh_ufunc.into((array_of(x),), written.array, "acosh")
     written.bump()
     return written
 
@@ -394,7 +395,7 @@ cdef object op_asin_(object x):
     check_inplace(state, written, recording, "asin_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_asin(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "asin_")
-    asin_ufunc.into((array_of(x),), written.array)
+    asin_ufunc.into((array_of(x),), written.array, "asin_")
     written.bump()
     return written
 
@@ -404,7 +405,7 @@ cdef object op_asin_out(object x, object out):
     cdef TensorBase written = writable(out, "asin")
     x = as_operand(x, "asin", "x")
     refuse_out(state, written, needs_grad(state, x), "asin")
-    asin_ufunc.into((array_of(x),), written.array)
+    asin_ufunc.into((array_of(x),), written.array, "asin")
     written.bump()
     return written
 
@@ -468,7 +469,7 @@ cdef object op_asinh_(object x):
     check_inplace(state, written, recording, "asinh_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_asinh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "asinh_")
-    asinh_ufunc.into((array_of(x),), written.array)
+    asinh_ufunc.into((array_of(x),), written.array, "asinh_")
     written.bump()
     return written
 
@@ -478,7 +479,7 @@ cdef object op_asinh_out(object x, object out):
     cdef TensorBase written = writable(out, "asinh")
     x = as_operand(x, "asinh", "x")
     refuse_out(state, written, needs_grad(state, x), "asinh")
-    asinh_ufunc.into((array_of(x),), written.array)
+    asinh_ufunc.into((array_of(x),), written.array, "asinh")
     written.bump()
     return written
 
@@ -542,7 +543,7 @@ cdef object op_atan_(object x):
     check_inplace(state, written, recording, "atan_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_atan(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "atan_")
-    atan_ufunc.into((array_of(x),), written.array)
+    atan_ufunc.into((array_of(x),), written.array, "atan_")
     written.bump()
     return written
 
@@ -552,7 +553,7 @@ cdef object op_atan_out(object x, object out):
     cdef TensorBase written = writable(out, "atan")
     x = as_operand(x, "atan", "x")
     refuse_out(state, written, needs_grad(state, x), "atan")
-    atan_ufunc.into((array_of(x),), written.array)
+    atan_ufunc.into((array_of(x),), written.array, "atan")
     written.bump()
     return written
 
@@ -616,7 +617,7 @@ cdef object op_atanh_(object x):
     check_inplace(state, written, recording, "atanh_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_atanh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "atanh_")
-    atanh_ufunc.into((array_of(x),), written.array)
+    atanh_ufunc.into((array_of(x),), written.array, "atanh_")
     written.bump()
     return written
 
@@ -626,7 +627,7 @@ cdef object op_atanh_out(object x, object out):
     cdef TensorBase written = writable(out, "atanh")
     x = as_operand(x, "atanh", "x")
     refuse_out(state, written, needs_grad(state, x), "atanh")
-    atanh_ufunc.into((array_of(x),), written.array)
+    atanh_ufunc.into((array_of(x),), written.array, "atanh")
     written.bump()
     return written
 
@@ -690,7 +691,7 @@ cdef object op_cbrt_(object x):
     check_inplace(state, written, recording, "cbrt_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_cbrt(before(written, False)), "cbrt_")
-    cbrt_ufunc.into((array_of(x),), written.array)
+    cbrt_ufunc.into((array_of(x),), written.array, "cbrt_")
     written.bump()
     return written
 
@@ -700,7 +701,7 @@ cdef object op_cbrt_out(object x, object out):
     cdef TensorBase written = writable(out, "cbrt")
     x = as_operand(x, "cbrt", "x")
     refuse_out(state, written, needs_grad(state, x), "cbrt")
-    cbrt_ufunc.into((array_of(x),), written.array)
+    cbrt_ufunc.into((array_of(x),), written.array, "cbrt")
     written.bump()
     return written
 
@@ -762,7 +763,7 @@ cdef object op_ceil_(object x):
     check_inplace(state, written, recording, "ceil_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_ceil(before(written, False)), "ceil_")
-    ceil_ufunc.into((array_of(x),), written.array)
+    ceil_ufunc.into((array_of(x),), written.array, "ceil_")
     written.bump()
     return written
 
@@ -772,7 +773,7 @@ cdef object op_ceil_out(object x, object out):
     cdef TensorBase written = writable(out, "ceil")
     x = as_operand(x, "ceil", "x")
     refuse_out(state, written, needs_grad(state, x), "ceil")
-    ceil_ufunc.into((array_of(x),), written.array)
+    ceil_ufunc.into((array_of(x),), written.array, "ceil")
     written.bump()
     return written
 
@@ -835,7 +836,7 @@ cdef object op_conj_(object x):
     check_inplace(state, written, recording, "conj_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_conj(before(written, False)), "conj_")
-    conj_ufunc.into((array_of(x),), written.array)
+    conj_ufunc.into((array_of(x),), written.array, "conj_")
     written.bump()
     return written
 
@@ -845,7 +846,7 @@ cdef object op_conj_out(object x, object out):
     cdef TensorBase written = writable(out, "conj")
     x = as_operand(x, "conj", "x")
     refuse_out(state, written, needs_grad(state, x), "conj")
-    conj_ufunc.into((array_of(x),), written.array)
+    conj_ufunc.into((array_of(x),), written.array, "conj")
     written.bump()
     return written
 
@@ -909,7 +910,7 @@ cdef object op_cos_(object x):
     check_inplace(state, written, recording, "cos_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_cos(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "cos_")
-    cos_ufunc.into((array_of(x),), written.array)
+    cos_ufunc.into((array_of(x),), written.array, "cos_")
     written.bump()
     return written
 
@@ -919,7 +920,7 @@ cdef object op_cos_out(object x, object out):
     cdef TensorBase written = writable(out, "cos")
     x = as_operand(x, "cos", "x")
     refuse_out(state, written, needs_grad(state, x), "cos")
-    cos_ufunc.into((array_of(x),), written.array)
+    cos_ufunc.into((array_of(x),), written.array, "cos")
     written.bump()
     return written
 
@@ -983,7 +984,7 @@ cdef object op_cosh_(object x):
     check_inplace(state, written, recording, "cosh_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_cosh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "cosh_")
-    cosh_ufunc.into((array_of(x),), written.array)
+    cosh_ufunc.into((array_of(x),), written.array, "cosh_")
     written.bump()
     return written
 
@@ -993,7 +994,7 @@ cdef object op_cosh_out(object x, object out):
     cdef TensorBase written = writable(out, "cosh")
     x = as_operand(x, "cosh", "x")
     refuse_out(state, written, needs_grad(state, x), "cosh")
-    cosh_ufunc.into((array_of(x),), written.array)
+    cosh_ufunc.into((array_of(x),), written.array, "cosh")
     written.bump()
     return written
 
@@ -1055,7 +1056,7 @@ cdef object op_deg2rad_(object x):
     check_inplace(state, written, recording, "deg2rad_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_deg2rad(before(written, False)), "deg2rad_")
-    deg2rad_ufunc.into((array_of(x),), written.array)
+    deg2rad_ufunc.into((array_of(x),), written.array, "deg2rad_")
     written.bump()
     return written
 
@@ -1065,7 +1066,7 @@ cdef object op_deg2rad_out(object x, object out):
     cdef TensorBase written = writable(out, "deg2rad")
     x = as_operand(x, "deg2rad", "x")
     refuse_out(state, written, needs_grad(state, x), "deg2rad")
-    deg2rad_ufunc.into((array_of(x),), written.array)
+    deg2rad_ufunc.into((array_of(x),), written.array, "deg2rad")
     written.bump()
     return written
 
@@ -1417,7 +1418,7 @@ cdef object op_exp_(object x):
     check_inplace(state, written, recording, "exp_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_exp(before(written, False)), "exp_")
-    exp_ufunc.into((array_of(x),), written.array)
+    exp_ufunc.into((array_of(x),), written.array, "exp_")
     written.bump()
     return written
 
@@ -1427,7 +1428,7 @@ cdef object op_exp_out(object x, object out):
     cdef TensorBase written = writable(out, "exp")
     x = as_operand(x, "exp", "x")
     refuse_out(state, written, needs_grad(state, x), "exp")
-    exp_ufunc.into((array_of(x),), written.array)
+    exp_ufunc.into((array_of(x),), written.array, "exp")
     written.bump()
     return written
 
@@ -1491,7 +1492,7 @@ cdef object op_exp2_(object x):
     check_inplace(state, written, recording, "exp2_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_exp2(before(written, False)), "exp2_")
-    exp2_ufunc.into((array_of(x),), written.array)
+    exp2_ufunc.into((array_of(x),), written.array, "exp2_")
     written.bump()
     return written
 
@@ -1501,7 +1502,7 @@ cdef object op_exp2_out(object x, object out):
     cdef TensorBase written = writable(out, "exp2")
     x = as_operand(x, "exp2", "x")
     refuse_out(state, written, needs_grad(state, x), "exp2")
-    exp2_ufunc.into((array_of(x),), written.array)
+    exp2_ufunc.into((array_of(x),), written.array, "exp2")
     written.bump()
     return written
 
@@ -1565,7 +1566,7 @@ cdef object op_expm1_(object x):
     check_inplace(state, written, recording, "expm1_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_expm1(before(written, False)), "expm1_")
-    expm1_ufunc.into((array_of(x),), written.array)
+    expm1_ufunc.into((array_of(x),), written.array, "expm1_")
     written.bump()
     return written
 
@@ -1575,7 +1576,7 @@ cdef object op_expm1_out(object x, object out):
     cdef TensorBase written = writable(out, "expm1")
     x = as_operand(x, "expm1", "x")
     refuse_out(state, written, needs_grad(state, x), "expm1")
-    expm1_ufunc.into((array_of(x),), written.array)
+    expm1_ufunc.into((array_of(x),), written.array, "expm1")
     written.bump()
     return written
 
@@ -1637,7 +1638,7 @@ cdef object op_floor_(object x):
     check_inplace(state, written, recording, "floor_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_floor(before(written, False)), "floor_")
-    floor_ufunc.into((array_of(x),), written.array)
+    floor_ufunc.into((array_of(x),), written.array, "floor_")
     written.bump()
     return written
 
@@ -1647,7 +1648,7 @@ cdef object op_floor_out(object x, object out):
     cdef TensorBase written = writable(out, "floor")
     x = as_operand(x, "floor", "x")
     refuse_out(state, written, needs_grad(state, x), "floor")
-    floor_ufunc.into((array_of(x),), written.array)
+    floor_ufunc.into((array_of(x),), written.array, "floor")
     written.bump()
     return written
 
@@ -1831,7 +1832,7 @@ cdef object op_log_(object x):
     check_inplace(state, written, recording, "log_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_log(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log_")
-    log_ufunc.into((array_of(x),), written.array)
+    log_ufunc.into((array_of(x),), written.array, "log_")
     written.bump()
     return written
 
@@ -1841,7 +1842,7 @@ cdef object op_log_out(object x, object out):
     cdef TensorBase written = writable(out, "log")
     x = as_operand(x, "log", "x")
     refuse_out(state, written, needs_grad(state, x), "log")
-    log_ufunc.into((array_of(x),), written.array)
+    log_ufunc.into((array_of(x),), written.array, "log")
     written.bump()
     return written
 
@@ -1905,7 +1906,7 @@ cdef object op_log10_(object x):
     check_inplace(state, written, recording, "log10_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_log10(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log10_")
-    log10_ufunc.into((array_of(x),), written.array)
+    log10_ufunc.into((array_of(x),), written.array, "log10_")
     written.bump()
     return written
 
@@ -1915,7 +1916,7 @@ cdef object op_log10_out(object x, object out):
     cdef TensorBase written = writable(out, "log10")
     x = as_operand(x, "log10", "x")
     refuse_out(state, written, needs_grad(state, x), "log10")
-    log10_ufunc.into((array_of(x),), written.array)
+    log10_ufunc.into((array_of(x),), written.array, "log10")
     written.bump()
     return written
 
@@ -1979,7 +1980,7 @@ cdef object op_log1p_(object x):
     check_inplace(state, written, recording, "log1p_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_log1p(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log1p_")
-    log1p_ufunc.into((array_of(x),), written.array)
+    log1p_ufunc.into((array_of(x),), written.array, "log1p_")
     written.bump()
     return written
 
@@ -1989,7 +1990,7 @@ cdef object op_log1p_out(object x, object out):
     cdef TensorBase written = writable(out, "log1p")
     x = as_operand(x, "log1p", "x")
     refuse_out(state, written, needs_grad(state, x), "log1p")
-    log1p_ufunc.into((array_of(x),), written.array)
+    log1p_ufunc.into((array_of(x),), written.array, "log1p")
     written.bump()
     return written
 
@@ -2053,7 +2054,7 @@ cdef object op_log2_(object x):
     check_inplace(state, written, recording, "log2_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_log2(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log2_")
-    log2_ufunc.into((array_of(x),), written.array)
+    log2_ufunc.into((array_of(x),), written.array, "log2_")
     written.bump()
     return written
 
@@ -2063,7 +2064,7 @@ cdef object op_log2_out(object x, object out):
     cdef TensorBase written = writable(out, "log2")
     x = as_operand(x, "log2", "x")
     refuse_out(state, written, needs_grad(state, x), "log2")
-    log2_ufunc.into((array_of(x),), written.array)
+    log2_ufunc.into((array_of(x),), written.array, "log2")
     written.bump()
     return written
 
@@ -2278,7 +2279,7 @@ cdef object op_negative_(object x):
     check_inplace(state, written, recording, "negative_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_negative(before(written, False)), "negative_")
-    negative_ufunc.into((array_of(x),), written.array)
+    negative_ufunc.into((array_of(x),), written.array, "negative_")
     written.bump()
     return written
 
@@ -2288,7 +2289,7 @@ cdef object op_negative_out(object x, object out):
     cdef TensorBase written = writable(out, "negative")
     x = as_operand(x, "negative", "x")
     refuse_out(state, written, needs_grad(state, x), "negative")
-    negative_ufunc.into((array_of(x),), written.array)
+    negative_ufunc.into((array_of(x),), written.array, "negative")
     written.bump()
     return written
 
@@ -2459,7 +2460,7 @@ cdef object op_rad2deg_(object x):
     check_inplace(state, written, recording, "rad2deg_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_rad2deg(before(written, False)), "rad2deg_")
-    rad2deg_ufunc.into((array_of(x),), written.array)
+    rad2deg_ufunc.into((array_of(x),), written.array, "rad2deg_")
     written.bump()
     return written
 
@@ -2469,7 +2470,7 @@ cdef object op_rad2deg_out(object x, object out):
     cdef TensorBase written = writable(out, "rad2deg")
     x = as_operand(x, "rad2deg", "x")
     refuse_out(state, written, needs_grad(state, x), "rad2deg")
-    rad2deg_ufunc.into((array_of(x),), written.array)
+    rad2deg_ufunc.into((array_of(x),), written.array, "rad2deg")
     written.bump()
     return written
 
@@ -2874,7 +2875,7 @@ cdef object op_sign_(object x):
     check_inplace(state, written, recording, "sign_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_sign(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sign_")
-    sign_ufunc.into((array_of(x),), written.array)
+    sign_ufunc.into((array_of(x),), written.array, "sign_")
     written.bump()
     return written
 
@@ -2884,7 +2885,7 @@ cdef object op_sign_out(object x, object out):
     cdef TensorBase written = writable(out, "sign")
     x = as_operand(x, "sign", "x")
     refuse_out(state, written, needs_grad(state, x), "sign")
-    sign_ufunc.into((array_of(x),), written.array)
+    sign_ufunc.into((array_of(x),), written.array, "sign")
     written.bump()
     return written
 
@@ -2948,7 +2949,7 @@ cdef object op_sin_(object x):
     check_inplace(state, written, recording, "sin_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_sin(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sin_")
-    sin_ufunc.into((array_of(x),), written.array)
+    sin_ufunc.into((array_of(x),), written.array, "sin_")
     written.bump()
     return written
 
@@ -2958,7 +2959,7 @@ cdef object op_sin_out(object x, object out):
     cdef TensorBase written = writable(out, "sin")
     x = as_operand(x, "sin", "x")
     refuse_out(state, written, needs_grad(state, x), "sin")
-    sin_ufunc.into((array_of(x),), written.array)
+    sin_ufunc.into((array_of(x),), written.array, "sin")
     written.bump()
     return written
 
@@ -3145,7 +3146,7 @@ cdef object op_sinh_(object x):
     check_inplace(state, written, recording, "sinh_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_sinh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sinh_")
-    sinh_ufunc.into((array_of(x),), written.array)
+    sinh_ufunc.into((array_of(x),), written.array, "sinh_")
     written.bump()
     return written
 
@@ -3155,7 +3156,7 @@ cdef object op_sinh_out(object x, object out):
     cdef TensorBase written = writable(out, "sinh")
     x = as_operand(x, "sinh", "x")
     refuse_out(state, written, needs_grad(state, x), "sinh")
-    sinh_ufunc.into((array_of(x),), written.array)
+    sinh_ufunc.into((array_of(x),), written.array, "sinh")
     written.bump()
     return written
 
@@ -3219,7 +3220,7 @@ cdef object op_sqrt_(object x):
     check_inplace(state, written, recording, "sqrt_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_sqrt(before(written, False)), "sqrt_")
-    sqrt_ufunc.into((array_of(x),), written.array)
+    sqrt_ufunc.into((array_of(x),), written.array, "sqrt_")
     written.bump()
     return written
 
@@ -3229,7 +3230,7 @@ cdef object op_sqrt_out(object x, object out):
     cdef TensorBase written = writable(out, "sqrt")
     x = as_operand(x, "sqrt", "x")
     refuse_out(state, written, needs_grad(state, x), "sqrt")
-    sqrt_ufunc.into((array_of(x),), written.array)
+    sqrt_ufunc.into((array_of(x),), written.array, "sqrt")
     written.bump()
     return written
 
@@ -3293,7 +3294,7 @@ cdef object op_square_(object x):
     check_inplace(state, written, recording, "square_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_square(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "square_")
-    square_ufunc.into((array_of(x),), written.array)
+    square_ufunc.into((array_of(x),), written.array, "square_")
     written.bump()
     return written
 
@@ -3303,7 +3304,7 @@ cdef object op_square_out(object x, object out):
     cdef TensorBase written = writable(out, "square")
     x = as_operand(x, "square", "x")
     refuse_out(state, written, needs_grad(state, x), "square")
-    square_ufunc.into((array_of(x),), written.array)
+    square_ufunc.into((array_of(x),), written.array, "square")
     written.bump()
     return written
 
@@ -3367,7 +3368,7 @@ cdef object op_tan_(object x):
     check_inplace(state, written, recording, "tan_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_tan(before(written, False)), "tan_")
-    tan_ufunc.into((array_of(x),), written.array)
+    tan_ufunc.into((array_of(x),), written.array, "tan_")
     written.bump()
     return written
 
@@ -3377,7 +3378,7 @@ cdef object op_tan_out(object x, object out):
     cdef TensorBase written = writable(out, "tan")
     x = as_operand(x, "tan", "x")
     refuse_out(state, written, needs_grad(state, x), "tan")
-    tan_ufunc.into((array_of(x),), written.array)
+    tan_ufunc.into((array_of(x),), written.array, "tan")
     written.bump()
     return written
 
@@ -3441,7 +3442,7 @@ cdef object op_tanh_(object x):
     check_inplace(state, written, recording, "tanh_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_tanh(before(written, False)), "tanh_")
-    tanh_ufunc.into((array_of(x),), written.array)
+    tanh_ufunc.into((array_of(x),), written.array, "tanh_")
     written.bump()
     return written
 
@@ -3451,7 +3452,7 @@ cdef object op_tanh_out(object x, object out):
     cdef TensorBase written = writable(out, "tanh")
     x = as_operand(x, "tanh", "x")
     refuse_out(state, written, needs_grad(state, x), "tanh")
-    tanh_ufunc.into((array_of(x),), written.array)
+    tanh_ufunc.into((array_of(x),), written.array, "tanh")
     written.bump()
     return written
 
@@ -3513,7 +3514,7 @@ cdef object op_trunc_(object x):
     check_inplace(state, written, recording, "trunc_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_trunc(before(written, False)), "trunc_")
-    trunc_ufunc.into((array_of(x),), written.array)
+    trunc_ufunc.into((array_of(x),), written.array, "trunc_")
     written.bump()
     return written
 
@@ -3523,7 +3524,7 @@ cdef object op_trunc_out(object x, object out):
     cdef TensorBase written = writable(out, "trunc")
     x = as_operand(x, "trunc", "x")
     refuse_out(state, written, needs_grad(state, x), "trunc")
-    trunc_ufunc.into((array_of(x),), written.array)
+    trunc_ufunc.into((array_of(x),), written.array, "trunc")
     written.bump()
     return written
 

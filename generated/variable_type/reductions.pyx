@@ -40,19 +40,9 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
+from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport (
-    TensorBase,
-    array_of,
-    as_ints,
-    as_operand,
-    as_scalar,
-    dtype_of,
-    is_tensor,
-    ndim_of,
-    shape_of,
-    wrap_forward,
-)
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, before, refuse_out, writable, write_out
 
 

@@ -21,8 +21,9 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
+from gradspec.operand cimport array_of, as_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase, array_of, as_operand, as_scalar, shape_of, wrap_forward
+from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, refuse_out, writable, write_out
 
 

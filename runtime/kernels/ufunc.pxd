@@ -16,7 +16,7 @@ cdef class Ufunc:
     cdef object unary(self, object x)
     cdef object binary(self, object a, object b)
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps)
-    cdef object into(self, tuple operands, ndarray out)
+    cdef object into(self, tuple operands, ndarray out, str name)
 
 cdef object as_array(object result)
 cdef ndarray add_into(ndarray total, ndarray term)

@@ -262,12 +262,12 @@ cdef class Ufunc:
             raised = fp_raised()
         return not raised
 
-    cdef object into(self, tuple operands, ndarray out):
-        """Compute into `out`, with NumPy's casting and broadcasting rules for `out=`."""
+    cdef object into(self, tuple operands, ndarray out, str name):
+        """Compute into `out` with NumPy's rules for `out=`; `name` is what an error calls the operator."""
         try:
             return self.function(*operands, out=out)
         except Exception as error:
-            raise explain(error, self.name, operands=operands, out=out) from None
+            raise explain(error, name, operands=operands, out=out) from None
 
 
 cdef Ufunc _add = Ufunc(np.add, "add")

@@ -1,0 +1,41 @@
+"""What users pass, as what operators and kernels take."""
+
+from numpy cimport ndarray
+
+from .tensor cimport TensorBase, is_tensor, wrap
+
+cdef TensorBase as_tensor(object data, str op, str argument)
+cdef object slow_operand(object value, str op, str argument)
+cdef object slow_wrap(object result)
+cdef tuple as_operands(object values, str op, str argument)
+cdef list arrays_of(tuple values)
+cdef object as_index(object index)
+cdef object as_mask(object mask)
+cdef object as_ints(object value, str op, str argument)
+cdef object as_scalar(object value, str op, str argument)
+cdef object as_dtype(object dtype)
+cdef object numpy_of(object value)
+cdef object shape_of(object value)
+cdef object ndim_of(object value)
+cdef object size_of(object value)
+cdef object dtype_of(object value)
+cdef bint is_other_operand(object value) noexcept
+cdef object star(tuple values)
+
+cdef inline bint is_operand(object value) noexcept:
+    """Whether an operator takes `value`; anything else may know better what to do with a tensor."""
+    return is_tensor(value) or type(value) is float or type(value) is int or is_other_operand(value)
+
+cdef inline object as_operand(object value, str op, str argument):
+    """A tensor as it is, a Python number as it is (weakly typed), anything else as a tensor."""
+    if is_tensor(value) or type(value) is float or type(value) is int:
+        return value
+    return slow_operand(value, op, argument)
+
+cdef inline object wrap_forward(object result):
+    """A forward's result as a tensor, several results as a tuple of them."""
+    return wrap(<ndarray> result) if type(result) is ndarray else slow_wrap(result)
+
+cdef inline object array_of(object value):
+    """What a forward computes on: the tensor's array, or the Python number."""
+    return (<TensorBase> value).array if is_tensor(value) else value
