@@ -64,6 +64,13 @@ OTHERWISE = {
 }  # fmt: skip
 
 
+# Where PyTorch's own rounding is the larger error; ours is held to exact values in test_exact and test_gradients.
+ROUNDED = {
+    "hardsigmoid": "torch's gradient holds 1/6 in float32",
+    "polygamma": "torch's trigamma is right to 1e-9 only",
+}
+
+
 def reference(op):
     """PyTorch's function, or None."""
     if op.name in RENAMED:
@@ -126,9 +133,10 @@ def test_same_values_and_gradients(case):
     outputs = flat(case.apply(case.with_arrays(ours)))
     positions = reference_outputs[len(outputs) :]
     assert not any(z.is_floating_point() for z in positions)  # torch.sort tells the order too
+    rounded = {"rtol": 1e-7} if case.op.name in ROUNDED else {}
     for y, z in zip(outputs, reference_outputs):
         assert y.shape == tuple(z.shape)
-        np.testing.assert_allclose(array(y), z.detach().resolve_conj().numpy(), rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(array(y), z.detach().resolve_conj().numpy(), **{"rtol": 1e-10, "atol": 1e-12} | rounded)
     live = [(y, z) for y, z in zip(outputs, reference_outputs) if z.requires_grad]
     if not live:
         return
@@ -145,7 +153,9 @@ def test_same_values_and_gradients(case):
     if kept:
         found = grad([y for y, _ in kept], ours, [w for _, w in kept], materialize_grads=True)
     for g, w in zip(found, wanted):
-        np.testing.assert_allclose(array(g), w.resolve_conj().numpy(), rtol=1e-8, atol=1e-10)
+        if case.hermitian:  # torch leaves in what a Hermitian direction cannot see
+            w = (w + w.mH) / 2
+        np.testing.assert_allclose(array(g), w.resolve_conj().numpy(), **{"rtol": 1e-8, "atol": 1e-10} | rounded)
 
 
 def test_what_is_not_compared_is_known(record_property):
