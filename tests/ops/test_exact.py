@@ -200,3 +200,11 @@ class TestSpecial:
                 if order:
                     found = forward(function, x, *[np.ones_like(x)] * order)
                     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=f"forward, order {order}")
+
+    @pytest.mark.parametrize("n", [1, 2, 4])
+    def test_polygamma(self, n):
+        x = np.array([0.3, 1.5, 7.0])
+        expected = [[float(mpmath.polygamma(k, v)) for v in x] for k in (n, n + 1, n + 2)]
+        np.testing.assert_allclose(array(gs.polygamma(n, gs.tensor(x))), expected[0], rtol=1e-12)
+        np.testing.assert_allclose(reverse(lambda x: gs.polygamma(n, x), x), expected[1], rtol=1e-12)
+        np.testing.assert_allclose(forward(lambda x: gs.polygamma(n, x), x, np.ones(3), np.ones(3)), expected[2], rtol=1e-12)

@@ -26,6 +26,12 @@ ARGUMENTS = {"axis": "dim", "keepdims": "keepdim", "axis1": "dim1", "axis2": "di
              "k": "diagonal", "indices": "index", "source": "source", "start_axis": "start_dim", "end_axis": "end_dim",
              "a": "input", "b": "other", "reps": "dims", "shift": "shifts", "repeats": "repeats"}  # fmt: skip
 
+# Where the name finds something else, and PyTorch has what is meant under another name.
+RENAMED = {
+    "equal": torch.eq,  # torch.equal compares whole tensors
+    "max": torch.amax, "min": torch.amin,  # torch.max takes one axis and gives positions too
+}  # fmt: skip
+
 # Ops that mean something else in PyTorch than what their name finds there.
 OTHERWISE = {
     "round": "torch takes `decimals` by keyword, for floats only when it is not 0",
@@ -58,8 +64,17 @@ OTHERWISE = {
 }  # fmt: skip
 
 
+# Where PyTorch's own rounding is the larger error; ours is held to exact values in test_exact and test_gradients.
+ROUNDED = {
+    "hardsigmoid": "torch's gradient holds 1/6 in float32",
+    "polygamma": "torch's trigamma is right to 1e-9 only",
+}
+
+
 def reference(op):
     """PyTorch's function, or None."""
+    if op.name in RENAMED:
+        return RENAMED[op.name]
     places = {"": (torch, torch.special), "linalg": (torch.linalg,), "nn": (torch.nn.functional, torch)}[op.namespace]
     for name in (op.name, *op.aliases):
         for place in places:
@@ -80,8 +95,10 @@ def call_torch(op, arguments, tensors):
         value = arguments[name]
         if default is not None and value == eval(default):
             continue
+        if type_.startswith("Array") and isinstance(value, (float, int)) and not isinstance(value, bool):
+            value = torch.tensor(float(value), dtype=torch.float64)  # torch wants a tensor where NumPy takes numbers
         if isinstance(value, np.ndarray) and name not in tensors:
-            value = torch.tensor(np.ascontiguousarray(value))
+            value = torch.tensor(value.copy(order="C"))
         value = tensors.get(name, value)
         if default is None and not keywords:
             positional.append(value)
@@ -93,7 +110,7 @@ def call_torch(op, arguments, tensors):
 def torch_list(results):
     if isinstance(results, (tuple, list)):
         return [t for item in results for t in torch_list(item)]
-    return [results]
+    return [torch.as_tensor(results)]  # allclose gives a bool
 
 
 @pytest.mark.parametrize("case", cases(lambda op: op.name in NAMES))
@@ -101,6 +118,8 @@ def test_same_values_and_gradients(case):
     arguments = case.arguments()
     ours = case.leaves()
     theirs = [torch.tensor(a.copy(), requires_grad=True) for a in case.arrays]
+    if any(arguments[name] == () for name, type_, *_ in case.op.arguments if type_ == "int[]?"):
+        pytest.skip("torch reads no axes as all axes")
     tensors = {}
     for (name, k), value in zip(case.places, theirs):
         if k is None:
@@ -109,24 +128,34 @@ def test_same_values_and_gradients(case):
             tensors.setdefault(name, []).append(value)
     try:
         reference_outputs = torch_list(call_torch(case.op, arguments, tensors))
-    except (TypeError, RuntimeError, NotImplementedError, IndexError) as error:
+    except (TypeError, RuntimeError, ValueError, NotImplementedError, IndexError) as error:
         pytest.skip(f"torch does not take this call: {re.sub(chr(10) + '.*', '', str(error), flags=re.S)[:100]}")
     outputs = flat(case.apply(case.with_arrays(ours)))
-    assert len(outputs) == len(reference_outputs)
+    positions = reference_outputs[len(outputs) :]
+    assert not any(z.is_floating_point() for z in positions)  # torch.sort tells the order too
+    rounded = {"rtol": 1e-7} if case.op.name in ROUNDED else {}
     for y, z in zip(outputs, reference_outputs):
         assert y.shape == tuple(z.shape)
-        np.testing.assert_allclose(array(y), z.detach().resolve_conj().numpy(), rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(array(y), z.detach().resolve_conj().numpy(), **{"rtol": 1e-10, "atol": 1e-12} | rounded)
     live = [(y, z) for y, z in zip(outputs, reference_outputs) if z.requires_grad]
     if not live:
         return
-    assert all(y.requires_grad for y, _ in live)
     random = np.random.default_rng(2)
     weights = [random.uniform(0.5, 1.5, y.shape) + (0.3j if y.dtype.kind == "c" else 0) for y, _ in live]
-    found = grad([y for y, _ in live], ours, [gs.asarray(w.astype(y.dtype)) for w, (y, _) in zip(weights, live)],
-                 materialize_grads=True)  # fmt: skip
-    wanted = torch.autograd.grad([z for _, z in live], theirs, [torch.tensor(np.asarray(w)) for w in weights], materialize_grads=True)
+    given = [torch.tensor(np.asarray(w)) for w in weights]
+    try:
+        wanted = torch.autograd.grad([z for _, z in live], theirs, given, materialize_grads=True)
+    except RuntimeError as error:
+        assert "is not implemented" in str(error)
+        pytest.skip(f"values agree; {error}")
+    kept = [(y, gs.asarray(w.astype(y.dtype))) for w, (y, _) in zip(weights, live) if y.requires_grad]
+    found = [gs.zeros_like(x.detach()) for x in ours]  # a constant needs no grad here; torch gives it zeros
+    if kept:
+        found = grad([y for y, _ in kept], ours, [w for _, w in kept], materialize_grads=True)
     for g, w in zip(found, wanted):
-        np.testing.assert_allclose(array(g), w.resolve_conj().numpy(), rtol=1e-8, atol=1e-10)
+        if case.hermitian:  # torch leaves in what a Hermitian direction cannot see
+            w = (w + w.mH) / 2
+        np.testing.assert_allclose(array(g), w.resolve_conj().numpy(), **{"rtol": 1e-8, "atol": 1e-10} | rounded)
 
 
 def test_what_is_not_compared_is_known(record_property):
