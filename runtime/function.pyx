@@ -114,7 +114,9 @@ cdef object run_forward(cls, tuple args, bint separate):
     cdef list tangents = []
 
     node.is_tensor = tuple([isinstance(arg, TensorBase) for arg in args])
-    node.needs_input_grad_ = tuple([isinstance(arg, TensorBase) and (<TensorBase> arg).flags & REQUIRES_GRAD != 0 for arg in args])
+    node.needs_input_grad_ = tuple([
+        isinstance(arg, TensorBase) and (<TensorBase> arg).flags & REQUIRES_GRAD != 0 for arg in args
+    ])
     if recording:
         connect_all(node, state, tensors)
     node.track()
@@ -189,7 +191,7 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
             set_history(written, node, i)
             rebase(tensor, written)
         return tensor
-    if is_input or (tensor.flags & REQUIRES_GRAD and not tensor.grad_fn_ is node):
+    if is_input or (tensor.flags & REQUIRES_GRAD and tensor.grad_fn_ is not node):
         # What has a history of its own keeps it: the output is a new tensor on the same memory.
         tensor = tensor.alias()
         attach_view(tensor, value)

@@ -10,7 +10,6 @@ from numpy cimport ndarray
 
 import warnings
 
-import numpy as np
 
 from .grad_mode cimport thread_state
 from .input_buffer cimport defined_array

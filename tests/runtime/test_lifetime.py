@@ -359,7 +359,7 @@ def test_other_long_chains(step):
 
 
 def test_long_chains_with_hooks():
-    x = y = gs.tensor(1.0, requires_grad=True)
+    y = gs.tensor(1.0, requires_grad=True)
     calls = []
     for i in range(100_000):
         y = y + 1
