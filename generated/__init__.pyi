@@ -19,9 +19,9 @@ from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
 from .serialization import load as load
 from .serialization import save as save
+from .operand import asarray as asarray
+from .operand import tensor as tensor
 from .tensor import TensorBase
-from .tensor import asarray as asarray
-from .tensor import tensor as tensor
 
 __version__: str
 
@@ -30,8 +30,14 @@ class Tensor(TensorBase):
     def T(self) -> Tensor:
         """The tensor with its axes in reverse order; a view."""
     @property
+    def imag(self) -> Tensor:
+        """Imaginary part, zeros for a real array."""
+    @property
+    def real(self) -> Tensor:
+        """Real part, `x` itself for a real array."""
+    @property
     def mT(self) -> Tensor:
-        """The last two axes exchanged; a view."""
+        """Transpose of the last two axes."""
     def backward(
         self,
         gradient: Operand | None = None,

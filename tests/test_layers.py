@@ -57,7 +57,7 @@ CODEGEN = [
 
 LIMIT = 400
 # Files that ought to be two, and how far they may grow until they are.
-TOO_LONG = {"runtime/tensor.pyx": 700, "runtime/engine.pyx": 560, "codegen/emit.py": 660, "runtime/gradcheck.py": 450}
+TOO_LONG = {"runtime/tensor.pyx": 490, "runtime/engine.pyx": 470, "codegen/emit.py": 660, "runtime/gradcheck.py": 450}
 
 
 def module_of(path):
@@ -202,6 +202,6 @@ def test_imports_are_found():
     assert (1, "node") not in found and (1, "grad_mode") in found and (0, "numpy") in found
     tensor = dict((path, targets) for path, _, targets in edges("gradspec"))
     assert {"errors"} <= {target for _, target in tensor["runtime/kernels/ufunc.pyx"]}
-    assert {"tensor", "formulas", "kernels"} <= {target for _, target in tensor["generated/kernels/forward.pyx"]}
+    assert {"operand", "formulas", "kernels"} <= {target for _, target in tensor["generated/kernels/forward.pyx"]}
     assert {"dispatch"} <= {target for _, target in tensor["runtime/backward.pyx"]}
     assert {"generated.variable_type", "autograd"} & {target for _, target in tensor["runtime/__init__.py"]}

@@ -284,7 +284,7 @@ def test_out_has_no_history():
 def test_shapes_and_dtypes_of_a_target():
     with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
         (leaf(1.0) * 1).add_(gs.ones((3,)))
-    with pytest.raises(TypeError, match="add: Cannot cast .* from dtype..float64.. to dtype..int64.."):
+    with pytest.raises(TypeError, match="add_: Cannot cast .* from dtype..float64.. to dtype..int64.."):
         gs.ones((2,), dtype="int64").add_(0.5)
 
 
