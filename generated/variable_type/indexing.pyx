@@ -42,7 +42,7 @@ from gradspec.operand cimport (
     wrap_forward,
 )
 from gradspec.saved_variable cimport save_input
-from gradspec.tensor cimport TensorBase
+from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view, before, check_inplace, finish_inplace, overwrite, writable
 
 

@@ -40,7 +40,7 @@ from gradspec.operand cimport (
     shape_of,
     wrap_forward,
 )
-from gradspec.tensor cimport TensorBase
+from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view
 
 

@@ -70,7 +70,7 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_operand, as_scalar, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view, before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 

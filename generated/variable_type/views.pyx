@@ -34,7 +34,7 @@ from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_o
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
-from gradspec.tensor cimport TensorBase
+from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view
 
 
