@@ -457,7 +457,9 @@ class View:
 
     def joint_call(self) -> str:
         """The op itself on tangents, for a jointly linear op."""
-        arguments = [f"ops.copy({a.name}_t)" if self.op.inplace_only and a is self.arguments[0] else f"{a.name}_t" if a.name in self.derived.joint_linear else a.name for a in self.arguments]
+        arguments = [f"{a.name}_t" if a.name in self.derived.joint_linear else a.name for a in self.arguments]
+        if self.op.inplace_only:
+            arguments[0] = f"ops.copy({arguments[0]})"
         return f"ops.{self.name}({', '.join(self._keyworded(arguments))})"
 
     def _keyworded(self, values: list[str]) -> list[str]:

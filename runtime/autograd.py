@@ -4,8 +4,8 @@ from . import forward_ad
 from .backward import GradientEdge, backward, get_gradient_edge, grad
 from .errors import GradcheckError
 from .function import Function, once_differentiable
-from .gradcheck import gradcheck, gradgradcheck
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .gradcheck import gradcheck, gradgradcheck
 from .node import Node
 from .saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from .accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
-from .grad_mode cimport thread_state
 from .node cimport Node, metadata_shape
 from .tensor cimport REQUIRES_GRAD, TensorBase, as_tensor, check_view, VIEW, wrap
 

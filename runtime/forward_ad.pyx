@@ -10,12 +10,11 @@ cimport numpy as cnp
 import collections
 import threading
 
-import numpy as np
 
 from .accumulate_grad cimport gradient_edge
 from .dispatch import ops
 from .grad_mode cimport DUAL, FORWARD_DISABLED, thread_state
-from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, TensorExtra, VIEW, is_inexact, wrap
+from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, TensorExtra, is_inexact
 
 cnp.import_array()
 

@@ -26,7 +26,7 @@ cdef class NodeHooks:
     cdef public dict retains_grad    # output number -> weak reference to the tensor that keeps its gradient
     cdef public dict pre             # {id: hook(grads)}
     cdef public dict post            # {id: hook(grad_inputs, grad_outputs)}
-    cdef public dict post_accumulate # {id: hook(tensor)}, leaves only
+    cdef public dict post_accumulate  # {id: hook(tensor)}, leaves only
     cdef public dict metadata        # the user's own notes
 
 cdef class Node:
@@ -36,7 +36,7 @@ cdef class Node:
     cdef uint64_t sequence_nr   # in order of creation; the engine runs the greatest first
     cdef int n_outputs
     cdef InputMetadata output   # of output 0
-    cdef InputMetadata* outputs # of all outputs; NULL where there is one; lies in `memory`
+    cdef InputMetadata* outputs  # of all outputs; NULL where there is one; lies in `memory`
     cdef list memory            # what the pointers point into: Python objects, so that nodes need no destructor
     cdef bint released          # saved tensors are gone
 

@@ -12,7 +12,6 @@ walks a million live nodes costs more than the nodes' own work.
 cimport numpy as cnp
 from numpy cimport ndarray, npy_intp
 
-from .grad_mode cimport thread_state
 from .hooks import RemovableHandle
 
 cnp.import_array()

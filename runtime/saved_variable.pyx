@@ -15,7 +15,7 @@ import weakref
 from .accumulate_grad cimport grad_accumulator
 from .grad_mode cimport DUAL, SAVED_HOOKS, ThreadState, thread_state
 from .node cimport Node
-from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
+from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
 
 cnp.import_array()
 

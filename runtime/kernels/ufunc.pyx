@@ -6,7 +6,6 @@ floating-point flag, goes through the ufunc, which broadcasts, promotes, and war
 Knows nothing of autograd.
 """
 
-cimport cython
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.long cimport PyLong_AsDouble
