@@ -181,10 +181,12 @@ class TestSpecial:
     """Against mpmath with 40 digits, derivatives too."""
 
     CASES = [
-        ("digamma", mpmath.digamma, [0.3, 1.5, 7.0]), ("erf", mpmath.erf, [-1.2, 0.0, 0.4]), ("erfc", mpmath.erfc, [-1.2, 3.0, 5.0]),
+        ("digamma", mpmath.digamma, [0.3, 1.5, 7.0]), ("erf", mpmath.erf, [-1.2, 0.0, 0.4]),
+        ("erfc", mpmath.erfc, [-1.2, 3.0, 5.0]),
         ("erfinv", mpmath.erfinv, [-0.7, 0.1, 0.9]), ("lgamma", mpmath.loggamma, [0.3, 2.5, 9.0]),
         ("log1p", lambda x: mpmath.log(1 + x), [-0.5, 1e-9, 3.0]), ("expm1", lambda x: mpmath.exp(x) - 1, [-3.0, 1e-9, 2.0]),
-        ("logit", lambda x: mpmath.log(x / (1 - x)), [0.1, 0.9]), ("sigmoid", lambda x: 1 / (1 + mpmath.exp(-x)), [-30.0, 0.2, 30.0]),
+        ("logit", lambda x: mpmath.log(x / (1 - x)), [0.1, 0.9]),
+        ("sigmoid", lambda x: 1 / (1 + mpmath.exp(-x)), [-30.0, 0.2, 30.0]),
         ("sinc", lambda x: mpmath.sincpi(x), [0.0, 1e-5, 0.5, 2.25]), ("cbrt", mpmath.cbrt, [0.2, 8.0]),
     ]  # fmt: skip
 
