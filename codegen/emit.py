@@ -511,14 +511,14 @@ class View:
     def method_parameters(self) -> str:
         rest = self.arguments[1:]
         if self.takes_star:
-            return f"self, *{rest[0].name}"
+            return f"self, *{rest[0].name}, **keyword"
         return ", ".join(["self", *([self._parameter_list(rest, out=False)] if rest else [])])
 
     @property
     def takes_star(self) -> bool:
-        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are required and all that there is."""
+        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are all that there is."""
         rest = self.arguments[1:]
-        return len(rest) == 1 and rest[0].type.is_list and rest[0].type.base == "int" and rest[0].default is None
+        return len(rest) == 1 and rest[0].type.is_list and rest[0].type.base == "int"
 
     def _parameter(self, a: Argument) -> str:
         return a.name if a.default is None else f"{a.name}={a.default}"
@@ -599,8 +599,11 @@ class View:
     @property
     def method_arguments(self) -> str:
         """What the method passes on."""
-        rest = [f"star({a.name})" if self.takes_star and i == 0 else a.name for i, a in enumerate(self.arguments[1:])]
-        return ", ".join(["self", *rest])
+        if self.takes_star:
+            only = self.arguments[1]
+            optional = only.default is not None
+            return f'self, star({only.name}, keyword, "{self.name}", "{only.name}", {optional})'
+        return ", ".join(["self", *(a.name for a in self.arguments[1:])])
 
     @property
     def operator_defaults(self) -> str:

@@ -326,12 +326,12 @@ class Tensor(TensorBase):
         """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
-    def expand_dims(self, axis: int | Sequence[int] = 0) -> Tensor:
+    def expand_dims(self, *axis: int | Sequence[int]) -> Tensor:
         """New axes of length 1 at the given positions of the result."""
     unsqueeze = expand_dims
     def flatten(self, start_axis: int = 0, end_axis: int = -1) -> Tensor:
         """The axes from `start_axis` to `end_axis` merged into one."""
-    def flip(self, axis: int | Sequence[int] | None = None) -> Tensor:
+    def flip(self, *axis: int | Sequence[int] | None) -> Tensor:
         """Order reversed along `axis`, or along every axis when it is None."""
     def mH(self) -> Tensor:
         """Conjugate transpose of the last two axes; a view of a real array."""
@@ -339,7 +339,7 @@ class Tensor(TensorBase):
     def moveaxis(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
         """Axes `source` moved to `destination`; the others keep their order."""
     movedim = moveaxis
-    def permute_dims(self, axes: int | Sequence[int] | None = None) -> Tensor:
+    def permute_dims(self, *axes: int | Sequence[int] | None) -> Tensor:
         """Axes in the given order, reversed when `axes` is None."""
     permute = permute_dims
     transpose = permute_dims
@@ -351,7 +351,7 @@ class Tensor(TensorBase):
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
     def rot90(self, k: int = 1, axes: int | Sequence[int] = (0, 1)) -> Tensor:
         """Rotation by `k` quarter turns from the first of `axes` towards the second."""
-    def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor:
+    def squeeze(self, *axis: int | Sequence[int] | None) -> Tensor:
         """Without the given axes of length 1, or without all of them when `axis` is None."""
     def swapaxes(self, axis1: int, axis2: int) -> Tensor:
         """Two axes exchanged."""
@@ -394,9 +394,9 @@ class Tensor(TensorBase):
         """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
     def relu(self) -> Tensor:
         """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
-    def log_softmax(self, axis: int | Sequence[int] = -1) -> Tensor:
+    def log_softmax(self, *axis: int | Sequence[int]) -> Tensor:
         """x - logsumexp(x) along `axis`."""
-    def softmax(self, axis: int | Sequence[int] = -1) -> Tensor:
+    def softmax(self, *axis: int | Sequence[int]) -> Tensor:
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
     def astype(self, dtype: npt.DTypeLike) -> Tensor:
         """A copy of `x` with another dtype."""

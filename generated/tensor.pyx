@@ -1494,9 +1494,9 @@ cdef class Tensor(TensorBase):
         """Sum of conj(a) * b along `axis`, counted from the end."""
         return op_vecdot(self, b, axis)
 
-    def broadcast_to(self, *shape):
+    def broadcast_to(self, *shape, **keyword):
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
-        return op_broadcast_to(self, star(shape))
+        return op_broadcast_to(self, star(shape, keyword, "broadcast_to", "shape", False))
 
     def diag(self, k=0):
         """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
@@ -1510,21 +1510,21 @@ cdef class Tensor(TensorBase):
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
         return op_diagonal(self, offset, axis1, axis2)
 
-    def expand_dims(self, axis=0):
+    def expand_dims(self, *axis, **keyword):
         """New axes of length 1 at the given positions of the result."""
-        return op_expand_dims(self, axis)
+        return op_expand_dims(self, star(axis, keyword, "expand_dims", "axis", True))
 
-    def unsqueeze(self, axis=0):
+    def unsqueeze(self, *axis, **keyword):
         """New axes of length 1 at the given positions of the result."""
-        return op_expand_dims(self, axis)
+        return op_expand_dims(self, star(axis, keyword, "expand_dims", "axis", True))
 
     def flatten(self, start_axis=0, end_axis=-1):
         """The axes from `start_axis` to `end_axis` merged into one."""
         return op_flatten(self, start_axis, end_axis)
 
-    def flip(self, axis=None):
+    def flip(self, *axis, **keyword):
         """Order reversed along `axis`, or along every axis when it is None."""
-        return op_flip(self, axis)
+        return op_flip(self, star(axis, keyword, "flip", "axis", True))
 
     def mH(self):
         """Conjugate transpose of the last two axes; a view of a real array."""
@@ -1547,25 +1547,25 @@ cdef class Tensor(TensorBase):
         """Axes `source` moved to `destination`; the others keep their order."""
         return op_moveaxis(self, source, destination)
 
-    def permute_dims(self, axes=None):
+    def permute_dims(self, *axes, **keyword):
         """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, axes)
+        return op_permute_dims(self, star(axes, keyword, "permute_dims", "axes", True))
 
-    def permute(self, axes=None):
+    def permute(self, *axes, **keyword):
         """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, axes)
+        return op_permute_dims(self, star(axes, keyword, "permute_dims", "axes", True))
 
-    def transpose(self, axes=None):
+    def transpose(self, *axes, **keyword):
         """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, axes)
+        return op_permute_dims(self, star(axes, keyword, "permute_dims", "axes", True))
 
     def ravel(self):
         """One axis that holds every element in C order."""
         return op_ravel(self)
 
-    def reshape(self, *shape):
+    def reshape(self, *shape, **keyword):
         """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
-        return op_reshape(self, star(shape))
+        return op_reshape(self, star(shape, keyword, "reshape", "shape", False))
 
     def roll(self, shift, axis=None):
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
@@ -1575,9 +1575,9 @@ cdef class Tensor(TensorBase):
         """Rotation by `k` quarter turns from the first of `axes` towards the second."""
         return op_rot90(self, k, axes)
 
-    def squeeze(self, axis=None):
+    def squeeze(self, *axis, **keyword):
         """Without the given axes of length 1, or without all of them when `axis` is None."""
-        return op_squeeze(self, axis)
+        return op_squeeze(self, star(axis, keyword, "squeeze", "axis", True))
 
     def swapaxes(self, axis1, axis2):
         """Two axes exchanged."""
@@ -1653,9 +1653,9 @@ cdef class Tensor(TensorBase):
         """Views of equal length along `axis`, or of the parts between given indices."""
         return op_split(self, sections, axis)
 
-    def tile(self, *reps):
+    def tile(self, *reps, **keyword):
         """Copies of the whole of `x` laid along its axes."""
-        return op_tile(self, star(reps))
+        return op_tile(self, star(reps, keyword, "tile", "reps", False))
 
     def unstack(self, axis=0):
         """Views of the slices of `x` along `axis`."""
@@ -1765,13 +1765,13 @@ cdef class Tensor(TensorBase):
         """x - tanh(x). In place."""
         return op_tanhshrink_(self)
 
-    def log_softmax(self, axis=-1):
+    def log_softmax(self, *axis, **keyword):
         """x - logsumexp(x) along `axis`."""
-        return op_log_softmax(self, axis)
+        return op_log_softmax(self, star(axis, keyword, "log_softmax", "axis", True))
 
-    def softmax(self, axis=-1):
+    def softmax(self, *axis, **keyword):
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
-        return op_softmax(self, axis)
+        return op_softmax(self, star(axis, keyword, "softmax", "axis", True))
 
     def astype(self, dtype):
         """A copy of `x` with another dtype."""

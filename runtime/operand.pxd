@@ -20,7 +20,7 @@ cdef object ndim_of(object value)
 cdef object size_of(object value)
 cdef object dtype_of(object value)
 cdef bint is_other_operand(object value) noexcept
-cdef object star(tuple values)
+cdef object star(tuple values, dict keyword, str op, str argument, bint optional)
 
 cdef inline bint is_operand(object value) noexcept:
     """Whether an operator takes `value`; anything else may know better what to do with a tensor."""

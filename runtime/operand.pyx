@@ -115,8 +115,15 @@ cdef bint is_other_operand(object value) noexcept:
     return isinstance(value, (TensorBase, float, int, complex, ndarray, np.generic, list, tuple))
 
 
-cdef object star(tuple values):
-    """`f(2, 3)` and `f((2, 3))` are the same."""
+cdef object star(tuple values, dict keyword, str op, str argument, bint optional):
+    """The ints of `x.f(2, 3)`, `x.f((2, 3))` or `x.f(argument=(2, 3))`; None where they may be left out and are."""
+    if keyword:
+        if list(keyword) != [argument] or values:
+            raise TypeError(f"{op}: expected ints or {argument}=..., got the keywords {', '.join(keyword)}"
+                            f"{' as well as ints' if values else ''}")
+        return keyword[argument]
+    if not values and optional:
+        return None
     return values[0] if len(values) == 1 else values
 
 
