@@ -32,9 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", default="gradspec,torch,jax,autograd", metavar="A,B", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=7, help="turns of every peer (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.1, help="least length of one turn (default %(default)s)")
-    parser.add_argument(
-        "--timeout", type=float, default=300, help="seconds until a peer is given up (default %(default)s)"
-    )
+    parser.add_argument("--timeout", type=float, default=300, help="seconds until a peer is given up (default %(default)s)")
     parser.add_argument("--output", type=Path, default=HERE / "results", help="folder of results.{md,json,svg}")
     options = parser.parse_args()
     if unknown := set(options.case) - set(CASES):

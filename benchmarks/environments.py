@@ -43,9 +43,7 @@ class Peer:
         """Why this peer cannot be measured now, or None."""
         if not self.interpreter.exists():
             return f"it has no environment yet: run python -m benchmarks.environments {self.library}"
-        probe = subprocess.run(
-            [self.interpreter, "-c", f"import {self.library}"], capture_output=True, text=True, cwd=HERE
-        )
+        probe = subprocess.run([self.interpreter, "-c", f"import {self.library}"], capture_output=True, text=True, cwd=HERE)
         if probe.returncode != 0:
             reason = probe.stderr.strip().splitlines()[-1] if probe.stderr.strip() else f"exit {probe.returncode}"
             return f"`import {self.library}` fails in {self.interpreter.name}: {reason}"

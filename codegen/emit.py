@@ -516,9 +516,10 @@ class View:
 
     @property
     def takes_star(self) -> bool:
-        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are all that there is."""
+        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are all that there is, and None where they are left out."""
         rest = self.arguments[1:]
-        return len(rest) == 1 and rest[0].type.is_list and rest[0].type.base == "int"
+        ints = len(rest) == 1 and rest[0].type.is_list and rest[0].type.base == "int"
+        return ints and rest[0].default in (None, "None")
 
     def _parameter(self, a: Argument) -> str:
         return a.name if a.default is None else f"{a.name}={a.default}"

@@ -77,17 +77,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--no-plot", action="store_true", help="do not save the loss curve")
-    parser.add_argument(
-        "--output", type=Path, default=Path(tempfile.gettempdir()), help="folder of the model and the plot"
-    )
+    parser.add_argument("--output", type=Path, default=Path(tempfile.gettempdir()), help="folder of the model and the plot")
     options = parser.parse_args()
 
     options.output.mkdir(parents=True, exist_ok=True)
     images, labels = load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32)
-    images, test_images, labels, test_labels = train_test_split(
-        images, labels, test_size=0.2, random_state=0, stratify=labels
-    )
+    images, test_images, labels, test_labels = train_test_split(images, labels, test_size=0.2, random_state=0, stratify=labels)
 
     rng = np.random.default_rng(1)
     model = initial_model(rng)

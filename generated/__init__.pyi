@@ -326,7 +326,7 @@ class Tensor(TensorBase):
         """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
-    def expand_dims(self, *axis: int | Sequence[int]) -> Tensor:
+    def expand_dims(self, axis: int | Sequence[int] = 0) -> Tensor:
         """New axes of length 1 at the given positions of the result."""
     unsqueeze = expand_dims
     def flatten(self, start_axis: int = 0, end_axis: int = -1) -> Tensor:
@@ -394,9 +394,9 @@ class Tensor(TensorBase):
         """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
     def relu(self) -> Tensor:
         """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
-    def log_softmax(self, *axis: int | Sequence[int]) -> Tensor:
+    def log_softmax(self, axis: int | Sequence[int] = -1) -> Tensor:
         """x - logsumexp(x) along `axis`."""
-    def softmax(self, *axis: int | Sequence[int]) -> Tensor:
+    def softmax(self, axis: int | Sequence[int] = -1) -> Tensor:
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
     def astype(self, dtype: npt.DTypeLike) -> Tensor:
         """A copy of `x` with another dtype."""

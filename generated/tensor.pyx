@@ -1510,13 +1510,13 @@ cdef class Tensor(TensorBase):
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
         return op_diagonal(self, offset, axis1, axis2)
 
-    def expand_dims(self, *axis, **keyword):
+    def expand_dims(self, axis=0):
         """New axes of length 1 at the given positions of the result."""
-        return op_expand_dims(self, star(axis, keyword, "expand_dims", "axis", True))
+        return op_expand_dims(self, axis)
 
-    def unsqueeze(self, *axis, **keyword):
+    def unsqueeze(self, axis=0):
         """New axes of length 1 at the given positions of the result."""
-        return op_expand_dims(self, star(axis, keyword, "expand_dims", "axis", True))
+        return op_expand_dims(self, axis)
 
     def flatten(self, start_axis=0, end_axis=-1):
         """The axes from `start_axis` to `end_axis` merged into one."""
@@ -1765,13 +1765,13 @@ cdef class Tensor(TensorBase):
         """x - tanh(x). In place."""
         return op_tanhshrink_(self)
 
-    def log_softmax(self, *axis, **keyword):
+    def log_softmax(self, axis=-1):
         """x - logsumexp(x) along `axis`."""
-        return op_log_softmax(self, star(axis, keyword, "log_softmax", "axis", True))
+        return op_log_softmax(self, axis)
 
-    def softmax(self, *axis, **keyword):
+    def softmax(self, axis=-1):
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
-        return op_softmax(self, star(axis, keyword, "softmax", "axis", True))
+        return op_softmax(self, axis)
 
     def astype(self, dtype):
         """A copy of `x` with another dtype."""

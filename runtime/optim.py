@@ -71,9 +71,7 @@ class Optimizer:
             if not isinstance(param, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(param).__name__}")
             if not param.is_leaf:
-                raise ValueError(
-                    "can't optimize a non-leaf Tensor: it is computed anew from its inputs; optimize those"
-                )
+                raise ValueError("can't optimize a non-leaf Tensor: it is computed anew from its inputs; optimize those")
         seen = [id(param) for param in chain(params, *(group["params"] for group in self.param_groups))]
         if len(seen) != len(set(seen)):
             raise ValueError("some parameters appear more than once, in one or in several parameter groups")
@@ -146,9 +144,7 @@ class Optimizer:
         number = {id(p): i for i, p in enumerate(chain.from_iterable(group["params"] for group in self.param_groups))}
         return {
             "state": {number[id(param)]: state for param, state in self.state.items()},
-            "param_groups": [
-                {**group, "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups
-            ],
+            "param_groups": [{**group, "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups],
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -160,16 +156,12 @@ class Optimizer:
             It is copied: later steps do not change it.
         """
         saved = deepcopy(state_dict)
-        ours, theirs = (
-            [len(group["params"]) for group in groups] for groups in (self.param_groups, saved["param_groups"])
-        )
+        ours, theirs = ([len(group["params"]) for group in groups] for groups in (self.param_groups, saved["param_groups"]))
         if len(ours) != len(theirs):
             raise ValueError(f"loaded state dict has {len(theirs)} parameter groups, the optimizer has {len(ours)}")
         if ours != theirs:
             raise ValueError(f"loaded state dict has groups of {theirs} parameters, the optimizer has groups of {ours}")
-        groups = [
-            {**theirs, "params": ours["params"]} for ours, theirs in zip(self.param_groups, saved["param_groups"])
-        ]
+        groups = [{**theirs, "params": ours["params"]} for ours, theirs in zip(self.param_groups, saved["param_groups"])]
         for group in groups:
             self.check_options(group)
         parameters = dict(
@@ -184,9 +176,7 @@ class Optimizer:
             for name, value in values.items():
                 if isinstance(value, np.ndarray):
                     if value.shape != param.shape:
-                        raise ValueError(
-                            f"loaded {name} of parameter {number} has shape {value.shape}, not {param.shape}"
-                        )
+                        raise ValueError(f"loaded {name} of parameter {number} has shape {value.shape}, not {param.shape}")
                     values[name] = value.astype(param.dtype)
             state[param] = values
         self.param_groups, self.state = groups, state

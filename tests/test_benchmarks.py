@@ -29,8 +29,7 @@ def test_same_results_as_torch(name):
     pytest.importorskip("torch", reason="compares with PyTorch's results, and torch is not installed")
     case = case_of(name)
     ours, theirs = (
-        [digest(value) for value in getattr(case, f"with_{library}")(*case.inputs())()]
-        for library in ("gradspec", "torch")
+        [digest(value) for value in getattr(case, f"with_{library}")(*case.inputs())()] for library in ("gradspec", "torch")
     )
     assert difference(ours, theirs) <= getattr(case, "tolerance", 1e-4)
 

@@ -110,9 +110,7 @@ def test_save_refuses(path):
         save(path, {1: w})
     with pytest.raises(TypeError, match=r"state\['w'\] must be a Tensor, got ndarray; see gradspec.tensor"):
         save(path, {"w": np.zeros(1)})
-    with pytest.raises(
-        ValueError, match=r"state\['y'\] is not a leaf and its graph cannot be saved; save its detach\(\)"
-    ):
+    with pytest.raises(ValueError, match=r"state\['y'\] is not a leaf and its graph cannot be saved; save its detach\(\)"):
         save(path, {"y": w * 2})
     assert not path.exists()
 
