@@ -594,6 +594,8 @@ class Tensor(TensorBase):
         """x where x > 0, alpha * (exp(x) - 1) elsewhere. In place."""
     def gelu_(self, approximate: str = 'none') -> Tensor:
         """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'. In place."""
+    def hardshrink_(self, lambd: float = 0.5) -> Tensor:
+        """x where abs(x) > lambd, 0 elsewhere. In place."""
     def hardsigmoid_(self) -> Tensor:
         """x / 6 + 1/2 between 0 and 1. In place."""
     def hardswish_(self) -> Tensor:

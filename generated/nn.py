@@ -4,6 +4,7 @@
 from .variable_type.activations import celu
 from .variable_type.activations import elu
 from .variable_type.activations import gelu
+from .variable_type.activations import hardshrink
 from .variable_type.activations import hardsigmoid
 from .variable_type.activations import hardswish
 from .variable_type.activations import hardtanh
@@ -42,6 +43,7 @@ __all__ = [
     "celu",
     "elu",
     "gelu",
+    "hardshrink",
     "hardsigmoid",
     "hardswish", "hard_swish",
     "hardtanh",

@@ -17,6 +17,8 @@ def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
+def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
+    """x where abs(x) > lambd, 0 elsewhere."""
 def hardsigmoid(x: Operand) -> Tensor:
     """x / 6 + 1/2 between 0 and 1."""
 def hardswish(x: Operand) -> Tensor:

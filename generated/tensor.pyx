@@ -243,6 +243,7 @@ from gradspec.generated.variable_type.activations cimport (
     op_celu_,
     op_elu_,
     op_gelu_,
+    op_hardshrink_,
     op_hardsigmoid_,
     op_hardswish_,
     op_hardtanh_,
@@ -1696,6 +1697,10 @@ cdef class Tensor(TensorBase):
     def gelu_(self, approximate='none'):
         """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'. In place."""
         return op_gelu_(self, approximate)
+
+    def hardshrink_(self, lambd=0.5):
+        """x where abs(x) > lambd, 0 elsewhere. In place."""
+        return op_hardshrink_(self, lambd)
 
     def hardsigmoid_(self):
         """x / 6 + 1/2 between 0 and 1. In place."""

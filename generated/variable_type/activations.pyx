@@ -23,6 +23,7 @@ from gradspec.generated.kernels.forward cimport (
     _negative,
     _subtract,
     _tanh,
+    _where,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward,
@@ -242,6 +243,42 @@ def gelu(x, approximate='none'):
     gelu(x, str approximate='none') -> y; dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
     """
     return op_gelu(x, approximate)
+
+
+cdef object _hardshrink(object x, object lambd):
+    return _where(_greater(_absolute(x), lambd), x, 0)
+
+
+cdef object op_hardshrink(object x, object lambd):
+    cdef ThreadState* state = thread_state()
+    x = as_operand(x, "hardshrink", "x")
+    lambd = as_scalar(lambd, "hardshrink", "lambd")
+
+    if needs_grad(state, x) or state.flags & DUAL:
+        return ops.where(ops.absolute(x) > lambd, x, 0)
+    return wrap_forward(_hardshrink(array_of(x), lambd))
+
+
+cdef object op_hardshrink_(object x, object lambd):
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = writable(x, "hardshrink_")
+    cdef bint recording
+    lambd = as_scalar(lambd, "hardshrink", "lambd")
+    recording = needs_grad(state, x)
+    check_inplace(state, written, recording, "hardshrink_")
+    if recording or state.flags & DUAL:
+        return overwrite(written, op_hardshrink(before(written, True), lambd), "hardshrink_")
+    copy_into(written.array, _hardshrink(array_of(x), lambd), "hardshrink_")
+    written.bump()
+    return written
+
+
+def hardshrink(x, lambd=0.5):
+    """x where abs(x) > lambd, 0 elsewhere.
+
+    hardshrink(x, float lambd=0.5) -> y; composite: where(absolute(x) > lambd, x, 0)
+    """
+    return op_hardshrink(x, lambd)
 
 
 cdef object _hardsigmoid(object x):
@@ -816,6 +853,7 @@ register({
     "celu": celu,
     "elu": elu,
     "gelu": gelu,
+    "hardshrink": hardshrink,
     "hardsigmoid": hardsigmoid,
     "hardswish": hardswish,
     "hardtanh": hardtanh,
