@@ -621,6 +621,8 @@ class Tensor(TensorBase):
     swish_ = silu_
     def softplus_(self, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
         """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold. In place."""
+    def softshrink_(self, lambd: float = 0.5) -> Tensor:
+        """x moved towards 0 by `lambd`, 0 where it would pass it. In place."""
     def softsign_(self) -> Tensor:
         """x / (1 + abs(x)). In place."""
     def tanhshrink_(self) -> Tensor:

@@ -16,6 +16,7 @@ from .variable_type.activations import relu6
 from .variable_type.activations import selu
 from .variable_type.activations import silu
 from .variable_type.activations import softplus
+from .variable_type.activations import softshrink
 from .variable_type.activations import softsign
 from .variable_type.activations import tanhshrink
 from .variable_type.normalisers import log_softmax
@@ -55,6 +56,7 @@ __all__ = [
     "selu",
     "silu", "swish",
     "softplus",
+    "softshrink",
     "softsign",
     "tanhshrink",
     "log_softmax",

@@ -41,6 +41,8 @@ def silu(x: Operand) -> Tensor:
     """x * sigmoid(x)."""
 def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
+def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
+    """x moved towards 0 by `lambd`, 0 where it would pass it."""
 def softsign(x: Operand) -> Tensor:
     """x / (1 + abs(x))."""
 def tanhshrink(x: Operand) -> Tensor:

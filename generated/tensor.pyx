@@ -256,6 +256,7 @@ from gradspec.generated.variable_type.activations cimport (
     op_selu_,
     op_silu_,
     op_softplus_,
+    op_softshrink_,
     op_softsign_,
     op_tanhshrink_,
 )
@@ -1761,6 +1762,10 @@ cdef class Tensor(TensorBase):
     def softplus_(self, beta=1.0, threshold=20.0):
         """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold. In place."""
         return op_softplus_(self, beta, threshold)
+
+    def softshrink_(self, lambd=0.5):
+        """x moved towards 0 by `lambd`, 0 where it would pass it. In place."""
+        return op_softshrink_(self, lambd)
 
     def softsign_(self):
         """x / (1 + abs(x)). In place."""

@@ -781,6 +781,42 @@ def softplus(x, beta=1.0, threshold=20.0):
     return op_softplus(x, beta, threshold)
 
 
+cdef object _softshrink(object x, object lambd):
+    return _subtract(x, _clip(x, -lambd, lambd))
+
+
+cdef object op_softshrink(object x, object lambd):
+    cdef ThreadState* state = thread_state()
+    x = as_operand(x, "softshrink", "x")
+    lambd = as_scalar(lambd, "softshrink", "lambd")
+
+    if needs_grad(state, x) or state.flags & DUAL:
+        return x - ops.clip(x, -lambd, lambd)
+    return wrap_forward(_softshrink(array_of(x), lambd))
+
+
+cdef object op_softshrink_(object x, object lambd):
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = writable(x, "softshrink_")
+    cdef bint recording
+    lambd = as_scalar(lambd, "softshrink", "lambd")
+    recording = needs_grad(state, x)
+    check_inplace(state, written, recording, "softshrink_")
+    if recording or state.flags & DUAL:
+        return overwrite(written, op_softshrink(before(written, True), lambd), "softshrink_")
+    copy_into(written.array, _softshrink(array_of(x), lambd), "softshrink_")
+    written.bump()
+    return written
+
+
+def softshrink(x, lambd=0.5):
+    """x moved towards 0 by `lambd`, 0 where it would pass it.
+
+    softshrink(x, float lambd=0.5) -> y; composite: x - clip(x, -lambd, lambd)
+    """
+    return op_softshrink(x, lambd)
+
+
 cdef object _softsign(object x):
     return _divide(x, _add(1, _absolute(x)))
 
@@ -865,6 +901,7 @@ register({
     "selu": selu,
     "silu": silu,
     "softplus": softplus,
+    "softshrink": softshrink,
     "softsign": softsign,
     "tanhshrink": tanhshrink,
 })
