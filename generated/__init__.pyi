@@ -272,6 +272,8 @@ class Tensor(TensorBase):
     def min(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         """Smallest element, NaN if there is one; ties share the gradient equally."""
     amin = min
+    def nanmean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+        """Arithmetic mean of the elements that are not NaN."""
     def nansum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         """Sum of the elements that are not NaN."""
     def norm(self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
@@ -892,6 +894,8 @@ def mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = F
     """Arithmetic mean."""
 def min(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest element, NaN if there is one; ties share the gradient equally."""
+def nanmean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Arithmetic mean of the elements that are not NaN."""
 def nansum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Sum of the elements that are not NaN."""
 def norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:

@@ -102,6 +102,7 @@ from .variable_type.reductions import logsumexp
 from .variable_type.reductions import max
 from .variable_type.reductions import mean
 from .variable_type.reductions import min
+from .variable_type.reductions import nanmean
 from .variable_type.reductions import nansum
 from .variable_type.reductions import norm
 from .variable_type.reductions import prod
@@ -351,6 +352,7 @@ __all__ = [
     "max", "amax",
     "mean",
     "min", "amin",
+    "nanmean",
     "nansum",
     "norm",
     "prod",

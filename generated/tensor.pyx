@@ -179,6 +179,7 @@ from gradspec.generated.variable_type.reductions cimport (
     op_max,
     op_mean,
     op_min,
+    op_nanmean,
     op_nansum,
     op_norm,
     op_prod,
@@ -1358,6 +1359,10 @@ cdef class Tensor(TensorBase):
     def amin(self, axis=None, keepdims=False):
         """Smallest element, NaN if there is one; ties share the gradient equally."""
         return op_min(self, axis, keepdims)
+
+    def nanmean(self, axis=None, keepdims=False):
+        """Arithmetic mean of the elements that are not NaN."""
+        return op_nanmean(self, axis, keepdims)
 
     def nansum(self, axis=None, keepdims=False):
         """Sum of the elements that are not NaN."""

@@ -321,6 +321,20 @@ cdef inline object _less(object a, object b):
     return less_ufunc.binary(a, b)
 
 
+cdef Ufunc logical_not_ufunc = Ufunc(np.logical_not, "logical_not")
+
+
+cdef inline object _logical_not(object x):
+    return logical_not_ufunc.unary(x)
+
+
+cdef object _count_nonzero(object x, object axis, object keepdims):
+    try:
+        return as_array(np.count_nonzero(x, axis=axis, keepdims=keepdims))
+    except Exception as error:
+        raise explain(error, "count_nonzero", x=x, axis=axis, keepdims=keepdims) from None
+
+
 cdef object _euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
@@ -354,6 +368,10 @@ cdef object _min(object x, object axis, object keepdims):
         return as_array(np.min(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "min", x=x, axis=axis, keepdims=keepdims) from None
+
+
+cdef object _nansum(object x, object axis, object keepdims):
+    return _sum(_where(_isnan(x), 0, x), axis, keepdims)
 
 
 cdef object _power_norm(object x, object ord, object axis, object keepdims):

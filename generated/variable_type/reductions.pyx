@@ -15,7 +15,9 @@ from gradspec.errors import explain
 from gradspec.generated.kernels.forward cimport (
     _absolute,
     _cumprod,
+    _divide,
     _isnan,
+    _logical_not,
     _multiply,
     _ones_like,
     _shift,
@@ -463,6 +465,29 @@ def min(x, axis=None, keepdims=False, *, out=None):
     if out is not None:
         return op_min_out(x, axis, keepdims, out)
     return op_min(x, axis, keepdims)
+
+
+cdef object _nanmean(object x, object axis, object keepdims):
+    return _divide(_nansum(x, axis, keepdims), _count_nonzero(_logical_not(_isnan(x)), axis, keepdims))
+
+
+cdef object op_nanmean(object x, object axis, object keepdims):
+    cdef ThreadState* state = thread_state()
+    x = as_operand(x, "nanmean", "x")
+    axis = as_ints(axis, "nanmean", "axis")
+    keepdims = as_scalar(keepdims, "nanmean", "keepdims")
+
+    if needs_grad(state, x) or state.flags & DUAL:
+        return ops.nansum(x, axis, keepdims) / ops.count_nonzero(ops.logical_not(ops.isnan(x)), axis, keepdims)
+    return wrap_forward(_nanmean(array_of(x), axis, keepdims))
+
+
+def nanmean(x, axis=None, keepdims=False):
+    """Arithmetic mean of the elements that are not NaN.
+
+    nanmean(x, int[]? axis=None, bool keepdims=False) -> y; composite: nansum(x, axis, keepdims) / count_nonzero(logical_not(isnan(x)), axis, keepdims)
+    """
+    return op_nanmean(x, axis, keepdims)
 
 
 cdef object _nansum(object x, object axis, object keepdims):
@@ -1002,6 +1027,7 @@ register({
     "max": max,
     "mean": mean,
     "min": min,
+    "nanmean": nanmean,
     "nansum": nansum,
     "norm": norm,
     "power_norm": power_norm,
