@@ -296,6 +296,8 @@ class Tensor(TensorBase):
     cumulative_sum = cumsum
     def diff(self, n: int = 1, axis: int = -1) -> Tensor:
         """Each element less the one before it, `n` times."""
+    def trapezoid(self, dx: complex = 1.0, axis: int = -1) -> Tensor:
+        """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
     def cross(self, b: Operand, axis: int = -1) -> Tensor:
         """Cross product of vectors of length 3 along `axis`."""
     def dot(self, b: Operand) -> Tensor:
@@ -924,6 +926,8 @@ def linear_recurrence(a: Operand, b: Operand, axis: int = -1, *, reverse: bool =
     """y[i] = a[i] * y[i-1] + b[i] from y[-1] = 0, or with y[i+1] from the end where `reverse`; `a` and `b` of one shape."""
 def shift(x: Operand, n: int, axis: int = -1, fill: complex = 0) -> Tensor:
     """y[i] = x[i-n] along `axis`, and `fill` where that is outside."""
+def trapezoid(x: Operand, dx: complex = 1.0, axis: int = -1, *, out: Tensor | None = None) -> Tensor:
+    """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
 def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""
 def dot(a: Operand, b: Operand) -> Tensor:

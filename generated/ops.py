@@ -117,6 +117,7 @@ from .variable_type.scans import cumsum
 from .variable_type.scans import diff
 from .variable_type.scans import linear_recurrence
 from .variable_type.scans import shift
+from .variable_type.scans import trapezoid
 from .variable_type.linear_algebra import cross
 from .variable_type.linear_algebra import dot
 from .variable_type.linear_algebra import einsum
@@ -367,6 +368,7 @@ __all__ = [
     "diff",
     "linear_recurrence",
     "shift",
+    "trapezoid",
     "cross",
     "dot",
     "einsum",

@@ -188,7 +188,7 @@ from gradspec.generated.variable_type.reductions cimport (
     op_var,
     op_vector_norm,
 )
-from gradspec.generated.variable_type.scans cimport op_cumprod, op_cumsum, op_diff
+from gradspec.generated.variable_type.scans cimport op_cumprod, op_cumsum, op_diff, op_trapezoid
 from gradspec.generated.variable_type.linear_algebra cimport (
     op_cross,
     op_dot,
@@ -1411,6 +1411,10 @@ cdef class Tensor(TensorBase):
     def diff(self, n=1, axis=-1):
         """Each element less the one before it, `n` times."""
         return op_diff(self, n, axis)
+
+    def trapezoid(self, dx=1.0, axis=-1):
+        """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
+        return op_trapezoid(self, dx, axis)
 
     def cross(self, b, axis=-1):
         """Cross product of vectors of length 3 along `axis`."""

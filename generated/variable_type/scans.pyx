@@ -10,7 +10,7 @@ from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _getitem, _subtract
+from gradspec.generated.kernels.forward cimport _add, _divide, _getitem, _multiply, _subtract, _sum, _take
 from gradspec.generated.functions.scans cimport (
     CumprodBackward,
     CumsumBackward,
@@ -308,10 +308,46 @@ def shift(x, n, axis=-1, fill=0):
     return op_shift(x, n, axis, fill)
 
 
+cdef object _trapezoid(object x, object dx, object axis):
+    return _multiply(dx, _subtract(_sum(x, axis, False), _divide(_add(_take(x, 0, axis), _take(x, -1, axis)), 2)))
+
+
+cdef object op_trapezoid(object x, object dx, object axis):
+    cdef ThreadState* state = thread_state()
+    x = as_operand(x, "trapezoid", "x")
+    dx = as_scalar(dx, "trapezoid", "dx")
+    axis = as_scalar(axis, "trapezoid", "axis")
+
+    if needs_grad(state, x) or state.flags & DUAL:
+        return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
+    return wrap_forward(_trapezoid(array_of(x), dx, axis))
+
+
+cdef object op_trapezoid_out(object x, object dx, object axis, object out):
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = writable(out, "trapezoid")
+    x = as_operand(x, "trapezoid", "x")
+    dx = as_scalar(dx, "trapezoid", "dx")
+    axis = as_scalar(axis, "trapezoid", "axis")
+    refuse_out(state, written, needs_grad(state, x), "trapezoid")
+    return write_out(written, _trapezoid(array_of(x), dx, axis), "trapezoid")
+
+
+def trapezoid(x, dx=1.0, axis=-1, *, out=None):
+    """Integral along `axis` by the trapezoidal rule, samples `dx` apart.
+
+    trapezoid(x, Scalar dx=1.0, int axis=-1) -> y; composite: dx * (sum(x, axis) - (take(x, 0, axis) + take(x, -1, axis)) / 2)
+    """
+    if out is not None:
+        return op_trapezoid_out(x, dx, axis, out)
+    return op_trapezoid(x, dx, axis)
+
+
 register({
     "cumprod": cumprod,
     "cumsum": cumsum,
     "diff": diff,
     "linear_recurrence": linear_recurrence,
     "shift": shift,
+    "trapezoid": trapezoid,
 })
