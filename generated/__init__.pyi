@@ -944,6 +944,8 @@ def einsum_single_backward(x: Operand, subscripts: str, shape: int | Sequence[in
     """Each element of `x` spread over those that einsum_single sums; its adjoint."""
 def inner(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of both operands; 0-d operands multiply."""
+def logdet(x: Operand) -> Tensor:
+    """Logarithm of the determinant of a matrix whose determinant is positive."""
 def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
 def outer(a: Operand, b: Operand) -> Tensor:

@@ -126,6 +126,7 @@ from .variable_type.linear_algebra import einsum_pair
 from .variable_type.linear_algebra import einsum_single
 from .variable_type.linear_algebra import einsum_single_backward
 from .variable_type.linear_algebra import inner
+from .variable_type.linear_algebra import logdet
 from .variable_type.linear_algebra import matmul
 from .variable_type.linear_algebra import outer
 from .variable_type.linear_algebra import tensordot
@@ -377,6 +378,7 @@ __all__ = [
     "einsum_single",
     "einsum_single_backward",
     "inner",
+    "logdet",
     "matmul", "mm", "bmm", "mv",
     "outer", "ger",
     "tensordot",

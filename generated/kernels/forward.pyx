@@ -574,6 +574,13 @@ cdef object _reciprocal_gaps(object values):
     return _where(_equal(gap, 0), 0, _divide(1, _where(_equal(gap, 0), 1, gap)))
 
 
+cdef object _slogdet(object x):
+    try:
+        return as_array(np.linalg.slogdet(x))
+    except Exception as error:
+        raise explain(error, "slogdet", x=x) from None
+
+
 cdef object _solve_columns(object a, object b):
     try:
         return as_array(np.linalg.solve(a, b))

@@ -815,6 +815,27 @@ def inv(x):
     return op_inv(x)
 
 
+cdef object _logdet(object x):
+    return _slogdet(x)[1]
+
+
+cdef object op_logdet(object x):
+    cdef ThreadState* state = thread_state()
+    x = as_operand(x, "logdet", "x")
+
+    if needs_grad(state, x) or state.flags & DUAL:
+        return ops.slogdet(x)[1]
+    return wrap_forward(_logdet(array_of(x)))
+
+
+def logdet(x):
+    """Logarithm of the determinant of a matrix whose determinant is positive.
+
+    logdet(x) -> y; composite: slogdet(x)[1]
+    """
+    return op_logdet(x)
+
+
 cdef object _lower_half(object x):
     return _divide(_add(_tril(x, 0), _tril(x, -1)), 2)
 
@@ -1961,6 +1982,7 @@ register({
     "hermitian_part": hermitian_part,
     "inner": inner,
     "inv": inv,
+    "logdet": logdet,
     "lower_half": lower_half,
     "matmul": matmul,
     "matrix_power": matrix_power,
