@@ -724,6 +724,8 @@ def deg2rad(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Degrees to radians."""
 def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Derivative of lgamma. Needs SciPy."""
+def entr(x: Operand) -> Tensor:
+    """-x * log(x), the summand of an entropy."""
 def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:

@@ -16,6 +16,7 @@ from .variable_type.pointwise_unary import cos
 from .variable_type.pointwise_unary import cosh
 from .variable_type.pointwise_unary import deg2rad
 from .variable_type.pointwise_unary import digamma
+from .variable_type.pointwise_unary import entr
 from .variable_type.pointwise_unary import erf
 from .variable_type.pointwise_unary import erfc
 from .variable_type.pointwise_unary import erfinv
@@ -268,6 +269,7 @@ __all__ = [
     "cosh",
     "deg2rad", "radians",
     "digamma",
+    "entr",
     "erf",
     "erfc",
     "erfinv",

@@ -60,6 +60,10 @@ cdef class DigammaBackward(Node):
     cdef object x
     cdef uint32_t x_version
 
+cdef class EntrBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+
 cdef class ErfBackward(Node):
     cdef object x
     cdef uint32_t x_version

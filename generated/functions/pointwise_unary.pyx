@@ -19,6 +19,7 @@ from gradspec.generated.kernels.forward cimport (
     _exp,
     _imag,
     _isfinite,
+    _log,
     _multiply,
     _negative,
     _polygamma,
@@ -400,6 +401,34 @@ cdef class DigammaBackward(Node):
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.x, self.x_version, "x")
         grad_x = grad * ops.polygamma(1, x)
+        return grad_x
+
+    cdef object saved_value(self, str name, bint raw):
+        if name == "x":
+            if raw:
+                self.x = as_variable(self, self.x, self.x_version)
+                return self.x
+            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
+        return Node.saved_value(self, name, raw)
+
+    cdef void release_variables(self):
+        self.released = True
+        self.x = None
+
+
+cdef class EntrBackward(Node):
+    """entr(x) -> y; dy/dx = -log(x) - 1"""
+
+    saved_names = ("x", )
+
+    cdef object apply(self, object grad):
+        x = saved_array(self, self.x, self.x_version, "x")
+        grad_x = _multiply(grad, _subtract(_negative(_log(x)), 1))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad):
+        x = saved_tensor(self, self.x, self.x_version, "x")
+        grad_x = grad * (-ops.log(x) - 1)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):

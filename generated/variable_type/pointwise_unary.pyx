@@ -12,7 +12,7 @@ from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _divide
+from gradspec.generated.kernels.forward cimport _divide, _multiply
 from gradspec.generated.functions.pointwise_unary cimport (
     AbsoluteBackward,
     AcosBackward,
@@ -29,6 +29,7 @@ from gradspec.generated.functions.pointwise_unary cimport (
     CoshBackward,
     Deg2radBackward,
     DigammaBackward,
+    EntrBackward,
     ErfBackward,
     ErfcBackward,
     ErfinvBackward,
@@ -1151,6 +1152,55 @@ def digamma(x, *, out=None):
     if out is not None:
         return op_digamma_out(x, out)
     return op_digamma(x)
+
+
+cdef object _entr(object x):
+    try:
+        return as_array(_multiply(_negative(x), np.log(x)))
+    except Exception as error:
+        raise explain(error, "entr", x=x) from None
+
+
+cdef object op_entr(object x):
+    cdef ThreadState* state = thread_state()
+    cdef EntrBackward node = None
+    cdef PyObject* inputs[1]
+    cdef TensorBase y
+    x = as_operand(x, "entr", "x")
+
+    if needs_grad(state, x):
+        node = EntrBackward.__new__(EntrBackward)
+        inputs = [<PyObject*> x]
+        connect(node, state, inputs, 1)
+        node.x = save_input(state, x, &node.x_version)
+
+    y = wrap_forward(_entr(array_of(x)))
+
+    if node is not None:
+        set_history(y, node, 0)
+    if state.flags & DUAL and (has_tangent(x)):
+        jvp_entr(y, x)
+    return y
+
+
+cdef int jvp_entr(object dual_y, object dual_x) except -1:
+    """Attach the tangents of the outputs, outermost level first."""
+    for level in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level, False)
+        x = primal_of(dual_x, level)
+        y_t = None
+        if x_t is not None:
+            y_t = plus(y_t, x_t * (-ops.log(x) - 1))
+        set_tangent(dual_y, level, y_t)
+    return 0
+
+
+def entr(x):
+    """-x * log(x), the summand of an entropy.
+
+    entr(x) -> y; dy/dx = -log(x) - 1
+    """
+    return op_entr(x)
 
 
 cdef object _erf(object x):
@@ -3555,6 +3605,7 @@ register({
     "cosh": cosh,
     "deg2rad": deg2rad,
     "digamma": digamma,
+    "entr": entr,
     "erf": erf,
     "erfc": erfc,
     "erfinv": erfinv,
