@@ -12,7 +12,7 @@ import operator
 
 import numpy as np
 
-from .grad_mode cimport INFERENCE, thread_state
+from .grad_mode cimport GRAD_DISABLED, INFERENCE, thread_state
 from .tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TensorBase, is_tensor, wrap
 
 cnp.import_array()
@@ -150,6 +150,12 @@ cdef object as_index(object index):
     return numpy_of(index)
 
 
+cdef bint holds_history(object data):
+    if isinstance(data, TensorBase):
+        return (<TensorBase> data).flags & REQUIRES_GRAD != 0
+    return isinstance(data, (list, tuple)) and any([holds_history(item) for item in data])
+
+
 def tensor(data, dtype=None, requires_grad=False):
     """A new leaf with a copy of `data`.
 
@@ -165,7 +171,15 @@ def tensor(data, dtype=None, requires_grad=False):
     Returns
     -------
     Tensor
+
+    Raises
+    ------
+    RuntimeError
+        `data` holds a tensor that requires grad, whose history a new leaf would drop.
     """
+    if holds_history(data) and not thread_state().flags & GRAD_DISABLED:
+        raise RuntimeError("tensor: data holds a tensor that requires grad, and a new leaf would drop its history. Use clone() "
+                           "or stack() to keep it, detach() first to drop it")
     return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad)
 
 
