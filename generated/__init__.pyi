@@ -154,6 +154,8 @@ class Tensor(TensorBase):
     fix = trunc
     def add(self, b: Operand) -> Tensor:
         """a + b."""
+    def addcdiv(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+        """x + value * a / b."""
     def atan2(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
     arctan2 = atan2
@@ -511,6 +513,8 @@ class Tensor(TensorBase):
     fix_ = trunc_
     def add_(self, b: Operand) -> Tensor:
         """a + b. In place."""
+    def addcdiv_(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+        """x + value * a / b. In place."""
     def atan2_(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
     arctan2_ = atan2_
@@ -796,6 +800,8 @@ def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """x without its fraction."""
 def add(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a + b."""
+def addcdiv(x: Operand, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+    """x + value * a / b."""
 def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
 def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:

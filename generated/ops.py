@@ -52,6 +52,7 @@ from .variable_type.pointwise_unary import tan
 from .variable_type.pointwise_unary import tanh
 from .variable_type.pointwise_unary import trunc
 from .variable_type.pointwise_binary import add
+from .variable_type.pointwise_binary import addcdiv
 from .variable_type.pointwise_binary import atan2
 from .variable_type.pointwise_binary import clip
 from .variable_type.pointwise_binary import copysign
@@ -305,6 +306,7 @@ __all__ = [
     "tanh",
     "trunc", "fix",
     "add",
+    "addcdiv",
     "atan2", "arctan2",
     "clip", "clamp",
     "copysign",

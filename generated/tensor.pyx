@@ -100,6 +100,8 @@ from gradspec.generated.variable_type.pointwise_unary cimport (
 from gradspec.generated.variable_type.pointwise_binary cimport (
     op_add,
     op_add_,
+    op_addcdiv,
+    op_addcdiv_,
     op_atan2,
     op_atan2_,
     op_clip,
@@ -811,6 +813,14 @@ cdef class Tensor(TensorBase):
 
     def __iadd__(self, other):
         return op_add_(self, other) if is_operand(other) else NotImplemented
+
+    def addcdiv(self, a, b, *, value=1):
+        """x + value * a / b."""
+        return op_addcdiv(self, a, b, value)
+
+    def addcdiv_(self, a, b, *, value=1):
+        """x + value * a / b. In place."""
+        return op_addcdiv_(self, a, b, value)
 
     def atan2(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""

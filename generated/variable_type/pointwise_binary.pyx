@@ -39,7 +39,7 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.operand cimport array_of, as_mask, as_operand, wrap_forward
+from gradspec.operand cimport array_of, as_mask, as_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
@@ -121,6 +121,46 @@ def add(a, b, *, out=None):
     if out is not None:
         return op_add_out(a, b, out)
     return op_add(a, b)
+
+
+cdef object _addcdiv(object x, object a, object b, object value):
+    return _add(x, _multiply(value, _divide(a, b)))
+
+
+cdef object op_addcdiv(object x, object a, object b, object value):
+    cdef ThreadState* state = thread_state()
+    x = as_operand(x, "addcdiv", "x")
+    a = as_operand(a, "addcdiv", "a")
+    b = as_operand(b, "addcdiv", "b")
+    value = as_scalar(value, "addcdiv", "value")
+
+    if needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+        return x + value * (a / b)
+    return wrap_forward(_addcdiv(array_of(x), array_of(a), array_of(b), value))
+
+
+cdef object op_addcdiv_(object x, object a, object b, object value):
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = writable(x, "addcdiv_")
+    cdef bint recording
+    a = as_operand(a, "addcdiv", "a")
+    b = as_operand(b, "addcdiv", "b")
+    value = as_scalar(value, "addcdiv", "value")
+    recording = needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b)
+    check_inplace(state, written, recording, "addcdiv_")
+    if recording or state.flags & DUAL:
+        return overwrite(written, op_addcdiv(before(written, True), a, b, value), "addcdiv_")
+    copy_into(written.array, _addcdiv(array_of(x), array_of(a), array_of(b), value), "addcdiv_")
+    written.bump()
+    return written
+
+
+def addcdiv(x, a, b, *, value=1):
+    """x + value * a / b.
+
+    addcdiv(x, a, b, *, Scalar value=1) -> y; composite: x + value * (a / b)
+    """
+    return op_addcdiv(x, a, b, value)
 
 
 cdef Ufunc atan2_ufunc = Ufunc(np.arctan2, "atan2")
@@ -1839,6 +1879,7 @@ def xlogy(a, b, *, out=None):
 
 register({
     "add": add,
+    "addcdiv": addcdiv,
     "atan2": atan2,
     "clip": clip,
     "copysign": copysign,
