@@ -156,6 +156,8 @@ class Tensor(TensorBase):
         """a + b."""
     def addcdiv(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
         """x + value * a / b."""
+    def addcmul(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+        """x + value * a * b."""
     def atan2(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
     arctan2 = atan2
@@ -515,6 +517,8 @@ class Tensor(TensorBase):
         """a + b. In place."""
     def addcdiv_(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
         """x + value * a / b. In place."""
+    def addcmul_(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+        """x + value * a * b. In place."""
     def atan2_(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
     arctan2_ = atan2_
@@ -802,6 +806,8 @@ def add(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a + b."""
 def addcdiv(x: Operand, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
     """x + value * a / b."""
+def addcmul(x: Operand, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+    """x + value * a * b."""
 def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
 def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:

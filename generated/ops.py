@@ -53,6 +53,7 @@ from .variable_type.pointwise_unary import tanh
 from .variable_type.pointwise_unary import trunc
 from .variable_type.pointwise_binary import add
 from .variable_type.pointwise_binary import addcdiv
+from .variable_type.pointwise_binary import addcmul
 from .variable_type.pointwise_binary import atan2
 from .variable_type.pointwise_binary import clip
 from .variable_type.pointwise_binary import copysign
@@ -307,6 +308,7 @@ __all__ = [
     "trunc", "fix",
     "add",
     "addcdiv",
+    "addcmul",
     "atan2", "arctan2",
     "clip", "clamp",
     "copysign",

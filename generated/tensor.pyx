@@ -102,6 +102,8 @@ from gradspec.generated.variable_type.pointwise_binary cimport (
     op_add_,
     op_addcdiv,
     op_addcdiv_,
+    op_addcmul,
+    op_addcmul_,
     op_atan2,
     op_atan2_,
     op_clip,
@@ -821,6 +823,14 @@ cdef class Tensor(TensorBase):
     def addcdiv_(self, a, b, *, value=1):
         """x + value * a / b. In place."""
         return op_addcdiv_(self, a, b, value)
+
+    def addcmul(self, a, b, *, value=1):
+        """x + value * a * b."""
+        return op_addcmul(self, a, b, value)
+
+    def addcmul_(self, a, b, *, value=1):
+        """x + value * a * b. In place."""
+        return op_addcmul_(self, a, b, value)
 
     def atan2(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""

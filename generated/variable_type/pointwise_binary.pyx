@@ -163,6 +163,46 @@ def addcdiv(x, a, b, *, value=1):
     return op_addcdiv(x, a, b, value)
 
 
+cdef object _addcmul(object x, object a, object b, object value):
+    return _add(x, _multiply(value, _multiply(a, b)))
+
+
+cdef object op_addcmul(object x, object a, object b, object value):
+    cdef ThreadState* state = thread_state()
+    x = as_operand(x, "addcmul", "x")
+    a = as_operand(a, "addcmul", "a")
+    b = as_operand(b, "addcmul", "b")
+    value = as_scalar(value, "addcmul", "value")
+
+    if needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+        return x + value * (a * b)
+    return wrap_forward(_addcmul(array_of(x), array_of(a), array_of(b), value))
+
+
+cdef object op_addcmul_(object x, object a, object b, object value):
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = writable(x, "addcmul_")
+    cdef bint recording
+    a = as_operand(a, "addcmul", "a")
+    b = as_operand(b, "addcmul", "b")
+    value = as_scalar(value, "addcmul", "value")
+    recording = needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b)
+    check_inplace(state, written, recording, "addcmul_")
+    if recording or state.flags & DUAL:
+        return overwrite(written, op_addcmul(before(written, True), a, b, value), "addcmul_")
+    copy_into(written.array, _addcmul(array_of(x), array_of(a), array_of(b), value), "addcmul_")
+    written.bump()
+    return written
+
+
+def addcmul(x, a, b, *, value=1):
+    """x + value * a * b.
+
+    addcmul(x, a, b, *, Scalar value=1) -> y; composite: x + value * (a * b)
+    """
+    return op_addcmul(x, a, b, value)
+
+
 cdef Ufunc atan2_ufunc = Ufunc(np.arctan2, "atan2")
 
 
@@ -1880,6 +1920,7 @@ def xlogy(a, b, *, out=None):
 register({
     "add": add,
     "addcdiv": addcdiv,
+    "addcmul": addcmul,
     "atan2": atan2,
     "clip": clip,
     "copysign": copysign,
