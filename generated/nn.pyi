@@ -11,6 +11,8 @@ Operand: TypeAlias = Tensor | npt.ArrayLike
 _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
+def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8) -> Tensor:
+    """Cosine of the angle between vectors along `axis`; a norm below `eps` counts as `eps`."""
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:

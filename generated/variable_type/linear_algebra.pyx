@@ -22,6 +22,7 @@ from gradspec.generated.kernels.forward cimport (
     _expand_dims,
     _eye,
     _mH,
+    _maximum,
     _multiply,
     _ravel,
     _squeeze,
@@ -29,6 +30,7 @@ from gradspec.generated.kernels.forward cimport (
     _sum,
     _take_along_axis,
     _take_along_axis_backward,
+    _vector_norm,
     _where,
 )
 from gradspec.generated.functions.linear_algebra cimport (
@@ -304,6 +306,30 @@ def cofactor_jvp(x, t):
     cofactor_jvp(x, t) -> y; grad_x = conj(cofactor_hessian(x, t, conj(grad))); grad_t = conj(cofactor_jvp(x, conj(grad)))
     """
     return op_cofactor_jvp(x, t)
+
+
+cdef object _cosine_similarity(object a, object b, object axis, object eps):
+    return _divide(_sum(_multiply(a, b), axis, False), _multiply(_maximum(_vector_norm(a, 2, axis, False), eps), _maximum(_vector_norm(b, 2, axis, False), eps)))
+
+
+cdef object op_cosine_similarity(object a, object b, object axis, object eps):
+    cdef ThreadState* state = thread_state()
+    a = as_operand(a, "cosine_similarity", "a")
+    b = as_operand(b, "cosine_similarity", "b")
+    axis = as_scalar(axis, "cosine_similarity", "axis")
+    eps = as_scalar(eps, "cosine_similarity", "eps")
+
+    if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+        return ops.sum(a * b, axis) / (ops.maximum(ops.vector_norm(a, 2, axis), eps) * ops.maximum(ops.vector_norm(b, 2, axis), eps))
+    return wrap_forward(_cosine_similarity(array_of(a), array_of(b), axis, eps))
+
+
+def cosine_similarity(a, b, axis=-1, eps=1e-8):
+    """Cosine of the angle between vectors along `axis`; a norm below `eps` counts as `eps`.
+
+    cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y; composite: sum(a * b, axis) / (maximum(vector_norm(a, 2, axis), eps) * maximum(vector_norm(b, 2, axis), eps))
+    """
+    return op_cosine_similarity(a, b, axis, eps)
 
 
 cdef object _cross(object a, object b, object axis):
@@ -1969,6 +1995,7 @@ register({
     "cofactor": cofactor,
     "cofactor_hessian": cofactor_hessian,
     "cofactor_jvp": cofactor_jvp,
+    "cosine_similarity": cosine_similarity,
     "cross": cross,
     "det": det,
     "dot": dot,
