@@ -89,6 +89,8 @@ class Tensor(TensorBase):
         """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     def erfc(self) -> Tensor:
         """1 - erf(x) without cancellation."""
+    def erfcx(self) -> Tensor:
+        """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
     def erfinv(self) -> Tensor:
         """Inverse of erf. Needs SciPy."""
     def exp(self) -> Tensor:
@@ -738,6 +740,8 @@ def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 - erf(x) without cancellation."""
+def erfcx(x: Operand) -> Tensor:
+    """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
 def erfinv(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Inverse of erf. Needs SciPy."""
 def exp(x: Operand, *, out: Tensor | None = None) -> Tensor:

@@ -19,6 +19,7 @@ from .variable_type.pointwise_unary import digamma
 from .variable_type.pointwise_unary import entr
 from .variable_type.pointwise_unary import erf
 from .variable_type.pointwise_unary import erfc
+from .variable_type.pointwise_unary import erfcx
 from .variable_type.pointwise_unary import erfinv
 from .variable_type.pointwise_unary import exp
 from .variable_type.pointwise_unary import exp2
@@ -274,6 +275,7 @@ __all__ = [
     "entr",
     "erf",
     "erfc",
+    "erfcx",
     "erfinv",
     "exp",
     "exp2",

@@ -39,6 +39,7 @@ from gradspec.generated.variable_type.pointwise_unary cimport (
     op_erf_,
     op_erfc,
     op_erfc_,
+    op_erfcx,
     op_erfinv,
     op_erfinv_,
     op_exp,
@@ -506,6 +507,10 @@ cdef class Tensor(TensorBase):
     def erfc_(self):
         """1 - erf(x) without cancellation. In place."""
         return op_erfc_(self)
+
+    def erfcx(self):
+        """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
+        return op_erfcx(self)
 
     def erfinv(self):
         """Inverse of erf. Needs SciPy."""

@@ -72,6 +72,12 @@ cdef class ErfcBackward(Node):
     cdef object x
     cdef uint32_t x_version
 
+cdef class ErfcxBackward(Node):
+    cdef object x
+    cdef uint32_t x_version
+    cdef object y
+    cdef uint32_t y_version
+
 cdef class ErfinvBackward(Node):
     cdef object y
     cdef uint32_t y_version

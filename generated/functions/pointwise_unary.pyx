@@ -500,6 +500,41 @@ cdef class ErfcBackward(Node):
         self.x = None
 
 
+cdef class ErfcxBackward(Node):
+    """erfcx(x) -> y; dy/dx = 2 * x * y - 1.1283791670955126"""
+
+    saved_names = ("x", "y", )
+
+    cdef object apply(self, object grad):
+        x = saved_array(self, self.x, self.x_version, "x")
+        y = saved_array(self, self.y, self.y_version, "y")
+        grad_x = _multiply(grad, _subtract(_multiply(_multiply(2, x), y), 1.1283791670955126))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad):
+        x = saved_tensor(self, self.x, self.x_version, "x")
+        y = saved_tensor(self, self.y, self.y_version, "y")
+        grad_x = grad * (2 * x * y - 1.1283791670955126)
+        return grad_x
+
+    cdef object saved_value(self, str name, bint raw):
+        if name == "x":
+            if raw:
+                self.x = as_variable(self, self.x, self.x_version)
+                return self.x
+            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
+        if name == "y":
+            if raw:
+                self.y = as_variable(self, self.y, self.y_version)
+                return self.y
+            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
+        return Node.saved_value(self, name, raw)
+
+    cdef void release_variables(self):
+        self.released = True
+        self.x = self.y = None
+
+
 cdef class ErfinvBackward(Node):
     """erfinv(x) -> y; dy/dx = 0.8862269254527580 * exp(y * y)"""
 

@@ -32,6 +32,7 @@ from gradspec.generated.functions.pointwise_unary cimport (
     EntrBackward,
     ErfBackward,
     ErfcBackward,
+    ErfcxBackward,
     ErfinvBackward,
     ExpBackward,
     Exp2Backward,
@@ -1345,6 +1346,57 @@ def erfc(x, *, out=None):
     if out is not None:
         return op_erfc_out(x, out)
     return op_erfc(x)
+
+
+cdef object _erfcx(object x):
+    try:
+        return as_array(kernels.erfcx(x))
+    except Exception as error:
+        raise explain(error, "erfcx", x=x) from None
+
+
+cdef object op_erfcx(object x):
+    cdef ThreadState* state = thread_state()
+    cdef ErfcxBackward node = None
+    cdef PyObject* inputs[1]
+    cdef TensorBase y
+    x = as_operand(x, "erfcx", "x")
+
+    if needs_grad(state, x):
+        node = ErfcxBackward.__new__(ErfcxBackward)
+        inputs = [<PyObject*> x]
+        connect(node, state, inputs, 1)
+        node.x = save_input(state, x, &node.x_version)
+
+    y = wrap_forward(_erfcx(array_of(x)))
+
+    if node is not None:
+        set_history(y, node, 0)
+        node.y = save_output(y)
+    if state.flags & DUAL and (has_tangent(x)):
+        jvp_erfcx(y, x)
+    return y
+
+
+cdef int jvp_erfcx(object dual_y, object dual_x) except -1:
+    """Attach the tangents of the outputs, outermost level first."""
+    for level in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level, False)
+        x = primal_of(dual_x, level)
+        y = primal_of(dual_y, level)
+        y_t = None
+        if x_t is not None:
+            y_t = plus(y_t, x_t * (2 * x * y - 1.1283791670955126))
+        set_tangent(dual_y, level, y_t)
+    return 0
+
+
+def erfcx(x):
+    """exp(x**2) * erfc(x) without overflow. Needs SciPy.
+
+    erfcx(x) -> y; dy/dx = 2 * x * y - 1.1283791670955126
+    """
+    return op_erfcx(x)
 
 
 cdef object _erfinv(object x):
@@ -3608,6 +3660,7 @@ register({
     "entr": entr,
     "erf": erf,
     "erfc": erfc,
+    "erfcx": erfcx,
     "erfinv": erfinv,
     "exp": exp,
     "exp2": exp2,

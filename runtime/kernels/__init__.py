@@ -34,4 +34,4 @@ from .losses import one_hot, pick, unpick
 from .reductions import euclidean_norm, log_softmax, logsumexp, power_norm, softmax, sum_to, unreduce
 from .scans import cumprod, cumsum, linear_recurrence, shift
 from .sorting import argsort, topk
-from .special import digamma, erf, erfc, erfinv, gelu, lgamma, polygamma, sigmoid
+from .special import digamma, erf, erfc, erfcx, erfinv, gelu, lgamma, polygamma, sigmoid

@@ -50,6 +50,20 @@ def erfc(x):
     return _function("erfc", _erfc)(x)
 
 
+def erfcx(x):
+    """Scaled complementary error function. Needs SciPy.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return _function("erfcx")(x)
+
+
 def erfinv(x):
     """Inverse error function. Needs SciPy.
 
