@@ -156,9 +156,9 @@ class Tensor(TensorBase):
     fix = trunc
     def add(self, b: Operand) -> Tensor:
         """a + b."""
-    def addcdiv(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+    def addcdiv(self, a: Operand, b: Operand, value: complex = 1) -> Tensor:
         """x + value * a / b."""
-    def addcmul(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+    def addcmul(self, a: Operand, b: Operand, value: complex = 1) -> Tensor:
         """x + value * a * b."""
     def atan2(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
@@ -517,9 +517,9 @@ class Tensor(TensorBase):
     fix_ = trunc_
     def add_(self, b: Operand) -> Tensor:
         """a + b. In place."""
-    def addcdiv_(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+    def addcdiv_(self, a: Operand, b: Operand, value: complex = 1) -> Tensor:
         """x + value * a / b. In place."""
-    def addcmul_(self, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+    def addcmul_(self, a: Operand, b: Operand, value: complex = 1) -> Tensor:
         """x + value * a * b. In place."""
     def atan2_(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
@@ -808,9 +808,9 @@ def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """x without its fraction."""
 def add(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a + b."""
-def addcdiv(x: Operand, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+def addcdiv(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
     """x + value * a / b."""
-def addcmul(x: Operand, a: Operand, b: Operand, *, value: complex = 1) -> Tensor:
+def addcmul(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
     """x + value * a * b."""
 def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""

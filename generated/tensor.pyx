@@ -821,19 +821,19 @@ cdef class Tensor(TensorBase):
     def __iadd__(self, other):
         return op_add_(self, other) if is_operand(other) else NotImplemented
 
-    def addcdiv(self, a, b, *, value=1):
+    def addcdiv(self, a, b, value=1):
         """x + value * a / b."""
         return op_addcdiv(self, a, b, value)
 
-    def addcdiv_(self, a, b, *, value=1):
+    def addcdiv_(self, a, b, value=1):
         """x + value * a / b. In place."""
         return op_addcdiv_(self, a, b, value)
 
-    def addcmul(self, a, b, *, value=1):
+    def addcmul(self, a, b, value=1):
         """x + value * a * b."""
         return op_addcmul(self, a, b, value)
 
-    def addcmul_(self, a, b, *, value=1):
+    def addcmul_(self, a, b, value=1):
         """x + value * a * b. In place."""
         return op_addcmul_(self, a, b, value)
 

@@ -321,20 +321,6 @@ cdef inline object _less(object a, object b):
     return less_ufunc.binary(a, b)
 
 
-cdef Ufunc logical_not_ufunc = Ufunc(np.logical_not, "logical_not")
-
-
-cdef inline object _logical_not(object x):
-    return logical_not_ufunc.unary(x)
-
-
-cdef object _count_nonzero(object x, object axis, object keepdims):
-    try:
-        return as_array(np.count_nonzero(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "count_nonzero", x=x, axis=axis, keepdims=keepdims) from None
-
-
 cdef object _euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))

@@ -155,10 +155,10 @@ cdef object op_addcdiv_(object x, object a, object b, object value):
     return written
 
 
-def addcdiv(x, a, b, *, value=1):
+def addcdiv(x, a, b, value=1):
     """x + value * a / b.
 
-    addcdiv(x, a, b, *, Scalar value=1) -> y; composite: x + value * (a / b)
+    addcdiv(x, a, b, Scalar value=1) -> y; composite: x + value * (a / b)
     """
     return op_addcdiv(x, a, b, value)
 
@@ -195,10 +195,10 @@ cdef object op_addcmul_(object x, object a, object b, object value):
     return written
 
 
-def addcmul(x, a, b, *, value=1):
+def addcmul(x, a, b, value=1):
     """x + value * a * b.
 
-    addcmul(x, a, b, *, Scalar value=1) -> y; composite: x + value * (a * b)
+    addcmul(x, a, b, Scalar value=1) -> y; composite: x + value * (a * b)
     """
     return op_addcmul(x, a, b, value)
 

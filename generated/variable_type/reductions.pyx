@@ -17,12 +17,12 @@ from gradspec.generated.kernels.forward cimport (
     _cumprod,
     _divide,
     _isnan,
-    _logical_not,
     _multiply,
     _ones_like,
     _shift,
     _sign,
     _where,
+    _zeros_like,
 )
 from gradspec.generated.functions.reductions cimport (
     EuclideanNormBackward,
@@ -468,7 +468,7 @@ def min(x, axis=None, keepdims=False, *, out=None):
 
 
 cdef object _nanmean(object x, object axis, object keepdims):
-    return _divide(_nansum(x, axis, keepdims), _count_nonzero(_logical_not(_isnan(x)), axis, keepdims))
+    return _divide(_nansum(x, axis, keepdims), _sum(_where(_isnan(x), _zeros_like(x, None), _ones_like(x, None)), axis, keepdims))
 
 
 cdef object op_nanmean(object x, object axis, object keepdims):
@@ -478,14 +478,14 @@ cdef object op_nanmean(object x, object axis, object keepdims):
     keepdims = as_scalar(keepdims, "nanmean", "keepdims")
 
     if needs_grad(state, x) or state.flags & DUAL:
-        return ops.nansum(x, axis, keepdims) / ops.count_nonzero(ops.logical_not(ops.isnan(x)), axis, keepdims)
+        return ops.nansum(x, axis, keepdims) / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
     return wrap_forward(_nanmean(array_of(x), axis, keepdims))
 
 
 def nanmean(x, axis=None, keepdims=False):
     """Arithmetic mean of the elements that are not NaN.
 
-    nanmean(x, int[]? axis=None, bool keepdims=False) -> y; composite: nansum(x, axis, keepdims) / count_nonzero(logical_not(isnan(x)), axis, keepdims)
+    nanmean(x, int[]? axis=None, bool keepdims=False) -> y; composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)
     """
     return op_nanmean(x, axis, keepdims)
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+import functools
 
-try:
-    from scipy.linalg import solve_triangular as _solve_triangular
-except ImportError:
-    _solve_triangular = None
+import numpy as np
 
 
 def checkerboard(x):
@@ -178,8 +175,9 @@ def solve_triangular(a, b, lower, unit_diagonal):
     """
     # Below this size NumPy's solver is as fast, and its thread pool and SciPy's do not get into each other's way: a product
     # and a solve in turn took 8 ms with both pools on two cores, 0.2 ms with one.
-    if _solve_triangular is not None and a.ndim == b.ndim == 2 and b.size and a.shape[0] > 256:
-        return _solve_triangular(a, b, lower=lower, unit_diagonal=unit_diagonal, check_finite=False)
+    solve = _scipy_solve_triangular() if a.ndim == b.ndim == 2 and b.size and a.shape[0] > 256 else None
+    if solve is not None:
+        return solve(a, b, lower=lower, unit_diagonal=unit_diagonal, check_finite=False)
     a = np.tril(a) if lower else np.triu(a)
     if unit_diagonal:
         diagonal = np.arange(a.shape[-1])
@@ -236,3 +234,13 @@ def _products_of_others(s):
     before = np.cumprod(np.concatenate([one, s[..., :-1]], -1), -1)
     after = np.cumprod(np.concatenate([one, s[..., :0:-1]], -1), -1)[..., ::-1]
     return before * after
+
+
+@functools.cache
+def _scipy_solve_triangular():
+    """SciPy's solver, or None; looked for when it is first wanted, since its import takes longer than ours."""
+    try:
+        from scipy.linalg import solve_triangular
+    except ImportError:
+        return None
+    return solve_triangular
