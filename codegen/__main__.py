@@ -19,7 +19,7 @@ from .errors import SpecErrors
 from .progress import Progress
 
 if TYPE_CHECKING:
-    from .model import Spec
+    from .spec.model import Spec
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 STALE = "generated/ is stale: run python -m codegen"
@@ -97,8 +97,8 @@ def _forms() -> tuple[str, ...]:
 
 def _read(root: Path) -> Spec:
     """The analysed spec of a checkout."""
-    from .analyze import analyze
-    from .reader import read
+    from .rules.analyze import analyze
+    from .spec.reader import read
 
     path = root / "derivatives.yaml"
     if not path.exists():
@@ -107,7 +107,7 @@ def _read(root: Path) -> Spec:
 
 
 def _check(spec: Spec, root: Path) -> list[str]:
-    from .check import check
+    from .verify.check import check
 
     # Whoever checks wants an answer now: importing the kernels must not start a build.
     os.environ.update(build.no_build_on_import(root))
@@ -118,7 +118,7 @@ def _check(spec: Spec, root: Path) -> list[str]:
 
 
 def _generate(spec: Spec, root: Path) -> None:
-    from .emit import generate
+    from .write.emit import generate
 
     changed = generate(spec, root)
     _say(f"generated/: {len(changed)} file{'s' * (len(changed) != 1)} rewritten")
@@ -196,7 +196,7 @@ def _new_command(options: argparse.Namespace) -> None:
 
 
 def _check_generated(options: argparse.Namespace) -> int:
-    from .emit import stale
+    from .write.emit import stale
 
     files = stale(_read(options.root), options.root)
     if files:

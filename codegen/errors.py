@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .model import Location
+    from .spec.model import Location
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

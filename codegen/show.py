@@ -9,9 +9,9 @@ import ast
 import re
 from pathlib import Path
 
-from .emit import render
 from .errors import did_you_mean
-from .model import Formula, Op, Saved, Spec
+from .spec.model import Formula, Op, Saved, Spec
+from .write.emit import render
 
 _WIDTH = 12
 

@@ -6,8 +6,8 @@ Owns the example that each derivative form starts from.
 from __future__ import annotations
 
 from .errors import ErrorList, SpecError
-from .model import Location, Signature, Spec, Text
-from .signature import parse_signature
+from .spec.model import Location, Signature, Spec, Text
+from .spec.signature import parse_signature
 
 FORMS = ("partial", "linear", "multilinear", "vjp", "composite", "nondifferentiable")
 _MULTILINEAR = "multilinear"

@@ -44,20 +44,26 @@ RUNTIME = [
 ]
 
 CODEGEN = [
-    ["model", "numeric", "progress", "build"],
-    ["errors", "samples"],
-    ["signature", "formula", "library", "stubs"],
-    ["derive", "evaluate", "resolve", "shapes", "skeleton"],
-    ["reader", "analyze", "check"],
-    ["emit"],
+    ["spec.model", "verify.numeric", "progress", "build"],
+    ["errors", "spec.samples"],
+    ["spec.signature", "spec.formula", "spec.library"],
+    ["spec.shapes", "skeleton"],
+    ["spec.reader"],
+    ["rules.derive", "rules.resolve"],
+    ["rules.analyze"],
+    ["verify.evaluate"],
+    ["verify.check"],
+    ["write.stubs"],
+    ["write.emit"],
     ["show"],
     ["__main__"],
     ["codegen"],
+    ["spec", "rules", "verify", "write"],
 ]
 
 LIMIT = 400
 # Files that ought to be two, and how far they may grow until they are.
-TOO_LONG = {"runtime/tensor.pyx": 490, "runtime/engine.pyx": 470, "codegen/emit.py": 660, "runtime/gradcheck.py": 450}
+TOO_LONG = {"runtime/tensor.pyx": 490, "runtime/engine.pyx": 470, "codegen/write/emit.py": 660, "runtime/gradcheck.py": 450}
 
 
 def module_of(path):

@@ -10,11 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from codegen.analyze import analyze  # noqa: E402
-from codegen.check import check  # noqa: E402
 from codegen.errors import SpecErrors  # noqa: E402
-from codegen.model import Spec  # noqa: E402
-from codegen.reader import read_text  # noqa: E402
+from codegen.rules.analyze import analyze  # noqa: E402
+from codegen.spec.model import Spec  # noqa: E402
+from codegen.spec.reader import read_text  # noqa: E402
+from codegen.verify.check import check  # noqa: E402
 
 # An entry under test follows this header: its first line is line 12 of the file.
 HEADER = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.check import make_sample
+from codegen.verify.check import make_sample
 
 KERNELS = """\
 def keep_(x):
@@ -18,7 +18,7 @@ def test_the_prelude_is_right(small):
 
 
 def test_progress_counts_the_ops(small):
-    from codegen.check import check
+    from codegen.verify.check import check
 
     spec, seen = small.analyze(""), []
     check(spec, small.root, lambda *step: seen.append(step))

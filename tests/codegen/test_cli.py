@@ -10,10 +10,10 @@ import pytest
 
 from codegen import build
 from codegen.__main__ import main
-from codegen.analyze import analyze
 from codegen.progress import Progress
-from codegen.reader import read, read_text
+from codegen.rules.analyze import analyze
 from codegen.skeleton import FORMS, skeleton
+from codegen.spec.reader import read, read_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """\

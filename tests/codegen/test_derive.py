@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.model import Derived
+from codegen.spec.model import Derived
 
 
 def derived(small, signature: str, *lines: str, dtype: str = "any") -> Derived:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codegen.evaluate import ArrayList, Evaluator
+from codegen.verify.evaluate import ArrayList, Evaluator
 
 ENTRY = """\
 - op: f(x, int n=2) -> y

@@ -8,7 +8,7 @@ import ast
 import pytest
 
 from codegen.errors import SpecError
-from codegen.formula import (
+from codegen.spec.formula import (
     ARRAY,
     ARRAYS,
     STATIC,
@@ -22,7 +22,7 @@ from codegen.formula import (
     terms,
     values_in,
 )
-from codegen.model import Text
+from codegen.spec.model import Text
 
 ENTRY = """\
 - op: f(x, Array[] xs, Mask mask, Index index, int n=1) -> y, Index i

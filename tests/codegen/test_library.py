@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.library import read_library, unused_helpers
+from codegen.spec.library import read_library, unused_helpers
 
 FORMULAS = """\
 import missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from codegen import numeric
+from codegen.verify import numeric
 
 
 def test_differences_are_accurate():

@@ -7,7 +7,7 @@ import ast
 import numpy as np
 import pytest
 
-from codegen.samples import MARGIN, evaluate_sample, satisfied, seed_of
+from codegen.spec.samples import MARGIN, evaluate_sample, satisfied, seed_of
 
 
 def arrays(source: str, **options):

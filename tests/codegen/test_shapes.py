@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.model import Text
-from codegen.shapes import Mismatch, broadcast, parse_shape, reduces_to, results
-from codegen.signature import parse_signature
+from codegen.spec.model import Text
+from codegen.spec.shapes import Mismatch, broadcast, parse_shape, reduces_to, results
+from codegen.spec.signature import parse_signature
 
 
 def text(source: str) -> Text:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.model import Text, Type
-from codegen.signature import parse_signature
+from codegen.spec.model import Text, Type
+from codegen.spec.signature import parse_signature
 
 
 def signature(source: str):

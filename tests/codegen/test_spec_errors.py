@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.errors import ErrorList, SpecError, SpecErrors, did_you_mean
-from codegen.model import Location
+from codegen.spec.model import Location
 
 
 def test_near_names_are_offered():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.codegen.samples import evaluate_sample, seed_of
+from gradspec.codegen.spec.samples import evaluate_sample, seed_of
 from gradspec.dispatch import ops
 from gradspec.generated.op_info import OPS, OpInfo
 

@@ -11,7 +11,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad, gradcheck, gradgradcheck
-from gradspec.codegen import numeric
+from gradspec.codegen.verify import numeric
 
 from .calls import Case, array, cases
 

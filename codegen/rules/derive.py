@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 
-from .errors import ErrorList
-from .formula import STATIC, declared_kind, grad_names, lets_in, make_formula, terms, values_in
-from .model import Derived, Formula, Op, Saved, Term
+from ..errors import ErrorList
+from ..spec.formula import STATIC, declared_kind, grad_names, lets_in, make_formula, terms, values_in
+from ..spec.model import Derived, Formula, Op, Saved, Term
 
 _SAVED_METADATA = {"shape": "shape", "size": "shape", "ndim": "ndim", "dtype": "dtype"}
 _REAL_TYPES = ("int", "float", "bool")

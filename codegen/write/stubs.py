@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .model import Argument, Output, Type
+from ..spec.model import Argument, Output, Type
 
 if TYPE_CHECKING:
     from .emit import View

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .errors import SpecError, did_you_mean
+from ..errors import SpecError, did_you_mean
 from .model import Argument, Formula, Op, Output, Signature, Text
 
 ARRAY, ARRAYS, STATIC = "array", "arrays", "static"

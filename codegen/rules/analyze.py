@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ..errors import ErrorList, SpecError, did_you_mean
+from ..spec.formula import ARRAY, STATIC, Scope, bind_call, calls_in, declared_kind, grad_names, kind_of, lets_in, scope_of
+from ..spec.library import Library, read_library, unused_helpers
+from ..spec.model import Formula, Op, Signature, Spec, Text
+from ..spec.samples import DOMAIN_FUNCTIONS, MAKERS
+from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
 from .derive import derive, tangents_in
-from .errors import ErrorList, SpecError, did_you_mean
-from .formula import ARRAY, STATIC, Scope, bind_call, calls_in, declared_kind, grad_names, kind_of, lets_in, scope_of
-from .library import Library, read_library, unused_helpers
-from .model import Formula, Op, Signature, Spec, Text
 from .resolve import Resolver
-from .samples import DOMAIN_FUNCTIONS, MAKERS
-from .shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
 
 WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from .errors import ErrorList, SpecError, did_you_mean
-from .formula import ARRAY, ARRAYS, METADATA, ROOTS, STATIC, Scope, bind_call, kind_of
-from .library import Library
-from .model import Argument, Location, Signature
+from ..errors import ErrorList, SpecError, did_you_mean
+from ..spec.formula import ARRAY, ARRAYS, METADATA, ROOTS, STATIC, Scope, bind_call, kind_of
+from ..spec.library import Library
+from ..spec.model import Argument, Location, Signature
 
 _KIND_WORDS = {ARRAY: "an array", ARRAYS: "several arrays", STATIC: "static"}
 

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .errors import SpecError
+from ..errors import SpecError
 from .formula import OPERATORS, bind_call
 from .model import Argument, Signature, Text
 from .signature import split

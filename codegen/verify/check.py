@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ErrorList
+from ..spec.formula import grad_names
+from ..spec.model import Formula, Op, Spec, Text
+from ..spec.samples import evaluate_sample, seed_of
+from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
 from . import numeric
-from .errors import ErrorList
 from .evaluate import Evaluator, as_arrays
-from .formula import grad_names
-from .model import Formula, Op, Spec, Text
 from .numeric import TOLERANCE, Value
-from .samples import evaluate_sample, seed_of
-from .shapes import Mismatch, Unknown, parse_shape, results, shaped, show
 
 Progress = Callable[[int, int, str], None]
 

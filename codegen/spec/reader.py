@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from .errors import ErrorList, SpecError, did_you_mean
+from ..errors import ErrorList, SpecError, did_you_mean
 from .formula import calls_in, parse_formula
 from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Text
 from .shapes import parse_shape

@@ -16,7 +16,7 @@ import ast
 import keyword
 import re
 
-from .errors import SpecError, did_you_mean
+from ..errors import SpecError, did_you_mean
 from .model import ARRAY, TYPES, Argument, Location, Output, Signature, Text, Type
 
 _HEAD = re.compile(r"\s*([A-Za-z]\w*(?:\.[A-Za-z]\w*)?)\s*\(")

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from .formula import calls_in
-from .model import Argument, Formula, Op, Spec
+from ..spec.formula import calls_in
+from ..spec.model import Argument, Formula, Op, Spec
 
 
 class ArrayList(list):
