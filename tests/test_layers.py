@@ -53,7 +53,7 @@ CODEGEN = [
     ["rules.analyze"],
     ["verify.evaluate"],
     ["verify.check"],
-    ["write.stubs"],
+    ["write.maths", "write.stubs"],
     ["write.emit"],
     ["show"],
     ["__main__"],

@@ -20,7 +20,7 @@ import numpy as np
 from ..spec.formula import ARRAY, OPERATORS, bind_call, kind_of, make_formula, scope_of
 from ..spec.library import read_library
 from ..spec.model import Argument, Formula, Op, Saved, Signature, Spec
-from . import stubs
+from . import maths, stubs
 
 ARRAYS_MODE, TENSORS_MODE = "arrays", "tensors"
 COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
@@ -62,6 +62,7 @@ def render(spec: Spec, root: Path) -> dict[str, str]:
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
+    templates.globals["maths"] = maths
     world = World(spec, root)
     views = {family.name: [View(op, world) for op in family.ops] for family in spec.families}
     everything = [view for family in views.values() for view in family]
@@ -417,21 +418,6 @@ class View:
         """Inputs without a rule of their own; their gradient is None."""
         return [f"grad_{a.name}" for a in self.arrays if a.name not in self.derived.vjp]
 
-    def maths(self) -> str:
-        """The entry in one line, for docstrings and tables."""
-        return f"{self.signature.source}; {'; '.join(self.rules())}"
-
-    def rules(self) -> list[str]:
-        op = self.op
-        if op.partials:
-            return [f"d{out}/d{inp} = {f.source}" for (out, inp), f in op.partials.items()]
-        if op.composite:
-            return [f"composite: {op.composite.source}"]
-        if not op.differentiable:
-            return ["not differentiable"]
-        linear = [f"linear in {', '.join(op.linear or op.multilinear)}"] if op.linear or op.multilinear else []
-        return linear + [f"grad_{name} = {f.source}" for name, f in op.vjp.items()]
-
     # Forward mode.
 
     def jvp_terms(self, output: str) -> list[tuple[str, str]]:
@@ -622,9 +608,3 @@ class View:
     @property
     def is_array_method(self) -> bool:
         return "method" in self.op.variants and not self.op.inplace_only
-
-    @property
-    def modes(self) -> str:
-        if self.op.form == "nondifferentiable":
-            return "–"
-        return "reverse, forward, second order"

@@ -103,7 +103,14 @@ cdef class EluBackward(Node):
 
 
 cdef class GeluBackward(Node):
-    """gelu(x, str approximate='none') -> y; dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)"""
+    """gelu(x, str approximate='none') -> y
+
+    dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
+    where below = erfc(-0.7071067811865476 * x) / 2
+    where density = 0.3989422804014327 * exp(-x * x / 2)
+    where turn = tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
+    where rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
+    """
 
     saved_names = ("x", "approximate", )
 
@@ -203,7 +210,7 @@ cdef class ReluBackward(Node):
 
 
 cdef class SiluBackward(Node):
-    """silu(x) -> y; dy/dx = s * (1 + x * (1 - s))"""
+    """silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)"""
 
     saved_names = ("x", )
 
@@ -233,7 +240,10 @@ cdef class SiluBackward(Node):
 
 
 cdef class SoftplusBackward(Node):
-    """softplus(x, float beta=1.0, float threshold=20.0) -> y; dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))"""
+    """softplus(x, float beta=1.0, float threshold=20.0) -> y
+
+    dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))
+    """
 
     saved_names = ("beta", "x", "threshold", )
 

@@ -26,7 +26,11 @@ from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, sav
 
 
 cdef class GatherBackward(Node):
-    """gather(x, int axis, Index indices) -> y; linear in x; grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)"""
+    """gather(x, int axis, Index indices) -> y
+
+    linear in x
+    grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)
+    """
 
     saved_names = ("x_shape", "x_dtype", "axis", "indices", )
 
@@ -105,7 +109,12 @@ cdef class GetitemBackwardBackward(Node):
 
 
 cdef class IndexAddBackward(Node):
-    """index_add(x, int axis, Index indices, source) -> y; linear in x, source; grad_x = grad; grad_source = take(grad, indices, axis)"""
+    """index_add(x, int axis, Index indices, source) -> y
+
+    linear in x, source
+    grad_x = grad
+    grad_source = take(grad, indices, axis)
+    """
 
     saved_names = ("indices", "axis", )
 
@@ -142,7 +151,12 @@ cdef class IndexAddBackward(Node):
 
 
 cdef class IndexPutBackward(Node):
-    """index_put(x, Index index, value) -> y; linear in x, value; grad_x = index_put(grad, index, 0); grad_value = index_put_backward(grad, index, value.shape)"""
+    """index_put(x, Index index, value) -> y
+
+    linear in x, value
+    grad_x = index_put(grad, index, 0)
+    grad_value = index_put_backward(grad, index, value.shape)
+    """
 
     saved_names = ("index", "value_shape", )
 
@@ -177,7 +191,11 @@ cdef class IndexPutBackward(Node):
 
 
 cdef class IndexPutBackwardBackward(Node):
-    """index_put_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)"""
+    """index_put_backward(x, Index index, int[] shape) -> y
+
+    linear in x
+    grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)
+    """
 
     saved_names = ("x_shape", "x_dtype", "index", )
 
@@ -206,7 +224,12 @@ cdef class IndexPutBackwardBackward(Node):
 
 
 cdef class MaskedFillBackward(Node):
-    """masked_fill(x, Mask mask, value) -> y; linear in x, value; grad_x = masked_fill(grad, mask, 0); grad_value = where(mask, grad, 0)"""
+    """masked_fill(x, Mask mask, value) -> y
+
+    linear in x, value
+    grad_x = masked_fill(grad, mask, 0)
+    grad_value = where(mask, grad, 0)
+    """
 
     saved_names = ("mask", )
 
@@ -242,7 +265,12 @@ cdef class MaskedFillBackward(Node):
 
 
 cdef class ScatterAddBackward(Node):
-    """scatter_add(x, int axis, Index indices, source) -> y; linear in x, source; grad_x = grad; grad_source = gather(grad, axis, indices)"""
+    """scatter_add(x, int axis, Index indices, source) -> y
+
+    linear in x, source
+    grad_x = grad
+    grad_source = gather(grad, axis, indices)
+    """
 
     saved_names = ("axis", "indices", )
 
@@ -308,7 +336,11 @@ cdef class TakeBackward(Node):
 
 
 cdef class TakeBackwardBackward(Node):
-    """take_backward(x, Index indices, int[] shape, int? axis=None) -> y; linear in x; grad_x = take(grad, indices, axis)"""
+    """take_backward(x, Index indices, int[] shape, int? axis=None) -> y
+
+    linear in x
+    grad_x = take(grad, indices, axis)
+    """
 
     saved_names = ("indices", "axis", )
 
@@ -333,7 +365,11 @@ cdef class TakeBackwardBackward(Node):
 
 
 cdef class TakeAlongAxisBackward(Node):
-    """take_along_axis(x, Index indices, int axis=-1) -> y; linear in x; grad_x = take_along_axis_backward(grad, indices, x.shape, axis)"""
+    """take_along_axis(x, Index indices, int axis=-1) -> y
+
+    linear in x
+    grad_x = take_along_axis_backward(grad, indices, x.shape, axis)
+    """
 
     saved_names = ("indices", "x_shape", "axis", )
 
@@ -362,7 +398,11 @@ cdef class TakeAlongAxisBackward(Node):
 
 
 cdef class TakeAlongAxisBackwardBackward(Node):
-    """take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = take_along_axis(grad, indices, axis)"""
+    """take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y
+
+    linear in x
+    grad_x = take_along_axis(grad, indices, axis)
+    """
 
     saved_names = ("indices", "axis", )
 

@@ -47,7 +47,11 @@ cdef class ArraySplitBackward(Node):
 
 
 cdef class ConcatBackward(Node):
-    """concat(Array[] arrays, int? axis=0) -> y; linear in arrays; grad_arrays = concat_backward(grad, arrays.shape, axis)"""
+    """concat(Array[] arrays, int? axis=0) -> y
+
+    linear in arrays
+    grad_arrays = concat_backward(grad, arrays.shape, axis)
+    """
 
     saved_names = ("arrays_shape", "axis", )
 
@@ -95,7 +99,10 @@ cdef class ConcatBackwardBackward(Node):
 
 
 cdef class PadBackward(Node):
-    """pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y; grad_x = pad_backward(grad, x.shape, pad_width, mode)"""
+    """pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y
+
+    grad_x = pad_backward(grad, x.shape, pad_width, mode)
+    """
 
     saved_names = ("x_shape", "pad_width", "mode", )
 
@@ -124,7 +131,11 @@ cdef class PadBackward(Node):
 
 
 cdef class PadBackwardBackward(Node):
-    """pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y; linear in x; grad_x = pad(grad, pad_width, mode)"""
+    """pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y
+
+    linear in x
+    grad_x = pad(grad, pad_width, mode)
+    """
 
     saved_names = ("pad_width", "mode", )
 
@@ -149,7 +160,11 @@ cdef class PadBackwardBackward(Node):
 
 
 cdef class RepeatBackward(Node):
-    """repeat(x, Index repeats, int? axis=None) -> y; linear in x; grad_x = repeat_backward(grad, x.shape, repeats, axis)"""
+    """repeat(x, Index repeats, int? axis=None) -> y
+
+    linear in x
+    grad_x = repeat_backward(grad, x.shape, repeats, axis)
+    """
 
     saved_names = ("x_shape", "repeats", "axis", )
 
@@ -178,7 +193,11 @@ cdef class RepeatBackward(Node):
 
 
 cdef class RepeatBackwardBackward(Node):
-    """repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y; linear in x; grad_x = repeat(grad, repeats, axis)"""
+    """repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y
+
+    linear in x
+    grad_x = repeat(grad, repeats, axis)
+    """
 
     saved_names = ("repeats", "axis", )
 
@@ -247,7 +266,11 @@ cdef class StackBackward(Node):
 
 
 cdef class TileBackward(Node):
-    """tile(x, int[] reps) -> y; linear in x; grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))"""
+    """tile(x, int[] reps) -> y
+
+    linear in x
+    grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
+    """
 
     saved_names = ("x_shape", "reps", )
 

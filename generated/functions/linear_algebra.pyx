@@ -64,7 +64,11 @@ cdef class CheckerboardBackward(Node):
 
 
 cdef class CholeskyBackward(Node):
-    """cholesky(x) -> y; grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))"""
+    """cholesky(x) -> y
+
+    grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
+    where half_grad = hermitian_part(lower_half(matmul(mH(y), grad)))
+    """
 
     saved_names = ("y", )
 
@@ -122,7 +126,11 @@ cdef class CofactorBackward(Node):
 
 
 cdef class CofactorJvpBackward(Node):
-    """cofactor_jvp(x, t) -> y; grad_x = conj(cofactor_hessian(x, t, conj(grad))); grad_t = conj(cofactor_jvp(x, conj(grad)))"""
+    """cofactor_jvp(x, t) -> y
+
+    grad_x = conj(cofactor_hessian(x, t, conj(grad)))
+    grad_t = conj(cofactor_jvp(x, conj(grad)))
+    """
 
     saved_names = ("x", "t", )
 
@@ -167,7 +175,12 @@ cdef class CofactorJvpBackward(Node):
 
 
 cdef class CrossBackward(Node):
-    """cross(a, b, int axis=-1) -> y; linear in a, b; grad_a = cross(conj(b), grad, axis); grad_b = cross(grad, conj(a), axis)"""
+    """cross(a, b, int axis=-1) -> y
+
+    multilinear in a, b
+    grad_a = cross(conj(b), grad, axis)
+    grad_b = cross(grad, conj(a), axis)
+    """
 
     saved_names = ("b", "axis", "a", )
 
@@ -246,7 +259,14 @@ cdef class DetBackward(Node):
 
 
 cdef class EighBackward(Node):
-    """eigh(x) -> values, vectors; grad_x = matmul(vectors, matmul(hermitian_part(core), mH(vectors)))"""
+    """eigh(x) -> values, vectors
+
+    grad_x = matmul(vectors, matmul(hermitian_part(core), mH(vectors)))
+    where gaps = reciprocal_gaps(values)
+    where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
+    where held = grad_vectors - phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
+    where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
+    """
 
     saved_names = ("values", "vectors", "x_dtype", )
 
@@ -297,7 +317,12 @@ cdef class EighBackward(Node):
 
 
 cdef class EinsumPairBackward(Node):
-    """einsum_pair(str subscripts, a, b) -> y; linear in a, b; grad_a = einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b)); grad_b = einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)"""
+    """einsum_pair(str subscripts, a, b) -> y
+
+    multilinear in a, b
+    grad_a = einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b))
+    grad_b = einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
+    """
 
     saved_names = ("subscripts", "b", "a", )
 
@@ -373,7 +398,11 @@ cdef class EinsumSingleBackward(Node):
 
 
 cdef class EinsumSingleBackwardBackward(Node):
-    """einsum_single_backward(x, str subscripts, int[] shape) -> y; linear in x; grad_x = einsum_single(grad, subscripts)"""
+    """einsum_single_backward(x, str subscripts, int[] shape) -> y
+
+    linear in x
+    grad_x = einsum_single(grad, subscripts)
+    """
 
     saved_names = ("subscripts", )
 
@@ -422,7 +451,15 @@ cdef class InvBackward(Node):
 
 
 cdef class MatmulBackward(Node):
-    """matmul(a, b) -> y; linear in a, b; grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else matmul(grad if a.ndim > 1 else expand_dims(grad, -2), mH(b)); grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else matmul(expand_dims(grad, -2), conj(a)) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else matmul(mH(a), grad)"""
+    """matmul(a, b) -> y
+
+    multilinear in a, b
+    grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else matmul(grad if a.ndim > 1 else expand_dims(grad,
+      -2), mH(b))
+    grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else
+      matmul(expand_dims(grad, -2), conj(a)) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else
+      matmul(mH(a), grad)
+    """
 
     saved_names = ("b_ndim", "b", "a_ndim", "a", )
 
@@ -505,7 +542,12 @@ cdef class MinorsBackwardBackward(Node):
 
 
 cdef class OuterBackward(Node):
-    """outer(a, b) -> y; linear in a, b; grad_a = reshape(matmul(grad, conj(ravel(b))), a.shape); grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)"""
+    """outer(a, b) -> y
+
+    multilinear in a, b
+    grad_a = reshape(matmul(grad, conj(ravel(b))), a.shape)
+    grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)
+    """
 
     saved_names = ("b", "a_shape", "a", "b_shape", )
 
@@ -564,7 +606,11 @@ cdef class OuterBackward(Node):
 
 
 cdef class PinvBackward(Node):
-    """pinv(x) -> y; grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)"""
+    """pinv(x) -> y
+
+    grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)
+    where g = mH(grad)
+    """
 
     saved_names = ("x", "y", )
 
@@ -601,7 +647,12 @@ cdef class PinvBackward(Node):
 
 
 cdef class QrBackward(Node):
-    """qr(x) -> q, r; grad_x = mH(solve_triangular(r, mH(total)))"""
+    """qr(x) -> q, r
+
+    grad_x = mH(solve_triangular(r, mH(total)))
+    where mixed = lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
+    where total = grad_q + matmul(q, mixed + mH(mixed))
+    """
 
     saved_names = ("r", "q", )
 
@@ -644,7 +695,12 @@ cdef class QrBackward(Node):
 
 
 cdef class SlogdetBackward(Node):
-    """slogdet(x) -> sign, logabsdet; grad_x = expand_dims(weight, (-2, -1)) * mH(inv(x))"""
+    """slogdet(x) -> sign, logabsdet
+
+    grad_x = expand_dims(weight, (-2, -1)) * mH(inv(x))
+    where turn = grad_sign * conj(sign)
+    where weight = grad_logabsdet + (turn - conj(turn)) / 2
+    """
 
     saved_names = ("sign", "x", )
 
@@ -687,7 +743,12 @@ cdef class SlogdetBackward(Node):
 
 
 cdef class SolveColumnsBackward(Node):
-    """solve_columns(a, b) -> y; grad_a = -matmul(b_grad, mH(y)); grad_b = b_grad"""
+    """solve_columns(a, b) -> y
+
+    grad_a = -matmul(b_grad, mH(y))
+    grad_b = b_grad
+    where b_grad = solve_columns(mH(a), grad)
+    """
 
     saved_names = ("a", "y", )
 
@@ -734,7 +795,12 @@ cdef class SolveColumnsBackward(Node):
 
 
 cdef class SolveTriangularBackward(Node):
-    """solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y; grad_a = -triangle(matmul(b_grad, mH(y)), lower, unit_diagonal); grad_b = b_grad"""
+    """solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y
+
+    grad_a = -triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
+    grad_b = b_grad
+    where b_grad = solve_triangular(mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
+    """
 
     saved_names = ("a", "lower", "unit_diagonal", "y", )
 
@@ -789,7 +855,21 @@ cdef class SolveTriangularBackward(Node):
 
 
 cdef class SvdBackward(Node):
-    """svd(x, *, bool full_matrices=False) -> u, s, vh; grad_x = matmul(left, vh) if x.shape[-2] >= x.shape[-1] else matmul(left, vh) + matmul(u, (grad_vh - matmul(mH(b), vh)) / column)"""
+    """svd(x, *, bool full_matrices=False) -> u, s, vh
+
+    grad_x = matmul(left, vh) if x.shape[-2] >= x.shape[-1] else matmul(left, vh) + matmul(u, (grad_vh -
+      matmul(mH(b), vh)) / column)
+    where row = expand_dims(s, -2)
+    where column = expand_dims(s, -1)
+    where gaps = reciprocal_gaps(s * s)
+    where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
+    where turn = expand_dims(vecdot(u, grad_u, -2) - vecdot(vh, grad_vh), -2)
+    where held = grad_u - phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
+    where a = matmul(mH(u), held)
+    where b = matmul(vh, mH(grad_vh))
+    where core = matmul(u, u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s))
+    where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
+    """
 
     saved_names = ("s", "x_dtype", "u", "vh", "x_shape", )
 
@@ -865,7 +945,14 @@ cdef class SvdBackward(Node):
 
 
 cdef class TensordotBackward(Node):
-    """tensordot(a, b, Index axes=2) -> y; linear in a, b; grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1]); grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])"""
+    """tensordot(a, b, Index axes=2) -> y
+
+    multilinear in a, b
+    grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1])
+    grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])
+    where a_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 0)
+    where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)
+    """
 
     saved_names = ("a_ndim", "b_ndim", "axes", "b", "a", )
 
@@ -974,7 +1061,12 @@ cdef class TriuBackward(Node):
 
 
 cdef class VecdotBackward(Node):
-    """vecdot(a, b, int axis=-1) -> y; linear in a, b; grad_a = expand_dims(conj(grad), axis) * b; grad_b = expand_dims(grad, axis) * a"""
+    """vecdot(a, b, int axis=-1) -> y
+
+    multilinear in a, b
+    grad_a = expand_dims(conj(grad), axis) * b
+    grad_b = expand_dims(grad, axis) * a
+    """
 
     saved_names = ("axis", "b", "a", )
 

@@ -62,7 +62,13 @@ cdef class AddBackward(Node):
 
 
 cdef class Atan2Backward(Node):
-    """atan2(a, b) -> y; dy/da = b / divisor; dy/db = -a / divisor"""
+    """atan2(a, b) -> y
+
+    dy/da = b / divisor
+    dy/db = -a / divisor
+    where squares = a * a + b * b
+    where divisor = where(squares == 0, 1e999, squares)
+    """
 
     saved_names = ("a", "b", )
 
@@ -109,7 +115,15 @@ cdef class Atan2Backward(Node):
 
 
 cdef class ClipBackward(Node):
-    """clip(x, Array? min=None, Array? max=None) -> y; grad_x = where(above, 0, where(below, 0, grad)); grad_min = where(above, 0, where(below, grad, 0)); grad_max = where(above, grad, 0)"""
+    """clip(x, Array? min=None, Array? max=None) -> y
+
+    grad_x = where(above, 0, where(below, 0, grad))
+    grad_min = where(above, 0, where(below, grad, 0))
+    grad_max = where(above, grad, 0)
+    where raised = maximum(x, min) if min is not None else x
+    where above = raised > max if max is not None else False
+    where below = x < min if min is not None else False
+    """
 
     saved_names = ("min", "x", "max", )
 
@@ -285,7 +299,11 @@ cdef class FloorDivideBackward(Node):
 
 
 cdef class FmaxBackward(Node):
-    """fmax(a, b) -> y; dy/da = where(a == b, 0.5, (a > b) | isnan(b)); dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))"""
+    """fmax(a, b) -> y
+
+    dy/da = where(a == b, 0.5, (a > b) | isnan(b))
+    dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
+    """
 
     saved_names = ("a", "b", )
 
@@ -328,7 +346,11 @@ cdef class FmaxBackward(Node):
 
 
 cdef class FminBackward(Node):
-    """fmin(a, b) -> y; dy/da = where(a == b, 0.5, (a < b) | isnan(b)); dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))"""
+    """fmin(a, b) -> y
+
+    dy/da = where(a == b, 0.5, (a < b) | isnan(b))
+    dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
+    """
 
     saved_names = ("a", "b", )
 
@@ -418,7 +440,7 @@ cdef class FmodBackward(Node):
 
 
 cdef class HypotBackward(Node):
-    """hypot(a, b) -> y; dy/da = a / divisor; dy/db = b / divisor"""
+    """hypot(a, b) -> y; dy/da = a / divisor; dy/db = b / divisor; where divisor = where(y == 0, 1e999, y)"""
 
     saved_names = ("y", "a", "b", )
 
@@ -474,7 +496,12 @@ cdef class HypotBackward(Node):
 
 
 cdef class LogaddexpBackward(Node):
-    """logaddexp(a, b) -> y; dy/da = sigmoid(gap); dy/db = sigmoid(-gap)"""
+    """logaddexp(a, b) -> y
+
+    dy/da = sigmoid(gap)
+    dy/db = sigmoid(-gap)
+    where gap = where(isinf(y) & (a == b), 0, a - b)
+    """
 
     saved_names = ("y", "a", "b", )
 
@@ -526,7 +553,12 @@ cdef class LogaddexpBackward(Node):
 
 
 cdef class Logaddexp2Backward(Node):
-    """logaddexp2(a, b) -> y; dy/da = sigmoid(gap); dy/db = sigmoid(-gap)"""
+    """logaddexp2(a, b) -> y
+
+    dy/da = sigmoid(gap)
+    dy/db = sigmoid(-gap)
+    where gap = 0.6931471805599453 * where(isinf(y) & (a == b), 0, a - b)
+    """
 
     saved_names = ("y", "a", "b", )
 
@@ -810,7 +842,12 @@ cdef class RemainderBackward(Node):
 
 
 cdef class ScaledPowBackward(Node):
-    """scaled_pow(c, a, b) -> y; dy/dc = pow(a, b); dy/da = scaled_pow(c * b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))"""
+    """scaled_pow(c, a, b) -> y
+
+    dy/dc = pow(a, b)
+    dy/da = scaled_pow(c * b, a, b - 1)
+    dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
+    """
 
     saved_names = ("a", "b", "c", "y", )
 
@@ -933,7 +970,7 @@ cdef class WhereBackward(Node):
 
 
 cdef class XlogyBackward(Node):
-    """xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe"""
+    """xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)"""
 
     saved_names = ("a", "b", )
 

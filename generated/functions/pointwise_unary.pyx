@@ -121,7 +121,7 @@ cdef class AcoshBackward(Node):
 
 
 cdef class AngleBackward(Node):
-    """angle(x) -> y; grad_x = grad * 1j / conj(divisor)"""
+    """angle(x) -> y; grad_x = grad * 1j / conj(divisor); where divisor = where(x == 0, 1e999, x)"""
 
     saved_names = ("x", )
 
@@ -1058,7 +1058,11 @@ cdef class SigmoidBackward(Node):
 
 
 cdef class SignBackward(Node):
-    """sign(x) -> y; grad_x = 1j * y * imag(conj(y) * grad) / modulus if is_complex(x.dtype) else zeros_like(grad)"""
+    """sign(x) -> y
+
+    grad_x = 1j * y * imag(conj(y) * grad) / modulus if is_complex(x.dtype) else zeros_like(grad)
+    where modulus = where(x == 0, 1e999, absolute(x))
+    """
 
     saved_names = ("x", "x_dtype", "y", )
 

@@ -32,7 +32,11 @@ from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, sav
 
 
 cdef class EuclideanNormBackward(Node):
-    """euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = x * unreduce(grad / divisor, x.shape, axis, keepdims)"""
+    """euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = x * unreduce(grad / divisor, x.shape, axis, keepdims)
+    where divisor = where(y == 0, 1e999, y)
+    """
 
     saved_names = ("y", "x", "x_shape", "axis", "keepdims", )
 
@@ -81,7 +85,12 @@ cdef class EuclideanNormBackward(Node):
 
 
 cdef class LogsumexpBackward(Node):
-    """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = weight * unreduce(grad, x.shape, axis, keepdims)"""
+    """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = weight * unreduce(grad, x.shape, axis, keepdims)
+    where offset = where(y == -1e999, 0, y)
+    where weight = exp(x - unreduce(offset, x.shape, axis, keepdims))
+    """
 
     saved_names = ("y", "x", "x_shape", "axis", "keepdims", )
 
@@ -132,7 +141,13 @@ cdef class LogsumexpBackward(Node):
 
 
 cdef class MaxBackward(Node):
-    """max(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)"""
+    """max(x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
+    where top = unreduce(y, x.shape, axis, keepdims)
+    where weight = astype((x == top) | isnan(x), y.dtype)
+    where count = sum(weight, axis, keepdims)
+    """
 
     saved_names = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype", )
 
@@ -189,7 +204,11 @@ cdef class MaxBackward(Node):
 
 
 cdef class MeanBackward(Node):
-    """mean(x, int[]? axis=None, bool keepdims=False) -> y; linear in x; grad_x = unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)"""
+    """mean(x, int[]? axis=None, bool keepdims=False) -> y
+
+    linear in x
+    grad_x = unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
+    """
 
     saved_names = ("x_shape", "axis", "keepdims", )
 
@@ -218,7 +237,13 @@ cdef class MeanBackward(Node):
 
 
 cdef class MinBackward(Node):
-    """min(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)"""
+    """min(x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
+    where bottom = unreduce(y, x.shape, axis, keepdims)
+    where weight = astype((x == bottom) | isnan(x), y.dtype)
+    where count = sum(weight, axis, keepdims)
+    """
 
     saved_names = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype", )
 
@@ -275,7 +300,12 @@ cdef class MinBackward(Node):
 
 
 cdef class PowerNormBackward(Node):
-    """power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y; grad_x = slope * unreduce(grad, x.shape, axis, keepdims)"""
+    """power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = slope * unreduce(grad, x.shape, axis, keepdims)
+    where divisor = unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
+    where slope = sign(x) * pow(absolute(x) / divisor, ord - 1)
+    """
 
     saved_names = ("y", "x_shape", "axis", "keepdims", "x", "ord", )
 
@@ -330,7 +360,10 @@ cdef class PowerNormBackward(Node):
 
 
 cdef class ProdBackward(Node):
-    """prod(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = conj(product_of_others(x, axis)) * unreduce(grad, x.shape, axis, keepdims)"""
+    """prod(x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = conj(product_of_others(x, axis)) * unreduce(grad, x.shape, axis, keepdims)
+    """
 
     saved_names = ("x", "axis", "x_shape", "keepdims", )
 
@@ -370,7 +403,12 @@ cdef class ProdBackward(Node):
 
 
 cdef class StdBackward(Node):
-    """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y; grad_x = residual * unreduce(grad / divisor, x.shape, axis, keepdims)"""
+    """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
+
+    grad_x = residual * unreduce(grad / divisor, x.shape, axis, keepdims)
+    where residual = x - mean(x, axis, True)
+    where divisor = reduced_count(x.shape, axis, correction) * where(y == 0, 1e999, y)
+    """
 
     saved_names = ("x", "axis", "x_shape", "correction", "y", "keepdims", )
 
@@ -425,7 +463,11 @@ cdef class StdBackward(Node):
 
 
 cdef class SumBackward(Node):
-    """sum(x, int[]? axis=None, bool keepdims=False) -> y; linear in x; grad_x = unreduce(grad, x.shape, axis, keepdims)"""
+    """sum(x, int[]? axis=None, bool keepdims=False) -> y
+
+    linear in x
+    grad_x = unreduce(grad, x.shape, axis, keepdims)
+    """
 
     saved_names = ("x_shape", "axis", "keepdims", )
 
@@ -454,7 +496,11 @@ cdef class SumBackward(Node):
 
 
 cdef class UnreduceBackward(Node):
-    """unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y; linear in x; grad_x = sum(grad, axis, keepdims)"""
+    """unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
+
+    linear in x
+    grad_x = sum(grad, axis, keepdims)
+    """
 
     saved_names = ("axis", "keepdims", )
 
@@ -500,7 +546,12 @@ cdef class SumToBackward(Node):
 
 
 cdef class VarBackward(Node):
-    """var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y; grad_x = residual * unreduce(grad / half_count, x.shape, axis, keepdims)"""
+    """var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
+
+    grad_x = residual * unreduce(grad / half_count, x.shape, axis, keepdims)
+    where residual = x - mean(x, axis, True)
+    where half_count = reduced_count(x.shape, axis, correction) / 2
+    """
 
     saved_names = ("x", "axis", "x_shape", "correction", "keepdims", )
 

@@ -12,7 +12,15 @@ from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, sav
 
 
 cdef class CumprodBackward(Node):
-    """cumprod(x, int? axis=None, *, bool reverse=False) -> y; grad_x = reshape(conj(before) * after, x.shape)"""
+    """cumprod(x, int? axis=None, *, bool reverse=False) -> y
+
+    grad_x = reshape(conj(before) * after, x.shape)
+    where dim = 0 if axis is None else axis
+    where step = -1 if reverse else 1
+    where factors = reshape(x, y.shape)
+    where before = shift(y, step, dim, 1)
+    where after = linear_recurrence(conj(shift(factors, -step, dim)), grad, dim, reverse=not reverse)
+    """
 
     saved_names = ("axis", "reverse", "x", "y_shape", "y", "x_shape", )
 
@@ -73,7 +81,11 @@ cdef class CumprodBackward(Node):
 
 
 cdef class CumsumBackward(Node):
-    """cumsum(x, int? axis=None, *, bool reverse=False) -> y; linear in x; grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)"""
+    """cumsum(x, int? axis=None, *, bool reverse=False) -> y
+
+    linear in x
+    grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
+    """
 
     saved_names = ("axis", "reverse", "x_shape", )
 
@@ -102,7 +114,14 @@ cdef class CumsumBackward(Node):
 
 
 cdef class LinearRecurrenceBackward(Node):
-    """linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y; grad_a = conj(before) * after; grad_b = after"""
+    """linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y
+
+    grad_a = conj(before) * after
+    grad_b = after
+    where step = -1 if reverse else 1
+    where before = shift(y, step, axis)
+    where after = linear_recurrence(conj(shift(a, -step, axis)), grad, axis, reverse=not reverse)
+    """
 
     saved_names = ("reverse", "y", "axis", "a", )
 

@@ -12,7 +12,10 @@ from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, sav
 
 
 cdef class TopkBackward(Node):
-    """topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices; grad_x = take_along_axis_backward(grad_values, indices, x.shape, axis)"""
+    """topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices
+
+    grad_x = take_along_axis_backward(grad_values, indices, x.shape, axis)
+    """
 
     saved_names = ("indices", "x_shape", "axis", )
 

@@ -38,7 +38,11 @@ cdef class BroadcastToBackward(Node):
 
 
 cdef class DiagEmbedBackward(Node):
-    """diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y; linear in x; grad_x = diagonal(grad, offset, axis1, axis2)"""
+    """diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y
+
+    linear in x
+    grad_x = diagonal(grad, offset, axis1, axis2)
+    """
 
     saved_names = ("offset", "axis1", "axis2", )
 
@@ -67,7 +71,11 @@ cdef class DiagEmbedBackward(Node):
 
 
 cdef class DiagonalBackward(Node):
-    """diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y; linear in x; grad_x = diagonal_backward(grad, x.shape, offset, axis1, axis2)"""
+    """diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y
+
+    linear in x
+    grad_x = diagonal_backward(grad, x.shape, offset, axis1, axis2)
+    """
 
     saved_names = ("x_shape", "offset", "axis1", "axis2", )
 
@@ -100,7 +108,11 @@ cdef class DiagonalBackward(Node):
 
 
 cdef class DiagonalBackwardBackward(Node):
-    """diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y; linear in x; grad_x = diagonal(grad, offset, axis1, axis2)"""
+    """diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y
+
+    linear in x
+    grad_x = diagonal(grad, offset, axis1, axis2)
+    """
 
     saved_names = ("offset", "axis1", "axis2", )
 

@@ -240,7 +240,12 @@ cdef object op_gelu_(object x, object approximate):
 def gelu(x, approximate='none'):
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
 
-    gelu(x, str approximate='none') -> y; dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
+    gelu(x, str approximate='none') -> y
+    dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
+    where below = erfc(-0.7071067811865476 * x) / 2
+    where density = 0.3989422804014327 * exp(-x * x / 2)
+    where turn = tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
+    where rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
     """
     return op_gelu(x, approximate)
 
@@ -708,7 +713,7 @@ cdef object op_silu_(object x):
 def silu(x):
     """x * sigmoid(x).
 
-    silu(x) -> y; dy/dx = s * (1 + x * (1 - s))
+    silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)
     """
     return op_silu(x)
 
@@ -776,7 +781,8 @@ cdef object op_softplus_(object x, object beta, object threshold):
 def softplus(x, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
 
-    softplus(x, float beta=1.0, float threshold=20.0) -> y; dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))
+    softplus(x, float beta=1.0, float threshold=20.0) -> y
+    dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))
     """
     return op_softplus(x, beta, threshold)
 

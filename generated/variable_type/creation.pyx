@@ -290,7 +290,8 @@ cdef object op_linspace(object start, object stop, object num, object endpoint, 
 def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=False):
     """Evenly spaced numbers from `start` to `stop`.
 
-    linspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, DType? dtype=None) -> y; not differentiable
+    linspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, DType? dtype=None) -> y
+    not differentiable
     """
     result = op_linspace(start, stop, num, endpoint, dtype)
     return result.requires_grad_() if requires_grad else result

@@ -93,7 +93,9 @@ cdef int jvp_gather(object dual_y, object dual_x, object axis, object indices) e
 def gather(x, axis, indices):
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
 
-    gather(x, int axis, Index indices) -> y; linear in x; grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)
+    gather(x, int axis, Index indices) -> y
+    linear in x
+    grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)
     """
     return op_gather(x, axis, indices)
 
@@ -278,7 +280,10 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
 def index_add(x, axis, indices, source):
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.
 
-    index_add(x, int axis, Index indices, source) -> y; linear in x, source; grad_x = grad; grad_source = take(grad, indices, axis)
+    index_add(x, int axis, Index indices, source) -> y
+    linear in x, source
+    grad_x = grad
+    grad_source = take(grad, indices, axis)
     """
     return op_index_add(x, axis, indices, source)
 
@@ -359,7 +364,10 @@ cdef object op_index_put_(object x, object index, object value):
 def index_put(x, index, value):
     """A copy of `x` after x[index] = value; where an index is repeated the last value stays.
 
-    index_put(x, Index index, value) -> y; linear in x, value; grad_x = index_put(grad, index, 0); grad_value = index_put_backward(grad, index, value.shape)
+    index_put(x, Index index, value) -> y
+    linear in x, value
+    grad_x = index_put(grad, index, 0)
+    grad_value = index_put_backward(grad, index, value.shape)
     """
     return op_index_put(x, index, value)
 
@@ -410,7 +418,9 @@ cdef int jvp_index_put_backward(object dual_y, object dual_x, object index, obje
 def index_put_backward(x, index, shape):
     """What a value of the given shape owes to x[index] once it was assigned there; the adjoint of assignment.
 
-    index_put_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)
+    index_put_backward(x, Index index, int[] shape) -> y
+    linear in x
+    grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)
     """
     return op_index_put_backward(x, index, shape)
 
@@ -510,7 +520,10 @@ cdef object op_masked_fill_(object x, object mask, object value):
 def masked_fill(x, mask, value):
     """A copy of `x` with `value` where the mask is true.
 
-    masked_fill(x, Mask mask, value) -> y; linear in x, value; grad_x = masked_fill(grad, mask, 0); grad_value = where(mask, grad, 0)
+    masked_fill(x, Mask mask, value) -> y
+    linear in x, value
+    grad_x = masked_fill(grad, mask, 0)
+    grad_value = where(mask, grad, 0)
     """
     return op_masked_fill(x, mask, value)
 
@@ -595,7 +608,10 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
 def scatter_add(x, axis, indices, source):
     """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
 
-    scatter_add(x, int axis, Index indices, source) -> y; linear in x, source; grad_x = grad; grad_source = gather(grad, axis, indices)
+    scatter_add(x, int axis, Index indices, source) -> y
+    linear in x, source
+    grad_x = grad
+    grad_source = gather(grad, axis, indices)
     """
     return op_scatter_add(x, axis, indices, source)
 
@@ -697,7 +713,9 @@ cdef int jvp_take_backward(object dual_y, object dual_x, object indices, object 
 def take_backward(x, indices, shape, axis=None):
     """Zeros of the given shape with `x` added at `indices` along `axis`; the adjoint of take.
 
-    take_backward(x, Index indices, int[] shape, int? axis=None) -> y; linear in x; grad_x = take(grad, indices, axis)
+    take_backward(x, Index indices, int[] shape, int? axis=None) -> y
+    linear in x
+    grad_x = take(grad, indices, axis)
     """
     return op_take_backward(x, indices, shape, axis)
 
@@ -748,7 +766,9 @@ cdef int jvp_take_along_axis(object dual_y, object dual_x, object indices, objec
 def take_along_axis(x, indices, axis=-1):
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.
 
-    take_along_axis(x, Index indices, int axis=-1) -> y; linear in x; grad_x = take_along_axis_backward(grad, indices, x.shape, axis)
+    take_along_axis(x, Index indices, int axis=-1) -> y
+    linear in x
+    grad_x = take_along_axis_backward(grad, indices, x.shape, axis)
     """
     return op_take_along_axis(x, indices, axis)
 
@@ -799,7 +819,9 @@ cdef int jvp_take_along_axis_backward(object dual_y, object dual_x, object indic
 def take_along_axis_backward(x, indices, shape, axis=-1):
     """Zeros of the given shape with `x` added at `indices`; the adjoint of take_along_axis.
 
-    take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = take_along_axis(grad, indices, axis)
+    take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y
+    linear in x
+    grad_x = take_along_axis(grad, indices, axis)
     """
     return op_take_along_axis_backward(x, indices, shape, axis)
 

@@ -142,7 +142,9 @@ cdef int jvp_concat(object dual_y, object dual_arrays, object axis) except -1:
 def concat(arrays, axis=0):
     """Arrays one after the other along `axis`, flattened first when it is None.
 
-    concat(Array[] arrays, int? axis=0) -> y; linear in arrays; grad_arrays = concat_backward(grad, arrays.shape, axis)
+    concat(Array[] arrays, int? axis=0) -> y
+    linear in arrays
+    grad_arrays = concat_backward(grad, arrays.shape, axis)
     """
     return op_concat(arrays, axis)
 
@@ -248,7 +250,9 @@ cdef int jvp_pad(object dual_y, object dual_x, object pad_width, object mode, ob
 def pad(x, pad_width, mode='constant', *, constant_values=0):
     """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
 
-    pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y; grad_x = pad_backward(grad, x.shape, pad_width, mode)
+    pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y
+    grad_x = pad_backward(grad, x.shape, pad_width, mode)
+    y_t = pad(x_t, pad_width, mode)
     """
     return op_pad(x, pad_width, mode, constant_values)
 
@@ -298,7 +302,9 @@ cdef int jvp_pad_backward(object dual_y, object dual_x, object shape, object pad
 def pad_backward(x, shape, pad_width, mode='constant'):
     """The padding of `x` folded back onto the array that it was copied from; the adjoint of pad.
 
-    pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y; linear in x; grad_x = pad(grad, pad_width, mode)
+    pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y
+    linear in x
+    grad_x = pad(grad, pad_width, mode)
     """
     return op_pad_backward(x, shape, pad_width, mode)
 
@@ -349,7 +355,9 @@ cdef int jvp_repeat(object dual_y, object dual_x, object repeats, object axis) e
 def repeat(x, repeats, axis=None):
     """Every element, or every slice along `axis`, repeated in place.
 
-    repeat(x, Index repeats, int? axis=None) -> y; linear in x; grad_x = repeat_backward(grad, x.shape, repeats, axis)
+    repeat(x, Index repeats, int? axis=None) -> y
+    linear in x
+    grad_x = repeat_backward(grad, x.shape, repeats, axis)
     """
     return op_repeat(x, repeats, axis)
 
@@ -400,7 +408,9 @@ cdef int jvp_repeat_backward(object dual_y, object dual_x, object shape, object 
 def repeat_backward(x, shape, repeats, axis=None):
     """The sum over each run of repeated slices; the adjoint of repeat.
 
-    repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y; linear in x; grad_x = repeat(grad, repeats, axis)
+    repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y
+    linear in x
+    grad_x = repeat(grad, repeats, axis)
     """
     return op_repeat_backward(x, shape, repeats, axis)
 
@@ -551,7 +561,9 @@ cdef int jvp_tile(object dual_y, object dual_x, object reps) except -1:
 def tile(x, reps):
     """Copies of the whole of `x` laid along its axes.
 
-    tile(x, int[] reps) -> y; linear in x; grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
+    tile(x, int[] reps) -> y
+    linear in x
+    grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
     """
     return op_tile(x, reps)
 

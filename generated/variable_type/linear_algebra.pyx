@@ -175,7 +175,11 @@ cdef int jvp_cholesky(object dual_y, object dual_x) except -1:
 def cholesky(x):
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
 
-    cholesky(x) -> y; grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
+    cholesky(x) -> y
+    grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
+    where half_grad = hermitian_part(lower_half(matmul(mH(y), grad)))
+    y_t = matmul(y, lower_half(solve_triangular(y, half_t, lower=True)))
+    where half_t = mH(solve_triangular(y, hermitian_part(x_t), lower=True))
     """
     return op_cholesky(x)
 
@@ -224,7 +228,7 @@ cdef int jvp_cofactor(object dual_y, object dual_x) except -1:
 def cofactor(x):
     """Signed minors, y[i, j] = d det(x) / d x[i, j], at singular matrices too.
 
-    cofactor(x) -> y; grad_x = conj(cofactor_jvp(x, conj(grad)))
+    cofactor(x) -> y; grad_x = conj(cofactor_jvp(x, conj(grad))); y_t = cofactor_jvp(x, x_t)
     """
     return op_cofactor(x)
 
@@ -247,7 +251,8 @@ cdef object op_cofactor_hessian(object x, object s, object t):
 def cofactor_hessian(x, s, t):
     """Second derivative of cofactor at `x` along `s` and `t`, minor by minor.
 
-    cofactor_hessian(x, s, t) -> y; composite: checkerboard(sum(cofactor_jvp(minors(x), minors(s)) * minors(t), (-2, -1)))
+    cofactor_hessian(x, s, t) -> y
+    composite: checkerboard(sum(cofactor_jvp(minors(x), minors(s)) * minors(t), (-2, -1)))
     """
     return op_cofactor_hessian(x, s, t)
 
@@ -303,7 +308,10 @@ cdef int jvp_cofactor_jvp(object dual_y, object dual_x, object dual_t) except -1
 def cofactor_jvp(x, t):
     """Derivative of cofactor at `x` along `t`, the second derivative of det; exact at singular matrices.
 
-    cofactor_jvp(x, t) -> y; grad_x = conj(cofactor_hessian(x, t, conj(grad))); grad_t = conj(cofactor_jvp(x, conj(grad)))
+    cofactor_jvp(x, t) -> y
+    grad_x = conj(cofactor_hessian(x, t, conj(grad)))
+    grad_t = conj(cofactor_jvp(x, conj(grad)))
+    y_t = cofactor_hessian(x, t, x_t) + cofactor_jvp(x, t_t)
     """
     return op_cofactor_jvp(x, t)
 
@@ -327,7 +335,8 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     """Cosine of the angle between vectors along `axis`; a norm below `eps` counts as `eps`.
 
-    cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y; composite: sum(a * b, axis) / (maximum(vector_norm(a, 2, axis), eps) * maximum(vector_norm(b, 2, axis), eps))
+    cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y
+    composite: sum(a * b, axis) / (maximum(vector_norm(a, 2, axis), eps) * maximum(vector_norm(b, 2, axis), eps))
     """
     return op_cosine_similarity(a, b, axis, eps)
 
@@ -386,7 +395,10 @@ cdef int jvp_cross(object dual_y, object dual_a, object dual_b, object axis) exc
 def cross(a, b, axis=-1):
     """Cross product of vectors of length 3 along `axis`.
 
-    cross(a, b, int axis=-1) -> y; linear in a, b; grad_a = cross(conj(b), grad, axis); grad_b = cross(grad, conj(a), axis)
+    cross(a, b, int axis=-1) -> y
+    multilinear in a, b
+    grad_a = cross(conj(b), grad, axis)
+    grad_b = cross(grad, conj(a), axis)
     """
     return op_cross(a, b, axis)
 
@@ -435,7 +447,7 @@ cdef int jvp_det(object dual_y, object dual_x) except -1:
 def det(x):
     """Determinant; every derivative is exact at singular matrices too.
 
-    det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(cofactor(x))
+    det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(cofactor(x)); y_t = sum(cofactor(x) * x_t, (-2, -1))
     """
     return op_det(x)
 
@@ -457,7 +469,9 @@ cdef object op_dot(object a, object b):
 def dot(a, b):
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.
 
-    dot(a, b) -> y; composite: multiply(a, b) if a.ndim == 0 or b.ndim == 0 else matmul(a, b) if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))
+    dot(a, b) -> y
+    composite: multiply(a, b) if a.ndim == 0 or b.ndim == 0 else matmul(a, b) if b.ndim <= 2 else tensordot(a, b,
+      ((-1,), (-2,)))
     """
     return op_dot(a, b)
 
@@ -522,9 +536,19 @@ cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except
 
 
 def eigh(x):
-    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
+    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is
+    read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
 
-    eigh(x) -> values, vectors; grad_x = matmul(vectors, matmul(hermitian_part(core), mH(vectors)))
+    eigh(x) -> values, vectors
+    grad_x = matmul(vectors, matmul(hermitian_part(core), mH(vectors)))
+    where gaps = reciprocal_gaps(values)
+    where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
+    where held = grad_vectors - phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
+    where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
+    values_t = real(diagonal(change, 0, -2, -1))
+    vectors_t = free - vectors * phase_turn(free, vectors) if is_complex(x.dtype) else free
+    where change = matmul(mH(vectors), matmul(hermitian_part(x_t), vectors))
+    where free = matmul(vectors, gaps * change)
     """
     return op_eigh(x)
 
@@ -568,7 +592,10 @@ cdef object op_einsum(object subscripts, object operands):
 def einsum(subscripts, operands):
     """Einstein summation, pair by pair from the left.
 
-    einsum(str subscripts, Array[] operands) -> y; composite: einsum_fold(steps[1:], einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
+    einsum(str subscripts, Array[] operands) -> y
+    composite: einsum_fold(steps[1:], einsum_single(operands[0], steps[0]) if steps[0] else operands[0],
+      operands[1:])
+    where steps = einsum_steps(subscripts, operands.shape)
     """
     return op_einsum(subscripts, operands)
 
@@ -590,7 +617,9 @@ cdef object op_einsum_fold(object steps, object x, object operands):
 def einsum_fold(steps, x, operands):
     """What remains of einsum once `x` holds the operands on the left.
 
-    einsum_fold(str[] steps, x, Array[] operands) -> y; composite: x if not steps else einsum_fold(steps[2:], einsum_pair(steps[1], x, einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+    einsum_fold(str[] steps, x, Array[] operands) -> y
+    composite: x if not steps else einsum_fold(steps[2:], einsum_pair(steps[1], x, einsum_single(operands[0],
+      steps[0]) if steps[0] else operands[0]), operands[1:])
     """
     return op_einsum_fold(steps, x, operands)
 
@@ -648,7 +677,10 @@ cdef int jvp_einsum_pair(object dual_y, object subscripts, object dual_a, object
 def einsum_pair(subscripts, a, b):
     """Einstein summation of two operands in which every index stands in exactly two of the three terms or in all.
 
-    einsum_pair(str subscripts, a, b) -> y; linear in a, b; grad_a = einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b)); grad_b = einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
+    einsum_pair(str subscripts, a, b) -> y
+    multilinear in a, b
+    grad_a = einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b))
+    grad_b = einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
     """
     return op_einsum_pair(subscripts, a, b)
 
@@ -744,7 +776,9 @@ cdef int jvp_einsum_single_backward(object dual_y, object dual_x, object subscri
 def einsum_single_backward(x, subscripts, shape):
     """Each element of `x` spread over those that einsum_single sums; its adjoint.
 
-    einsum_single_backward(x, str subscripts, int[] shape) -> y; linear in x; grad_x = einsum_single(grad, subscripts)
+    einsum_single_backward(x, str subscripts, int[] shape) -> y
+    linear in x
+    grad_x = einsum_single(grad, subscripts)
     """
     return op_einsum_single_backward(x, subscripts, shape)
 
@@ -836,7 +870,7 @@ cdef int jvp_inv(object dual_y, object dual_x) except -1:
 def inv(x):
     """Inverse.
 
-    inv(x) -> y; grad_x = -matmul(mH(y), matmul(grad, mH(y)))
+    inv(x) -> y; grad_x = -matmul(mH(y), matmul(grad, mH(y))); y_t = -matmul(y, matmul(x_t, y))
     """
     return op_inv(x)
 
@@ -960,7 +994,13 @@ cdef object op_matmul_out(object a, object b, object out):
 def matmul(a, b, *, out=None):
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
 
-    matmul(a, b) -> y; linear in a, b; grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else matmul(grad if a.ndim > 1 else expand_dims(grad, -2), mH(b)); grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else matmul(expand_dims(grad, -2), conj(a)) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else matmul(mH(a), grad)
+    matmul(a, b) -> y
+    multilinear in a, b
+    grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else matmul(grad if a.ndim > 1 else expand_dims(grad,
+      -2), mH(b))
+    grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else
+      matmul(expand_dims(grad, -2), conj(a)) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else
+      matmul(mH(a), grad)
     """
     if out is not None:
         return op_matmul_out(a, b, out)
@@ -984,7 +1024,9 @@ cdef object op_matrix_power(object x, object n):
 def matrix_power(x, n):
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
 
-    matrix_power(x, int n) -> y; composite: matrix_power(inv(x), -n) if n < 0 else x if n == 1 else matmul(x, matrix_power(x, n - 1)) if n % 2 else matrix_power(matmul(x, x), n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)
+    matrix_power(x, int n) -> y
+    composite: matrix_power(inv(x), -n) if n < 0 else x if n == 1 else matmul(x, matrix_power(x, n - 1)) if n % 2
+      else matrix_power(matmul(x, x), n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)
     """
     return op_matrix_power(x, n)
 
@@ -1137,7 +1179,10 @@ cdef int jvp_outer(object dual_y, object dual_a, object dual_b) except -1:
 def outer(a, b):
     """y[i, j] = a[i] * b[j], operands flattened.
 
-    outer(a, b) -> y; linear in a, b; grad_a = reshape(matmul(grad, conj(ravel(b))), a.shape); grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)
+    outer(a, b) -> y
+    multilinear in a, b
+    grad_a = reshape(matmul(grad, conj(ravel(b))), a.shape)
+    grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)
     """
     return op_outer(a, b)
 
@@ -1163,7 +1208,10 @@ cdef object op_phase_turn(object x, object vectors):
 def phase_turn(x, vectors):
     """Rate, times i, at which the largest entry of each column of `vectors` turns when they move along `x`.
 
-    phase_turn(x, vectors) -> y; composite: (ratio - conj(ratio)) / 2
+    phase_turn(x, vectors) -> y
+    composite: (ratio - conj(ratio)) / 2
+    where rows = pivots(vectors)
+    where ratio = take_along_axis(x, rows, -2) / take_along_axis(vectors, rows, -2)
     """
     return op_phase_turn(x, vectors)
 
@@ -1187,7 +1235,10 @@ cdef object op_phase_turn_backward(object x, object vectors):
 def phase_turn_backward(x, vectors):
     """The adjoint of phase_turn for columns whose largest entry is real.
 
-    phase_turn_backward(x, vectors) -> y; composite: take_along_axis_backward((x - conj(x)) / (2 * take_along_axis(vectors, rows, -2)), rows, vectors.shape, -2)
+    phase_turn_backward(x, vectors) -> y
+    composite: take_along_axis_backward((x - conj(x)) / (2 * take_along_axis(vectors, rows, -2)), rows,
+      vectors.shape, -2)
+    where rows = pivots(vectors)
     """
     return op_phase_turn_backward(x, vectors)
 
@@ -1245,7 +1296,11 @@ cdef int jvp_pinv(object dual_y, object dual_x) except -1:
 def pinv(x):
     """Moore-Penrose inverse; the derivative is that at constant rank.
 
-    pinv(x) -> y; grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)
+    pinv(x) -> y
+    grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)
+    where g = mH(grad)
+    y_t = y @ mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ mH(y) @ y - y @ x_t @ y
+    where h = mH(x_t)
     """
     return op_pinv(x)
 
@@ -1337,7 +1392,15 @@ cdef int jvp_qr(object dual_q, object dual_r, object dual_x) except -1:
 def qr(x):
     """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns.
 
-    qr(x) -> q, r; grad_x = mH(solve_triangular(r, mH(total)))
+    qr(x) -> q, r
+    grad_x = mH(solve_triangular(r, mH(total)))
+    where mixed = lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
+    where total = grad_q + matmul(q, mixed + mH(mixed))
+    q_t = scaled - matmul(q, ratio)
+    r_t = matmul(ratio, r)
+    where scaled = mH(solve_triangular(mH(r), mH(x_t), lower=True))
+    where turned = matmul(mH(q), scaled)
+    where ratio = mH(lower_half(turned + mH(turned)))
     """
     return op_qr(x)
 
@@ -1360,7 +1423,9 @@ cdef object op_reciprocal_gaps(object values):
 def reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal.
 
-    reciprocal_gaps(values) -> y; composite: where(gap == 0, 0, 1 / where(gap == 0, 1, gap))
+    reciprocal_gaps(values) -> y
+    composite: where(gap == 0, 0, 1 / where(gap == 0, 1, gap))
+    where gap = expand_dims(values, -2) - expand_dims(values, -1)
     """
     return op_reciprocal_gaps(values)
 
@@ -1421,7 +1486,13 @@ cdef int jvp_slogdet(object dual_sign, object dual_logabsdet, object dual_x) exc
 def slogdet(x):
     """Sign (of modulus 1) and logarithm of the modulus of the determinant.
 
-    slogdet(x) -> sign, logabsdet; grad_x = expand_dims(weight, (-2, -1)) * mH(inv(x))
+    slogdet(x) -> sign, logabsdet
+    grad_x = expand_dims(weight, (-2, -1)) * mH(inv(x))
+    where turn = grad_sign * conj(sign)
+    where weight = grad_logabsdet + (turn - conj(turn)) / 2
+    sign_t = sign * (growth - conj(growth)) / 2
+    logabsdet_t = real(growth)
+    where growth = trace(solve(x, x_t), 0, -2, -1)
     """
     return op_slogdet(x)
 
@@ -1443,7 +1514,8 @@ cdef object op_solve(object a, object b):
 def solve(a, b):
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.
 
-    solve(a, b) -> y; composite: squeeze(solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else solve_columns(a, b)
+    solve(a, b) -> y
+    composite: squeeze(solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else solve_columns(a, b)
     """
     return op_solve(a, b)
 
@@ -1499,7 +1571,11 @@ cdef int jvp_solve_columns(object dual_y, object dual_a, object dual_b) except -
 def solve_columns(a, b):
     """y with a @ y = b.
 
-    solve_columns(a, b) -> y; grad_a = -matmul(b_grad, mH(y)); grad_b = b_grad
+    solve_columns(a, b) -> y
+    grad_a = -matmul(b_grad, mH(y))
+    grad_b = b_grad
+    where b_grad = solve_columns(mH(a), grad)
+    y_t = solve_columns(a, b_t) - solve_columns(a, matmul(a_t, y))
     """
     return op_solve_columns(a, b)
 
@@ -1562,7 +1638,13 @@ cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, objec
 def solve_triangular(a, b, *, lower=False, unit_diagonal=False):
     """y with a @ y = b for columns `b`, reading one triangle of `a`, without its diagonal if that is known to be 1.
 
-    solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y; grad_a = -triangle(matmul(b_grad, mH(y)), lower, unit_diagonal); grad_b = b_grad
+    solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y
+    grad_a = -triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
+    grad_b = b_grad
+    where b_grad = solve_triangular(mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
+    y_t = solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal) - solve_triangular(a, load,
+      lower=lower, unit_diagonal=unit_diagonal)
+    where load = matmul(triangle(a_t, lower, unit_diagonal), y)
     """
     return op_solve_triangular(a, b, lower, unit_diagonal)
 
@@ -1648,9 +1730,32 @@ cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, ob
 
 
 def svd(x, *, full_matrices=False):
-    """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is real; the derivative drops terms between equal values.
+    """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of
+    `u` is real; the derivative drops terms between equal values.
 
-    svd(x, *, bool full_matrices=False) -> u, s, vh; grad_x = matmul(left, vh) if x.shape[-2] >= x.shape[-1] else matmul(left, vh) + matmul(u, (grad_vh - matmul(mH(b), vh)) / column)
+    svd(x, *, bool full_matrices=False) -> u, s, vh
+    grad_x = matmul(left, vh) if x.shape[-2] >= x.shape[-1] else matmul(left, vh) + matmul(u, (grad_vh -
+      matmul(mH(b), vh)) / column)
+    where row = expand_dims(s, -2)
+    where column = expand_dims(s, -1)
+    where gaps = reciprocal_gaps(s * s)
+    where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
+    where turn = expand_dims(vecdot(u, grad_u, -2) - vecdot(vh, grad_vh), -2)
+    where held = grad_u - phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
+    where a = matmul(mH(u), held)
+    where b = matmul(vh, mH(grad_vh))
+    where core = matmul(u, u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s))
+    where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
+    u_t = u_free - u * phase_turn(u_free, u) if is_complex(x.dtype) else u_free
+    s_t = real(p_s)
+    vh_t = v_free + mT(phase_turn(u_free, u)) * vh if is_complex(x.dtype) else v_free
+    where p = matmul(mH(u), matmul(x_t, mH(vh)))
+    where p_s = diagonal(p, 0, -2, -1)
+    where twist = diag_embed((p_s - conj(p_s)) / (2 * s)) + gaps * (p * row + mH(p) * column)
+    where u_free = matmul(u, twist) if x.shape[-2] <= x.shape[-1] else matmul(u, twist) + (matmul(x_t, mH(vh)) -
+      matmul(u, p)) / row
+    where v_free = -matmul(gaps * (p * column + mH(p) * row), vh) if x.shape[-2] >= x.shape[-1] else (matmul(mH(u),
+      x_t) - matmul(p, vh)) / column - matmul(gaps * (p * column + mH(p) * row), vh)
     """
     return op_svd(x, full_matrices)
 
@@ -1732,7 +1837,12 @@ cdef int jvp_tensordot(object dual_y, object dual_a, object dual_b, object axes)
 def tensordot(a, b, axes=2):
     """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.
 
-    tensordot(a, b, Index axes=2) -> y; linear in a, b; grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1]); grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])
+    tensordot(a, b, Index axes=2) -> y
+    multilinear in a, b
+    grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1])
+    grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])
+    where a_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 0)
+    where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)
     """
     return op_tensordot(a, b, axes)
 
@@ -1779,7 +1889,8 @@ cdef object op_triangle(object x, object lower, object strict):
 def triangle(x, lower=True, strict=False):
     """One triangle of a matrix, without the diagonal where `strict`.
 
-    triangle(x, bool lower=True, bool strict=False) -> y; composite: tril(x, -1 if strict else 0) if lower else triu(x, 1 if strict else 0)
+    triangle(x, bool lower=True, bool strict=False) -> y
+    composite: tril(x, -1 if strict else 0) if lower else triu(x, 1 if strict else 0)
     """
     return op_triangle(x, lower, strict)
 
@@ -1984,7 +2095,10 @@ cdef int jvp_vecdot(object dual_y, object dual_a, object dual_b, object axis) ex
 def vecdot(a, b, axis=-1):
     """Sum of conj(a) * b along `axis`, counted from the end.
 
-    vecdot(a, b, int axis=-1) -> y; linear in a, b; grad_a = expand_dims(conj(grad), axis) * b; grad_b = expand_dims(grad, axis) * a
+    vecdot(a, b, int axis=-1) -> y
+    multilinear in a, b
+    grad_a = expand_dims(conj(grad), axis) * b
+    grad_b = expand_dims(grad, axis) * a
     """
     return op_vecdot(a, b, axis)
 

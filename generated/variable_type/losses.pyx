@@ -50,7 +50,8 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
 def binary_cross_entropy(x, target, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
 
-    binary_cross_entropy(x, target, str reduction='mean') -> y; composite: reduce_loss(-xlogy(target, x) - xlogy(1 - target, 1 - x), reduction)
+    binary_cross_entropy(x, target, str reduction='mean') -> y
+    composite: reduce_loss(-xlogy(target, x) - xlogy(1 - target, 1 - x), reduction)
     """
     return op_binary_cross_entropy(x, target, reduction)
 
@@ -72,7 +73,8 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow.
 
-    binary_cross_entropy_with_logits(x, target, str reduction='mean') -> y; composite: reduce_loss(logaddexp(0, x) - x * target, reduction)
+    binary_cross_entropy_with_logits(x, target, str reduction='mean') -> y
+    composite: reduce_loss(logaddexp(0, x) - x * target, reduction)
     """
     return op_binary_cross_entropy_with_logits(x, target, reduction)
 
@@ -96,7 +98,9 @@ cdef object op_cross_entropy(object x, object target, object reduction):
 def cross_entropy(x, target, reduction='mean'):
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
 
-    cross_entropy(x, Index target, str reduction='mean') -> y; composite: reduce_loss(logsumexp(x, axis) - pick(x, target, axis), reduction)
+    cross_entropy(x, Index target, str reduction='mean') -> y
+    composite: reduce_loss(logsumexp(x, axis) - pick(x, target, axis), reduction)
+    where axis = 1 if x.ndim > 1 else 0
     """
     return op_cross_entropy(x, target, reduction)
 
@@ -123,7 +127,10 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
 def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
 
-    huber_loss(x, target, str reduction='mean', float delta=1.0) -> y; composite: reduce_loss(near * (error - near / 2), reduction)
+    huber_loss(x, target, str reduction='mean', float delta=1.0) -> y
+    composite: reduce_loss(near * (error - near / 2), reduction)
+    where error = x - target
+    where near = clip(error, -delta, delta)
     """
     return op_huber_loss(x, target, reduction, delta)
 
@@ -145,7 +152,8 @@ cdef object op_kl_div(object x, object target, object reduction):
 def kl_div(x, target, reduction='mean'):
     """target * (log(target) - x) of log-probabilities x.
 
-    kl_div(x, target, str reduction='mean') -> y; composite: reduce_loss(xlogy(target, target) - x * target, reduction)
+    kl_div(x, target, str reduction='mean') -> y
+    composite: reduce_loss(xlogy(target, target) - x * target, reduction)
     """
     return op_kl_div(x, target, reduction)
 
@@ -211,7 +219,8 @@ cdef object op_nll_loss(object x, object target, object reduction):
 def nll_loss(x, target, reduction='mean'):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
 
-    nll_loss(x, Index target, str reduction='mean') -> y; composite: reduce_loss(-pick(x, target, 1 if x.ndim > 1 else 0), reduction)
+    nll_loss(x, Index target, str reduction='mean') -> y
+    composite: reduce_loss(-pick(x, target, 1 if x.ndim > 1 else 0), reduction)
     """
     return op_nll_loss(x, target, reduction)
 
@@ -344,7 +353,9 @@ cdef object op_reduce_loss(object x, object reduction):
 def reduce_loss(x, reduction='mean'):
     """The mean of the losses, their sum, or the losses themselves.
 
-    reduce_loss(x, str reduction='mean') -> y; composite: mean(x) if kind == 'mean' else sum(x) if kind == 'sum' else x
+    reduce_loss(x, str reduction='mean') -> y
+    composite: mean(x) if kind == 'mean' else sum(x) if kind == 'sum' else x
+    where kind = checked_reduction(reduction)
     """
     return op_reduce_loss(x, reduction)
 
@@ -367,7 +378,8 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     """huber_loss divided by `beta`, l1_loss where it is 0.
 
-    smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y; composite: l1_loss(x, target, reduction) if beta == 0 else huber_loss(x, target, reduction, beta) / beta
+    smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y
+    composite: l1_loss(x, target, reduction) if beta == 0 else huber_loss(x, target, reduction, beta) / beta
     """
     return op_smooth_l1_loss(x, target, reduction, beta)
 

@@ -69,7 +69,9 @@ cdef int jvp_log_softmax(object dual_y, object dual_x, object axis) except -1:
 def log_softmax(x, axis=-1):
     """x - logsumexp(x) along `axis`.
 
-    log_softmax(x, int[] axis=-1) -> y; grad_x = grad - exp(y) * sum(grad, axis, True)
+    log_softmax(x, int[] axis=-1) -> y
+    grad_x = grad - exp(y) * sum(grad, axis, True)
+    y_t = x_t - sum(exp(y) * x_t, axis, True)
     """
     return op_log_softmax(x, axis)
 
@@ -120,7 +122,9 @@ cdef int jvp_softmax(object dual_y, object dual_x, object axis) except -1:
 def softmax(x, axis=-1):
     """exp(x) / sum(exp(x)) along `axis`, without overflow.
 
-    softmax(x, int[] axis=-1) -> y; grad_x = y * (grad - sum(y * grad, axis, True))
+    softmax(x, int[] axis=-1) -> y
+    grad_x = y * (grad - sum(y * grad, axis, True))
+    y_t = y * (x_t - sum(y * x_t, axis, True))
     """
     return op_softmax(x, axis)
 

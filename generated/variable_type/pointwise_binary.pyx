@@ -280,7 +280,11 @@ cdef object op_atan2_out(object a, object b, object out):
 def atan2(a, b, *, out=None):
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
 
-    atan2(a, b) -> y; dy/da = b / divisor; dy/db = -a / divisor
+    atan2(a, b) -> y
+    dy/da = b / divisor
+    dy/db = -a / divisor
+    where squares = a * a + b * b
+    where divisor = where(squares == 0, 1e999, squares)
     """
     if out is not None:
         return op_atan2_out(a, b, out)
@@ -371,7 +375,14 @@ cdef object op_clip_out(object x, object min, object max, object out):
 def clip(x, min=None, max=None, *, out=None):
     """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
 
-    clip(x, Array? min=None, Array? max=None) -> y; grad_x = where(above, 0, where(below, 0, grad)); grad_min = where(above, 0, where(below, grad, 0)); grad_max = where(above, grad, 0)
+    clip(x, Array? min=None, Array? max=None) -> y
+    grad_x = where(above, 0, where(below, 0, grad))
+    grad_min = where(above, 0, where(below, grad, 0))
+    grad_max = where(above, grad, 0)
+    where raised = maximum(x, min) if min is not None else x
+    where above = raised > max if max is not None else False
+    where below = x < min if min is not None else False
+    y_t = where(above, 0, where(below, 0, x_t)) + where(above, 0, where(below, min_t, 0)) + where(above, max_t, 0)
     """
     if out is not None:
         return op_clip_out(x, min, max, out)
@@ -698,7 +709,9 @@ cdef object op_fmax_out(object a, object b, object out):
 def fmax(a, b, *, out=None):
     """The larger one, or the one that is not NaN; ties share the gradient.
 
-    fmax(a, b) -> y; dy/da = where(a == b, 0.5, (a > b) | isnan(b)); dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
+    fmax(a, b) -> y
+    dy/da = where(a == b, 0.5, (a > b) | isnan(b))
+    dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
     """
     if out is not None:
         return op_fmax_out(a, b, out)
@@ -780,7 +793,9 @@ cdef object op_fmin_out(object a, object b, object out):
 def fmin(a, b, *, out=None):
     """The smaller one, or the one that is not NaN; ties share the gradient.
 
-    fmin(a, b) -> y; dy/da = where(a == b, 0.5, (a < b) | isnan(b)); dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
+    fmin(a, b) -> y
+    dy/da = where(a == b, 0.5, (a < b) | isnan(b))
+    dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
     """
     if out is not None:
         return op_fmin_out(a, b, out)
@@ -1001,7 +1016,7 @@ cdef object op_hypot_out(object a, object b, object out):
 def hypot(a, b, *, out=None):
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
 
-    hypot(a, b) -> y; dy/da = a / divisor; dy/db = b / divisor
+    hypot(a, b) -> y; dy/da = a / divisor; dy/db = b / divisor; where divisor = where(y == 0, 1e999, y)
     """
     if out is not None:
         return op_hypot_out(a, b, out)
@@ -1136,7 +1151,10 @@ cdef object op_logaddexp_out(object a, object b, object out):
 def logaddexp(a, b, *, out=None):
     """log(exp(a) + exp(b)) without overflow.
 
-    logaddexp(a, b) -> y; dy/da = sigmoid(gap); dy/db = sigmoid(-gap)
+    logaddexp(a, b) -> y
+    dy/da = sigmoid(gap)
+    dy/db = sigmoid(-gap)
+    where gap = where(isinf(y) & (a == b), 0, a - b)
     """
     if out is not None:
         return op_logaddexp_out(a, b, out)
@@ -1221,7 +1239,10 @@ cdef object op_logaddexp2_out(object a, object b, object out):
 def logaddexp2(a, b, *, out=None):
     """log2(2**a + 2**b) without overflow.
 
-    logaddexp2(a, b) -> y; dy/da = sigmoid(gap); dy/db = sigmoid(-gap)
+    logaddexp2(a, b) -> y
+    dy/da = sigmoid(gap)
+    dy/db = sigmoid(-gap)
+    where gap = 0.6931471805599453 * where(isinf(y) & (a == b), 0, a - b)
     """
     if out is not None:
         return op_logaddexp2_out(a, b, out)
@@ -1705,7 +1726,10 @@ cdef int jvp_scaled_pow(object dual_y, object dual_c, object dual_a, object dual
 def scaled_pow(c, a, b):
     """c * a**b, and 0 where c is 0 whatever a**b is.
 
-    scaled_pow(c, a, b) -> y; dy/dc = pow(a, b); dy/da = scaled_pow(c * b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
+    scaled_pow(c, a, b) -> y
+    dy/dc = pow(a, b)
+    dy/da = scaled_pow(c * b, a, b - 1)
+    dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
     return op_scaled_pow(c, a, b)
 
@@ -1910,7 +1934,7 @@ cdef object op_xlogy_out(object a, object b, object out):
 def xlogy(a, b, *, out=None):
     """a * log(b), and 0 where a is 0.
 
-    xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe
+    xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)
     """
     if out is not None:
         return op_xlogy_out(a, b, out)

@@ -143,7 +143,7 @@ cdef object op_absolute_out(object x, object out):
 def absolute(x, *, out=None):
     """Modulus; the derivative at 0 is 0.
 
-    absolute(x) -> y; grad_x = grad * sign(x)
+    absolute(x) -> y; grad_x = grad * sign(x); y_t = real(conj(sign(x)) * x_t)
     """
     if out is not None:
         return op_absolute_out(x, out)
@@ -343,7 +343,10 @@ cdef int jvp_angle(object dual_y, object dual_x) except -1:
 def angle(x):
     """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
 
-    angle(x) -> y; grad_x = grad * 1j / conj(divisor)
+    angle(x) -> y
+    grad_x = grad * 1j / conj(divisor)
+    where divisor = where(x == 0, 1e999, x)
+    y_t = imag(x_t / divisor)
     """
     return op_angle(x)
 
@@ -2995,7 +2998,10 @@ cdef object op_sign_out(object x, object out):
 def sign(x, *, out=None):
     """x / abs(x), and 0 at 0, where the derivative is 0 too.
 
-    sign(x) -> y; grad_x = 1j * y * imag(conj(y) * grad) / modulus if is_complex(x.dtype) else zeros_like(grad)
+    sign(x) -> y
+    grad_x = 1j * y * imag(conj(y) * grad) / modulus if is_complex(x.dtype) else zeros_like(grad)
+    where modulus = where(x == 0, 1e999, absolute(x))
+    y_t = 1j * y * imag(conj(y) * x_t) / modulus if is_complex(x.dtype) else zeros_like(x_t)
     """
     if out is not None:
         return op_sign_out(x, out)

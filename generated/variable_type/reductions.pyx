@@ -197,7 +197,10 @@ cdef int jvp_euclidean_norm(object dual_y, object dual_x, object axis, object ke
 def euclidean_norm(x, axis=None, keepdims=False):
     """Square root of the sum of squared moduli; the derivative at 0 is 0.
 
-    euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = x * unreduce(grad / divisor, x.shape, axis, keepdims)
+    euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = x * unreduce(grad / divisor, x.shape, axis, keepdims)
+    where divisor = where(y == 0, 1e999, y)
+    y_t = sum(real(conj(x) * x_t), axis, keepdims) / divisor
     """
     return op_euclidean_norm(x, axis, keepdims)
 
@@ -255,7 +258,11 @@ cdef int jvp_logsumexp(object dual_y, object dual_x, object axis, object keepdim
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
 
-    logsumexp(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = weight * unreduce(grad, x.shape, axis, keepdims)
+    logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = weight * unreduce(grad, x.shape, axis, keepdims)
+    where offset = where(y == -1e999, 0, y)
+    where weight = exp(x - unreduce(offset, x.shape, axis, keepdims))
+    y_t = sum(weight * x_t, axis, keepdims)
     """
     return op_logsumexp(x, axis, keepdims)
 
@@ -325,7 +332,12 @@ cdef object op_max_out(object x, object axis, object keepdims, object out):
 def max(x, axis=None, keepdims=False, *, out=None):
     """Largest element, NaN if there is one; ties share the gradient equally.
 
-    max(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
+    max(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
+    where top = unreduce(y, x.shape, axis, keepdims)
+    where weight = astype((x == top) | isnan(x), y.dtype)
+    where count = sum(weight, axis, keepdims)
+    y_t = sum(weight * x_t, axis, keepdims) / count
     """
     if out is not None:
         return op_max_out(x, axis, keepdims, out)
@@ -388,7 +400,9 @@ cdef object op_mean_out(object x, object axis, object keepdims, object out):
 def mean(x, axis=None, keepdims=False, *, out=None):
     """Arithmetic mean.
 
-    mean(x, int[]? axis=None, bool keepdims=False) -> y; linear in x; grad_x = unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
+    mean(x, int[]? axis=None, bool keepdims=False) -> y
+    linear in x
+    grad_x = unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
     """
     if out is not None:
         return op_mean_out(x, axis, keepdims, out)
@@ -460,7 +474,12 @@ cdef object op_min_out(object x, object axis, object keepdims, object out):
 def min(x, axis=None, keepdims=False, *, out=None):
     """Smallest element, NaN if there is one; ties share the gradient equally.
 
-    min(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
+    min(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
+    where bottom = unreduce(y, x.shape, axis, keepdims)
+    where weight = astype((x == bottom) | isnan(x), y.dtype)
+    where count = sum(weight, axis, keepdims)
+    y_t = sum(weight * x_t, axis, keepdims) / count
     """
     if out is not None:
         return op_min_out(x, axis, keepdims, out)
@@ -485,7 +504,8 @@ cdef object op_nanmean(object x, object axis, object keepdims):
 def nanmean(x, axis=None, keepdims=False):
     """Arithmetic mean of the elements that are not NaN.
 
-    nanmean(x, int[]? axis=None, bool keepdims=False) -> y; composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)
+    nanmean(x, int[]? axis=None, bool keepdims=False) -> y
+    composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)
     """
     return op_nanmean(x, axis, keepdims)
 
@@ -592,7 +612,11 @@ cdef int jvp_power_norm(object dual_y, object dual_x, object ord, object axis, o
 def power_norm(x, ord, axis=None, keepdims=False):
     """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0.
 
-    power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y; grad_x = slope * unreduce(grad, x.shape, axis, keepdims)
+    power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = slope * unreduce(grad, x.shape, axis, keepdims)
+    where divisor = unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
+    where slope = sign(x) * pow(absolute(x) / divisor, ord - 1)
+    y_t = sum(real(conj(slope) * x_t), axis, keepdims)
     """
     return op_power_norm(x, ord, axis, keepdims)
 
@@ -656,7 +680,9 @@ cdef object op_prod_out(object x, object axis, object keepdims, object out):
 def prod(x, axis=None, keepdims=False, *, out=None):
     """Product; every derivative is exact at zeros too.
 
-    prod(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = conj(product_of_others(x, axis)) * unreduce(grad, x.shape, axis, keepdims)
+    prod(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = conj(product_of_others(x, axis)) * unreduce(grad, x.shape, axis, keepdims)
+    y_t = sum(product_of_others(x, axis) * x_t, axis, keepdims)
     """
     if out is not None:
         return op_prod_out(x, axis, keepdims, out)
@@ -694,7 +720,12 @@ cdef object op_product_of_others(object x, object axis):
 def product_of_others(x, axis=None):
     """y[i] = product of all elements along `axis` but x[i].
 
-    product_of_others(x, int[]? axis=None) -> y; composite: ones_like(x) if not axes else before * after if not axes[1:] else product_of_others(x, axes[:1]) * product_of_others(prod(x, axes[:1], True), axes[1:])
+    product_of_others(x, int[]? axis=None) -> y
+    composite: ones_like(x) if not axes else before * after if not axes[1:] else product_of_others(x, axes[:1]) *
+      product_of_others(prod(x, axes[:1], True), axes[1:])
+    where axes = axes_tuple(axis, x.ndim)
+    where before = shift(cumprod(x, axes[0]), 1, axes[0], 1)
+    where after = shift(cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
     """
     return op_product_of_others(x, axis)
 
@@ -754,7 +785,11 @@ cdef int jvp_std(object dual_y, object dual_x, object axis, object keepdims, obj
 def std(x, axis=None, keepdims=False, *, correction=0):
     """Square root of var; the derivative at 0 is 0.
 
-    std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y; grad_x = residual * unreduce(grad / divisor, x.shape, axis, keepdims)
+    std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
+    grad_x = residual * unreduce(grad / divisor, x.shape, axis, keepdims)
+    where residual = x - mean(x, axis, True)
+    where divisor = reduced_count(x.shape, axis, correction) * where(y == 0, 1e999, y)
+    y_t = sum(real(conj(residual) * x_t), axis, keepdims) / divisor
     """
     return op_std(x, axis, keepdims, correction)
 
@@ -815,7 +850,9 @@ cdef object op_sum_out(object x, object axis, object keepdims, object out):
 def sum(x, axis=None, keepdims=False, *, out=None):
     """Sum.
 
-    sum(x, int[]? axis=None, bool keepdims=False) -> y; linear in x; grad_x = unreduce(grad, x.shape, axis, keepdims)
+    sum(x, int[]? axis=None, bool keepdims=False) -> y
+    linear in x
+    grad_x = unreduce(grad, x.shape, axis, keepdims)
     """
     if out is not None:
         return op_sum_out(x, axis, keepdims, out)
@@ -870,7 +907,9 @@ cdef int jvp_unreduce(object dual_y, object dual_x, object shape, object axis, o
 def unreduce(x, shape, axis=None, keepdims=False):
     """Read-only view of `x` with the reduced axes back at their length in `shape`; the adjoint of sum.
 
-    unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y; linear in x; grad_x = sum(grad, axis, keepdims)
+    unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
+    linear in x
+    grad_x = sum(grad, axis, keepdims)
     """
     return op_unreduce(x, shape, axis, keepdims)
 
@@ -976,7 +1015,11 @@ cdef int jvp_var(object dual_y, object dual_x, object axis, object keepdims, obj
 def var(x, axis=None, keepdims=False, *, correction=0):
     """Mean squared distance from the mean, with the count less `correction` as divisor.
 
-    var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y; grad_x = residual * unreduce(grad / half_count, x.shape, axis, keepdims)
+    var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
+    grad_x = residual * unreduce(grad / half_count, x.shape, axis, keepdims)
+    where residual = x - mean(x, axis, True)
+    where half_count = reduced_count(x.shape, axis, correction) / 2
+    y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count
     """
     return op_var(x, axis, keepdims, correction)
 
@@ -1009,9 +1052,13 @@ cdef object op_vector_norm_out(object x, object ord, object axis, object keepdim
 
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
-    """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0.
+    """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
+    derivative at 0 is 0.
 
-    vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y; composite: euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(x if ord else sign(x)), axis, keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == 1e999 else min(absolute(x), axis, keepdims) if ord == -1e999 else power_norm(x, ord, axis, keepdims)
+    vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y
+    composite: euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(x if ord else sign(x)), axis,
+      keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == 1e999 else min(absolute(x),
+      axis, keepdims) if ord == -1e999 else power_norm(x, ord, axis, keepdims)
     """
     if out is not None:
         return op_vector_norm_out(x, ord, axis, keepdims, out)

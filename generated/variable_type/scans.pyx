@@ -91,9 +91,17 @@ cdef object op_cumprod_out(object x, object axis, object reverse, object out):
 
 
 def cumprod(x, axis=None, *, reverse=False, out=None):
-    """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too.
+    """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
+    derivative is exact at zeros too.
 
-    cumprod(x, int? axis=None, *, bool reverse=False) -> y; grad_x = reshape(conj(before) * after, x.shape)
+    cumprod(x, int? axis=None, *, bool reverse=False) -> y
+    grad_x = reshape(conj(before) * after, x.shape)
+    where dim = 0 if axis is None else axis
+    where step = -1 if reverse else 1
+    where factors = reshape(x, y.shape)
+    where before = shift(y, step, dim, 1)
+    where after = linear_recurrence(conj(shift(factors, -step, dim)), grad, dim, reverse=not reverse)
+    y_t = linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)
     """
     if out is not None:
         return op_cumprod_out(x, axis, reverse, out)
@@ -156,7 +164,9 @@ cdef object op_cumsum_out(object x, object axis, object reverse, object out):
 def cumsum(x, axis=None, *, reverse=False, out=None):
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.
 
-    cumsum(x, int? axis=None, *, bool reverse=False) -> y; linear in x; grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
+    cumsum(x, int? axis=None, *, bool reverse=False) -> y
+    linear in x
+    grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
     """
     if out is not None:
         return op_cumsum_out(x, axis, reverse, out)
@@ -189,7 +199,10 @@ cdef object op_diff(object x, object n, object axis):
 def diff(x, n=1, axis=-1):
     """Each element less the one before it, `n` times.
 
-    diff(x, int n=1, int axis=-1) -> y; composite: x if n == 0 else diff(getitem(x, later) - getitem(x, earlier), n - 1, axis)
+    diff(x, int n=1, int axis=-1) -> y
+    composite: x if n == 0 else diff(getitem(x, later) - getitem(x, earlier), n - 1, axis)
+    where later = slice_along(axis, 1, None)
+    where earlier = slice_along(axis, None, -1)
     """
     return op_diff(x, n, axis)
 
@@ -249,9 +262,17 @@ cdef int jvp_linear_recurrence(object dual_y, object dual_a, object dual_b, obje
 
 
 def linear_recurrence(a, b, axis=-1, *, reverse=False):
-    """y[i] = a[i] * y[i-1] + b[i] from y[-1] = 0, or with y[i+1] from the end where `reverse`; `a` and `b` of one shape.
+    """y[i] = a[i] * y[i-1] + b[i] from y[-1] = 0, or with y[i+1] from the end where `reverse`; `a` and `b` of one
+    shape.
 
-    linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y; grad_a = conj(before) * after; grad_b = after
+    linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y
+    grad_a = conj(before) * after
+    grad_b = after
+    where step = -1 if reverse else 1
+    where before = shift(y, step, axis)
+    where after = linear_recurrence(conj(shift(a, -step, axis)), grad, axis, reverse=not reverse)
+    y_t = linear_recurrence(a, a_t * before, axis, reverse=reverse) + linear_recurrence(a, b_t, axis,
+      reverse=reverse)
     """
     return op_linear_recurrence(a, b, axis, reverse)
 
@@ -303,7 +324,7 @@ cdef int jvp_shift(object dual_y, object dual_x, object n, object axis, object f
 def shift(x, n, axis=-1, fill=0):
     """y[i] = x[i-n] along `axis`, and `fill` where that is outside.
 
-    shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = shift(grad, -n, axis)
+    shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = shift(grad, -n, axis); y_t = shift(x_t, n, axis)
     """
     return op_shift(x, n, axis, fill)
 
@@ -336,7 +357,8 @@ cdef object op_trapezoid_out(object x, object dx, object axis, object out):
 def trapezoid(x, dx=1.0, axis=-1, *, out=None):
     """Integral along `axis` by the trapezoidal rule, samples `dx` apart.
 
-    trapezoid(x, Scalar dx=1.0, int axis=-1) -> y; composite: dx * (sum(x, axis) - (take(x, 0, axis) + take(x, -1, axis)) / 2)
+    trapezoid(x, Scalar dx=1.0, int axis=-1) -> y
+    composite: dx * (sum(x, axis) - (take(x, 0, axis) + take(x, -1, axis)) / 2)
     """
     if out is not None:
         return op_trapezoid_out(x, dx, axis, out)

@@ -142,7 +142,8 @@ cdef object op_sort(object x, object axis, object descending, object stable):
 def sort(x, axis=-1, *, descending=False, stable=True):
     """Sorted along `axis`; equal elements keep their order.
 
-    sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y; composite: take_along_axis(x, argsort(x, axis, descending=descending, stable=stable), axis)
+    sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y
+    composite: take_along_axis(x, argsort(x, axis, descending=descending, stable=stable), axis)
     """
     return op_sort(x, axis, descending, stable)
 
@@ -197,7 +198,9 @@ cdef int jvp_topk(object dual_values, object dual_indices, object dual_x, object
 def topk(x, k, axis=-1, *, largest=True):
     """The `k` largest or smallest elements along `axis`, in order, and where they stood.
 
-    topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices; grad_x = take_along_axis_backward(grad_values, indices, x.shape, axis)
+    topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices
+    grad_x = take_along_axis_backward(grad_values, indices, x.shape, axis)
+    values_t = take_along_axis(x_t, indices, axis)
     """
     return op_topk(x, k, axis, largest)
 

@@ -156,7 +156,9 @@ cdef int jvp_diag_embed(object dual_y, object dual_x, object offset, object axis
 def diag_embed(x, offset=0, axis1=-2, axis2=-1):
     """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere.
 
-    diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y; linear in x; grad_x = diagonal(grad, offset, axis1, axis2)
+    diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y
+    linear in x
+    grad_x = diagonal(grad, offset, axis1, axis2)
     """
     return op_diag_embed(x, offset, axis1, axis2)
 
@@ -211,7 +213,9 @@ cdef int jvp_diagonal(object dual_y, object dual_x, object offset, object axis1,
 def diagonal(x, offset=0, axis1=0, axis2=1):
     """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis.
 
-    diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y; linear in x; grad_x = diagonal_backward(grad, x.shape, offset, axis1, axis2)
+    diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y
+    linear in x
+    grad_x = diagonal_backward(grad, x.shape, offset, axis1, axis2)
     """
     return op_diagonal(x, offset, axis1, axis2)
 
@@ -264,7 +268,9 @@ cdef int jvp_diagonal_backward(object dual_y, object dual_x, object shape, objec
 def diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
     """Zeros of the given shape with the last axis of `x` on a diagonal; the adjoint of diagonal.
 
-    diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y; linear in x; grad_x = diagonal(grad, offset, axis1, axis2)
+    diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y
+    linear in x
+    grad_x = diagonal(grad, offset, axis1, axis2)
     """
     return op_diagonal_backward(x, shape, offset, axis1, axis2)
 
@@ -337,7 +343,8 @@ cdef object op_flatten(object x, object start_axis, object end_axis):
 def flatten(x, start_axis=0, end_axis=-1):
     """The axes from `start_axis` to `end_axis` merged into one.
 
-    flatten(x, int start_axis=0, int end_axis=-1) -> y; composite: reshape(x, flat_shape(x.shape, start_axis, end_axis))
+    flatten(x, int start_axis=0, int end_axis=-1) -> y
+    composite: reshape(x, flat_shape(x.shape, start_axis, end_axis))
     """
     return op_flatten(x, start_axis, end_axis)
 
