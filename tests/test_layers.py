@@ -51,6 +51,7 @@ CODEGEN = [
     ["spec.reader"],
     ["rules.derive", "rules.resolve"],
     ["rules.analyze"],
+    ["verify.coverage"],
     ["verify.evaluate"],
     ["verify.check"],
     ["write.maths", "write.stubs"],

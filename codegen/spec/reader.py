@@ -214,9 +214,13 @@ class _Reader:
         return {op.signature.outputs[0].name: parse_formula(self._text(node))}
 
     def _samples(self, node: yaml.Node) -> tuple[Formula, ...]:
+        """A preset, or calls; the name of a preset among the calls stands for all of its own."""
         if isinstance(node, yaml.SequenceNode):
-            return tuple(parse_formula(self._text(call)) for call in node.value)
-        text = self._text(node)
+            parts = [self._text(item) for item in node.value]
+            return tuple(f for t in parts for f in ([parse_formula(t)] if "(" in t.value else self._preset(t)))
+        return self._preset(self._text(node))
+
+    def _preset(self, text: Text) -> tuple[Formula, ...]:
         if text.value not in self.presets:
             near = did_you_mean(text.value, self.presets)
             raise SpecError(f"unknown preset '{text.value}'", text.location, suggestion=near)

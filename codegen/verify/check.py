@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import ErrorList
+from ..rules.analyze import formulas_of
 from ..spec.formula import grad_names
 from ..spec.model import Formula, Op, Spec, Text
 from ..spec.samples import evaluate_sample, seed_of
 from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
-from . import numeric
+from . import coverage, numeric
 from .evaluate import Evaluator, as_arrays
 from .numeric import TOLERANCE, Value
 
@@ -88,15 +89,19 @@ class _OpCheck:
     def __init__(self, op: Op, evaluator: Evaluator, errors: ErrorList):
         self.op, self.evaluator, self.errors = op, evaluator, errors
         self.reported: set[str] = set()
+        self.calls: list[BoundCall] = []
         self.grads = {output: grad for grad, output in grad_names(op).items()}
 
     def run(self) -> None:
+        self.evaluator.record.clear()
         for index in range(len(self.op.samples)):
             for dtype in dtypes_of(self.op):
                 try:
                     self._check_sample(index, dtype)
                 except _Stop:
                     pass
+        if not self.reported:
+            self._check_coverage()
 
     def report(self, message: str, key: str, formula: Formula | None = None) -> None:
         if key not in self.reported:
@@ -110,12 +115,41 @@ class _OpCheck:
         except Exception as error:
             self.report(f"{self.op.samples[index].source} in {np.dtype(dtype)}: {_what(error)}", "samples")
             raise _Stop from None
+        self.calls.append(call)
         case = _Case(self, call)
         case.check_forward()
         if self.op.form in ("linear", "multilinear"):
             case.check_linear()
         if self.op.form not in ("composite", "nondifferentiable"):
             case.check_derivatives()
+
+    # Coverage.
+
+    def _check_coverage(self) -> None:
+        """Refuses what no sample has tried."""
+        for argument in self.op.signature.arguments:
+            if argument.default is not None:
+                default = ast.literal_eval(argument.default)
+                if all(coverage.still(call.arguments[argument.name], default) for call in self.calls):
+                    message = f"no sample gives '{argument.name}' another value than its default"
+                    self.errors.add(message, argument.location, self.op.name, "samples")
+        for key, formula in formulas_of(self.op).items():
+            for node, text in coverage.untaken([formula.tree], self.evaluator.record):
+                self.errors.add(f"no sample takes the branch `{text}`", node, self.op.name, key)
+        for name in coverage.string_arguments(self.op):
+            self._check_words(name)
+
+    def _check_words(self, name: str) -> None:
+        """Every word that a string argument is compared with is given by a sample, and any other is refused."""
+        word, given = coverage.Word(), {call.arguments[name] for call in self.calls}
+        at = self.op.signature.argument(name).location
+        try:
+            self.evaluator.forward(self.op, {**self.calls[0].arguments, name: word})
+        except Exception:
+            for other in sorted(word.known - given):
+                self.errors.add(f"no sample gives '{name}' the value '{other}'", at, self.op.name, "samples")
+        else:
+            self.errors.add(f"'{name}' may be any word: one that is unknown raises nothing", at, self.op.name, "op")
 
 
 class _Case:

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..spec.formula import calls_in
 from ..spec.model import Argument, Formula, Op, Spec
+from .coverage import Record, watched
 
 
 class ArrayList(list):
@@ -35,11 +36,13 @@ class Evaluator:
     def __init__(self, spec: Spec, root: Path, kernels: ModuleType | None = None):
         self.ops = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
         self.kernels = kernels or _kernels(root, {kernel for op in spec.ops.values() for kernel in _kernels_of(op)})
+        self.record = Record()
         self._code: dict[int, tuple[Formula, CodeType]] = {}
         self._signatures = {name: _python_signature(op) for name, op in self.ops.items()}
         functions = _helpers(root) | {name: self._function(op) for name, op in self.ops.items()}
         # A call is looked up under a name that no argument can have: an argument may be called like an op.
         self._globals = {f"{name}()": function for name, function in functions.items()}
+        self._globals |= self.record.functions
         self._globals |= {"np": np, "kernels": self.kernels, "__builtins__": {}}
         self._cannot_run = self._find_cannot_run()
 
@@ -83,7 +86,7 @@ class Evaluator:
             tree = copy.deepcopy(formula.tree)
             for call in calls_in(tree):
                 call.func.id += "()"
-            code = compile(ast.Expression(tree), formula.location.file, "eval")
+            code = compile(ast.Expression(watched(tree)), formula.location.file, "eval")
             self._code[id(formula)] = (formula, code)  # the formula is kept, so that its id stays its own
         return self._code[id(formula)][1]
 

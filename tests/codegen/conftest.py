@@ -94,6 +94,7 @@ ops:
     x: sum(grad, axis, keepdims)
   samples:
   - f(x(3), (3, 4), 1)
+  - f(x(3, 1), (3, 4), 1, True)
 
 - op: zero_(x) -> y
   doc: Writes zeros.

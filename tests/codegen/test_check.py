@@ -80,6 +80,7 @@ def test_lists_and_optional_arrays(small):
     x: join(grad, axis)
   samples:
   - f(x(4, 4), ((3, 4), (1, 4)))
+  - f(x(3, 6), ((3, 4), (3, 2)), 1)
 
 - op: scaled(x, Array? w=None) -> y
   doc: Product with w, if there is one.

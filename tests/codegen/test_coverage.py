@@ -1,0 +1,176 @@
+"""What samples have to try: every argument, every branch, every word."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.verify import coverage
+
+MODES = """\
+def shifted(x, mode):
+    if mode not in ("up", "down"):
+        raise ValueError(mode)
+    return x + 1 if mode == "up" else x - 1
+
+
+def lenient(x, mode):
+    return x + 1 if mode == "up" else x
+"""
+
+REFUSED = {
+    "an argument that keeps its default": (
+        """\
+- op: f(x, float scale=2.0, *, bool reverse=False) -> y
+  doc: F.
+  forward: scale * (x[::-1] if reverse else x)
+  linear: [x]
+  vjp:
+    x: scale * grad
+  samples:
+  - f(x(3), 3.0)
+  - f(x(3), reverse=False)
+""",
+        """\
+derivatives.yaml:12:37: error: f: samples: no sample gives 'reverse' another value than its default
+- op: f(x, float scale=2.0, *, bool reverse=False) -> y
+                                    ^
+derivatives.yaml:14:21: error: f: forward: no sample takes the branch `x[::-1] if reverse`
+  forward: scale * (x[::-1] if reverse else x)
+                    ^""",
+    ),
+    "a branch": (
+        """\
+- op: f(x, int n) -> y
+  doc: F.
+  forward: np.sin(x) ** n
+  let:
+    slope: cos(x) if n == 1 else 0.5 * n * sin(x) * cos(x)
+  dy/dx: slope
+  samples:
+  - f(x(3), 1)
+""",
+        """\
+derivatives.yaml:16:34: error: f: let: slope: no sample takes the branch `else 0.5 * n * sin(x) * cos(x)`
+    slope: cos(x) if n == 1 else 0.5 * n * sin(x) * cos(x)
+                                 ^""",
+    ),
+    "one branch of three": (
+        """\
+- op: f(x, int n) -> y
+  doc: F.
+  composite: sin(x) if n == 1 else cos(sin(x)) * sin(x) * cos(cos(x)) if n == 2 else cos(x)
+  samples:
+  - f(x(3), 1)
+  - f(x(3), 3)
+""",
+        """\
+derivatives.yaml:14:36: error: f: composite: no sample takes the branch `cos(sin(x)) * sin(x) * cos(cos(x)) i ...`
+  composite: sin(x) if n == 1 else cos(sin(x)) * sin(x) * cos(cos(x)) if n == 2 else cos(x)
+                                   ^""",
+    ),
+    "a branch that only another op takes": (
+        """\
+- op: f(x, int n=2) -> y
+  doc: F.
+  composite: cos(x) if n == 1 else sin(x)
+  samples:
+  - f(x(3))
+  - f(x(3), 3)
+- op: g(x) -> y
+  doc: G.
+  composite: f(x, 1)
+  samples: one
+""",
+        """\
+derivatives.yaml:14:14: error: f: composite: no sample takes the branch `cos(x) if n == 1`
+  composite: cos(x) if n == 1 else sin(x)
+             ^""",
+    ),
+    "a word": (
+        """\
+- op: f(x, str mode) -> y
+  doc: F.
+  forward: kernels.shifted(x, mode)
+  dy/dx: 1
+  samples:
+  - f(x(3), 'up')
+""",
+        """\
+derivatives.yaml:12:16: error: f: samples: no sample gives 'mode' the value 'down'
+- op: f(x, str mode) -> y
+               ^""",
+    ),
+    "a word that another op refuses": (
+        """\
+- op: f(x, str mode) -> y
+  doc: F.
+  forward: kernels.shifted(x, mode)
+  dy/dx: 1
+  samples:
+  - f(x(3), 'up')
+  - f(x(3), 'down')
+- op: g(x, str mode='up') -> y
+  doc: G.
+  composite: f(x, mode)
+  samples:
+  - f(x(3), 'down')
+""",
+        """\
+derivatives.yaml:19:16: error: g: samples: no sample gives 'mode' the value 'up'
+- op: g(x, str mode='up') -> y
+               ^""",
+    ),
+    "words without end": (
+        """\
+- op: f(x, str mode) -> y
+  doc: F.
+  forward: kernels.lenient(x, mode)
+  dy/dx: 1
+  samples:
+  - f(x(3), 'up')
+  - f(x(3), 'same')
+""",
+        """\
+derivatives.yaml:12:16: error: f: op: 'mode' may be any word: one that is unknown raises nothing
+- op: f(x, str mode) -> y
+               ^""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(small, name):
+    entry, message = REFUSED[name]
+    small.write("runtime/kernels/modes.py", MODES)
+    assert small.refusal("check", entry) == message
+
+
+def test_an_entry_that_is_wrong_is_not_told_what_it_has_not_tried(small):
+    message = small.refusal("check", """\
+- op: f(x, int n=1) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: sin(x) if n == 1 else cos(x)
+  samples: one
+""")  # fmt: skip
+    assert "is wrong" in message and "no sample" not in message
+
+
+def test_a_preset_among_calls(small):
+    op = small.analyze("""\
+- op: f(x, int n=1) -> y
+  doc: F.
+  composite: sin(x)
+  samples:
+  - f(x(2), 2)
+  - one
+""").ops["f"]  # fmt: skip
+    assert [sample.source for sample in op.samples] == ["f(x(2), 2)", "f(x(3, 4))", "f(x(0, 3))"]
+
+
+@pytest.mark.parametrize(
+    ("value", "default", "same"),
+    [(1, 1, True), (1.0, 1, True), (True, 1, True), (2, 1, False), (None, None, True), ("a", "b", False), ((1,), 1, False)],
+)
+def test_still(value, default, same):
+    assert coverage.still(value, default) is same
