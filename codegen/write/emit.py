@@ -178,7 +178,7 @@ class Speller(ast.NodeTransformer):
 
     def forward(self, name: str, arguments: list[ast.expr]) -> ast.expr:
         self.forwards.add(name)
-        return ast.Call(ast.Name(f"_{name}", ast.Load()), arguments, [])
+        return ast.Call(ast.Name(f"forward_{name}", ast.Load()), arguments, [])
 
     def is_array(self, tree: ast.expr) -> bool:
         return kind_of(tree, self.scope) == ARRAY

@@ -7,18 +7,18 @@
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _add,
-    _conj,
-    _divide,
-    _erfc,
-    _exp,
-    _greater,
-    _multiply,
-    _negative,
-    _sigmoid,
-    _subtract,
-    _tanh,
-    _where,
+    forward_add,
+    forward_conj,
+    forward_divide,
+    forward_erfc,
+    forward_exp,
+    forward_greater,
+    forward_multiply,
+    forward_negative,
+    forward_sigmoid,
+    forward_subtract,
+    forward_tanh,
+    forward_where,
 )
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
@@ -33,7 +33,7 @@ cdef class CeluBackward(Node):
         x = saved_array(self, self.x, self.x_version, "x")
         y = saved_array(self, self.y, self.y_version, "y")
         alpha = self.alpha
-        grad_x = _multiply(grad, _where(_greater(x, 0), 1, _add(_divide(y, alpha), 1)))
+        grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(forward_divide(y, alpha), 1)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -72,7 +72,7 @@ cdef class EluBackward(Node):
         x = saved_array(self, self.x, self.x_version, "x")
         y = saved_array(self, self.y, self.y_version, "y")
         alpha = self.alpha
-        grad_x = _multiply(grad, _where(_greater(x, 0), 1, _add(y, alpha)))
+        grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(y, alpha)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -117,11 +117,11 @@ cdef class GeluBackward(Node):
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
         approximate = self.approximate
-        below = _divide(_erfc(_multiply(-0.7071067811865476, x)), 2)
-        density = _multiply(0.3989422804014327, _exp(_divide(_multiply(_negative(x), x), 2)))
-        turn = _tanh(_multiply(_multiply(0.7978845608028654, x), _add(1, _multiply(_multiply(0.044715, x), x))))
-        rate = _multiply(0.3989422804014327, _add(1, _multiply(_multiply(0.134145, x), x)))
-        grad_x = _multiply(grad, _add(below, _multiply(x, density)) if approximate == 'none' else _add(_divide(_add(1, turn), 2), _multiply(_multiply(x, rate), _subtract(1, _multiply(turn, turn)))))
+        below = forward_divide(forward_erfc(forward_multiply(-0.7071067811865476, x)), 2)
+        density = forward_multiply(0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2)))
+        turn = forward_tanh(forward_multiply(forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))))
+        rate = forward_multiply(0.3989422804014327, forward_add(1, forward_multiply(forward_multiply(0.134145, x), x)))
+        grad_x = forward_multiply(grad, forward_add(below, forward_multiply(x, density)) if approximate == 'none' else forward_add(forward_divide(forward_add(1, turn), 2), forward_multiply(forward_multiply(x, rate), forward_subtract(1, forward_multiply(turn, turn)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -157,7 +157,7 @@ cdef class LeakyReluBackward(Node):
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
         negative_slope = self.negative_slope
-        grad_x = _multiply(grad, _where(_greater(x, 0), 1, negative_slope))
+        grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, negative_slope))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -188,7 +188,7 @@ cdef class ReluBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _greater(y, 0))
+        grad_x = forward_multiply(grad, forward_greater(y, 0))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -216,8 +216,8 @@ cdef class SiluBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        s = _sigmoid(x)
-        grad_x = _multiply(grad, _conj(_multiply(s, _add(1, _multiply(x, _subtract(1, s))))))
+        s = forward_sigmoid(x)
+        grad_x = forward_multiply(grad, forward_conj(forward_multiply(s, forward_add(1, forward_multiply(x, forward_subtract(1, s))))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -251,7 +251,7 @@ cdef class SoftplusBackward(Node):
         beta = self.beta
         x = saved_array(self, self.x, self.x_version, "x")
         threshold = self.threshold
-        grad_x = _multiply(grad, _where(_greater(_multiply(beta, x), threshold), 1, _sigmoid(_multiply(beta, x))))
+        grad_x = forward_multiply(grad, forward_where(forward_greater(forward_multiply(beta, x), threshold), 1, forward_sigmoid(forward_multiply(beta, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):

@@ -7,19 +7,19 @@
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _gather,
-    _getitem,
-    _getitem_backward,
-    _index_put,
-    _index_put_backward,
-    _masked_fill,
-    _scatter_add,
-    _take,
-    _take_along_axis,
-    _take_along_axis_backward,
-    _take_backward,
-    _where,
-    _zeros,
+    forward_gather,
+    forward_getitem,
+    forward_getitem_backward,
+    forward_index_put,
+    forward_index_put_backward,
+    forward_masked_fill,
+    forward_scatter_add,
+    forward_take,
+    forward_take_along_axis,
+    forward_take_along_axis_backward,
+    forward_take_backward,
+    forward_where,
+    forward_zeros,
 )
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
@@ -39,7 +39,7 @@ cdef class GatherBackward(Node):
         x_dtype = self.x_dtype
         axis = self.axis
         indices = self.indices
-        grad_x = _scatter_add(_zeros(x_shape, x_dtype), axis, indices, grad)
+        grad_x = forward_scatter_add(forward_zeros(x_shape, x_dtype), axis, indices, grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -70,7 +70,7 @@ cdef class GetitemBackward(Node):
     cdef object apply(self, object grad):
         index = self.index
         x_shape = self.x_shape
-        grad_x = _getitem_backward(grad, index, x_shape)
+        grad_x = forward_getitem_backward(grad, index, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -94,7 +94,7 @@ cdef class GetitemBackwardBackward(Node):
 
     cdef object apply(self, object grad):
         index = self.index
-        grad_x = _getitem(grad, index)
+        grad_x = forward_getitem(grad, index)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -127,7 +127,7 @@ cdef class IndexAddBackward(Node):
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
-            grad_source = _take(grad, indices, axis)
+            grad_source = forward_take(grad, indices, axis)
         return grad_x, grad_source
 
     cdef object apply_recorded(self, object grad):
@@ -166,9 +166,9 @@ cdef class IndexPutBackward(Node):
         if self.needs(1):
             value_shape = self.value_shape
         if self.needs(0):
-            grad_x = _index_put(grad, index, 0)
+            grad_x = forward_index_put(grad, index, 0)
         if self.needs(1):
-            grad_value = _index_put_backward(grad, index, value_shape)
+            grad_value = forward_index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad):
@@ -203,7 +203,7 @@ cdef class IndexPutBackwardBackward(Node):
         x_shape = self.x_shape
         x_dtype = self.x_dtype
         index = self.index
-        grad_x = _index_put(_zeros(x_shape, x_dtype), index, grad)
+        grad_x = forward_index_put(forward_zeros(x_shape, x_dtype), index, grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -237,9 +237,9 @@ cdef class MaskedFillBackward(Node):
         grad_x = grad_value = None
         mask = saved_array(self, self.mask, self.mask_version, "mask")
         if self.needs(0):
-            grad_x = _masked_fill(grad, mask, 0)
+            grad_x = forward_masked_fill(grad, mask, 0)
         if self.needs(1):
-            grad_value = _where(mask, grad, 0)
+            grad_value = forward_where(mask, grad, 0)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad):
@@ -283,7 +283,7 @@ cdef class ScatterAddBackward(Node):
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
-            grad_source = _gather(grad, axis, indices)
+            grad_source = forward_gather(grad, axis, indices)
         return grad_x, grad_source
 
     cdef object apply_recorded(self, object grad):
@@ -315,7 +315,7 @@ cdef class TakeBackward(Node):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = _take_backward(grad, indices, x_shape, axis)
+        grad_x = forward_take_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -347,7 +347,7 @@ cdef class TakeBackwardBackward(Node):
     cdef object apply(self, object grad):
         indices = self.indices
         axis = self.axis
-        grad_x = _take(grad, indices, axis)
+        grad_x = forward_take(grad, indices, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -377,7 +377,7 @@ cdef class TakeAlongAxisBackward(Node):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = _take_along_axis_backward(grad, indices, x_shape, axis)
+        grad_x = forward_take_along_axis_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -409,7 +409,7 @@ cdef class TakeAlongAxisBackwardBackward(Node):
     cdef object apply(self, object grad):
         indices = self.indices
         axis = self.axis
-        grad_x = _take_along_axis(grad, indices, axis)
+        grad_x = forward_take_along_axis(grad, indices, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):

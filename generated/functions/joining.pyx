@@ -8,16 +8,16 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _concat,
-    _concat_backward,
-    _pad,
-    _pad_backward,
-    _repeat,
-    _repeat_backward,
-    _reshape,
-    _stack,
-    _sum,
-    _unstack,
+    forward_concat,
+    forward_concat_backward,
+    forward_pad,
+    forward_pad_backward,
+    forward_repeat,
+    forward_repeat_backward,
+    forward_reshape,
+    forward_stack,
+    forward_sum,
+    forward_unstack,
 )
 from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradients
 from gradspec.node cimport Node
@@ -31,7 +31,7 @@ cdef class ArraySplitBackward(Node):
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.axis
-        grad_x = _concat(grad, axis)
+        grad_x = forward_concat(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -58,7 +58,7 @@ cdef class ConcatBackward(Node):
     cdef object apply(self, object grad):
         arrays_shape = self.arrays_shape
         axis = self.axis
-        grad_arrays = _concat_backward(grad, arrays_shape, axis)
+        grad_arrays = forward_concat_backward(grad, arrays_shape, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
     cdef object apply_recorded(self, object grad):
@@ -83,7 +83,7 @@ cdef class ConcatBackwardBackward(Node):
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.axis
-        grad_x = _concat(grad, axis)
+        grad_x = forward_concat(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -110,7 +110,7 @@ cdef class PadBackward(Node):
         x_shape = self.x_shape
         pad_width = self.pad_width
         mode = self.mode
-        grad_x = _pad_backward(grad, x_shape, pad_width, mode)
+        grad_x = forward_pad_backward(grad, x_shape, pad_width, mode)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -142,7 +142,7 @@ cdef class PadBackwardBackward(Node):
     cdef object apply(self, object grad):
         pad_width = self.pad_width
         mode = self.mode
-        grad_x = _pad(grad, pad_width, mode, 0)
+        grad_x = forward_pad(grad, pad_width, mode, 0)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -172,7 +172,7 @@ cdef class RepeatBackward(Node):
         x_shape = self.x_shape
         repeats = self.repeats
         axis = self.axis
-        grad_x = _repeat_backward(grad, x_shape, repeats, axis)
+        grad_x = forward_repeat_backward(grad, x_shape, repeats, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -204,7 +204,7 @@ cdef class RepeatBackwardBackward(Node):
     cdef object apply(self, object grad):
         repeats = self.repeats
         axis = self.axis
-        grad_x = _repeat(grad, repeats, axis)
+        grad_x = forward_repeat(grad, repeats, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -229,7 +229,7 @@ cdef class SplitBackward(Node):
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.axis
-        grad_x = _concat(grad, axis)
+        grad_x = forward_concat(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -251,7 +251,7 @@ cdef class StackBackward(Node):
 
     cdef object apply(self, object grad):
         axis = self.axis
-        grad_arrays = _unstack(grad, axis)
+        grad_arrays = forward_unstack(grad, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
     cdef object apply_recorded(self, object grad):
@@ -277,7 +277,7 @@ cdef class TileBackward(Node):
     cdef object apply(self, object grad):
         x_shape = self.x_shape
         reps = self.reps
-        grad_x = _sum(_reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps), False)
+        grad_x = forward_sum(forward_reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps), False)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -302,7 +302,7 @@ cdef class UnstackBackward(Node):
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.axis
-        grad_x = _stack(grad, axis)
+        grad_x = forward_stack(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):

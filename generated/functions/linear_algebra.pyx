@@ -8,41 +8,41 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _add,
-    _checkerboard,
-    _cofactor,
-    _cofactor_hessian,
-    _cofactor_jvp,
-    _conj,
-    _cross,
-    _diag_embed,
-    _divide,
-    _einsum_pair,
-    _einsum_single,
-    _einsum_single_backward,
-    _expand_dims,
-    _hermitian_part,
-    _inv,
-    _lower_half,
-    _mH,
-    _matmul,
-    _minors,
-    _minors_backward,
-    _multiply,
-    _negative,
-    _permute_dims,
-    _phase_turn_backward,
-    _ravel,
-    _reciprocal_gaps,
-    _reshape,
-    _solve_columns,
-    _solve_triangular,
-    _subtract,
-    _tensordot,
-    _triangle,
-    _tril,
-    _triu,
-    _vecdot,
+    forward_add,
+    forward_checkerboard,
+    forward_cofactor,
+    forward_cofactor_hessian,
+    forward_cofactor_jvp,
+    forward_conj,
+    forward_cross,
+    forward_diag_embed,
+    forward_divide,
+    forward_einsum_pair,
+    forward_einsum_single,
+    forward_einsum_single_backward,
+    forward_expand_dims,
+    forward_hermitian_part,
+    forward_inv,
+    forward_lower_half,
+    forward_mH,
+    forward_matmul,
+    forward_minors,
+    forward_minors_backward,
+    forward_multiply,
+    forward_negative,
+    forward_permute_dims,
+    forward_phase_turn_backward,
+    forward_ravel,
+    forward_reciprocal_gaps,
+    forward_reshape,
+    forward_solve_columns,
+    forward_solve_triangular,
+    forward_subtract,
+    forward_tensordot,
+    forward_triangle,
+    forward_tril,
+    forward_triu,
+    forward_vecdot,
 )
 from gradspec.input_buffer cimport defined_array, defined_tensor
 from gradspec.node cimport Node
@@ -55,7 +55,7 @@ cdef class CheckerboardBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _checkerboard(grad)
+        grad_x = forward_checkerboard(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -74,8 +74,8 @@ cdef class CholeskyBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        half_grad = _hermitian_part(_lower_half(_matmul(_mH(y), grad)))
-        grad_x = _solve_triangular(_mH(y), _mH(_solve_triangular(_mH(y), half_grad, False, False)), False, False)
+        half_grad = forward_hermitian_part(forward_lower_half(forward_matmul(forward_mH(y), grad)))
+        grad_x = forward_solve_triangular(forward_mH(y), forward_mH(forward_solve_triangular(forward_mH(y), half_grad, False, False)), False, False)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -104,7 +104,7 @@ cdef class CofactorBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _conj(_cofactor_jvp(x, _conj(grad)))
+        grad_x = forward_conj(forward_cofactor_jvp(x, forward_conj(grad)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -140,9 +140,9 @@ cdef class CofactorJvpBackward(Node):
         if self.needs(0):
             t = saved_array(self, self.t, self.t_version, "t")
         if self.needs(0):
-            grad_x = _conj(_cofactor_hessian(x, t, _conj(grad)))
+            grad_x = forward_conj(forward_cofactor_hessian(x, t, forward_conj(grad)))
         if self.needs(1):
-            grad_t = _conj(_cofactor_jvp(x, _conj(grad)))
+            grad_t = forward_conj(forward_cofactor_jvp(x, forward_conj(grad)))
         return grad_x, grad_t
 
     cdef object apply_recorded(self, object grad):
@@ -192,9 +192,9 @@ cdef class CrossBackward(Node):
         if self.needs(1):
             a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
-            grad_a = _cross(_conj(b), grad, axis)
+            grad_a = forward_cross(forward_conj(b), grad, axis)
         if self.needs(1):
-            grad_b = _cross(grad, _conj(a), axis)
+            grad_b = forward_cross(grad, forward_conj(a), axis)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -237,7 +237,7 @@ cdef class DetBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(_expand_dims(grad, (-2, -1)), _conj(_cofactor(x)))
+        grad_x = forward_multiply(forward_expand_dims(grad, (-2, -1)), forward_conj(forward_cofactor(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -276,11 +276,11 @@ cdef class EighBackward(Node):
         values = saved_array(self, self.values, self.values_version, "values")
         vectors = saved_array(self, self.vectors, self.vectors_version, "vectors")
         x_dtype = self.x_dtype
-        gaps = _reciprocal_gaps(values)
-        turn = _expand_dims(_vecdot(vectors, grad_vectors, -2), -2)
-        held = _subtract(grad_vectors, _phase_turn_backward(turn, vectors)) if formulas.is_complex(x_dtype) else grad_vectors
-        core = _add(_multiply(gaps, _matmul(_mH(vectors), held)), _diag_embed(grad_values, 0, -2, -1))
-        grad_x = _matmul(vectors, _matmul(_hermitian_part(core), _mH(vectors)))
+        gaps = forward_reciprocal_gaps(values)
+        turn = forward_expand_dims(forward_vecdot(vectors, grad_vectors, -2), -2)
+        held = forward_subtract(grad_vectors, forward_phase_turn_backward(turn, vectors)) if formulas.is_complex(x_dtype) else grad_vectors
+        core = forward_add(forward_multiply(gaps, forward_matmul(forward_mH(vectors), held)), forward_diag_embed(grad_values, 0, -2, -1))
+        grad_x = forward_matmul(vectors, forward_matmul(forward_hermitian_part(core), forward_mH(vectors)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -334,9 +334,9 @@ cdef class EinsumPairBackward(Node):
         if self.needs(1):
             a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
-            grad_a = _einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, _conj(b))
+            grad_a = forward_einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, forward_conj(b))
         if self.needs(1):
-            grad_b = _einsum_pair(formulas.einsum_adjoint(subscripts, 1), _conj(a), grad)
+            grad_b = forward_einsum_pair(formulas.einsum_adjoint(subscripts, 1), forward_conj(a), grad)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -380,7 +380,7 @@ cdef class EinsumSingleBackward(Node):
     cdef object apply(self, object grad):
         subscripts = self.subscripts
         x_shape = self.x_shape
-        grad_x = _einsum_single_backward(grad, subscripts, x_shape)
+        grad_x = forward_einsum_single_backward(grad, subscripts, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -408,7 +408,7 @@ cdef class EinsumSingleBackwardBackward(Node):
 
     cdef object apply(self, object grad):
         subscripts = self.subscripts
-        grad_x = _einsum_single(grad, subscripts)
+        grad_x = forward_einsum_single(grad, subscripts)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -429,7 +429,7 @@ cdef class InvBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _negative(_matmul(_mH(y), _matmul(grad, _mH(y))))
+        grad_x = forward_negative(forward_matmul(forward_mH(y), forward_matmul(grad, forward_mH(y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -472,9 +472,9 @@ cdef class MatmulBackward(Node):
         if self.needs(1):
             a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
-            grad_a = _multiply(_expand_dims(grad, -1), _conj(b)) if b_ndim == 1 else _matmul(grad if a_ndim > 1 else _expand_dims(grad, -2), _mH(b))
+            grad_a = forward_multiply(forward_expand_dims(grad, -1), forward_conj(b)) if b_ndim == 1 else forward_matmul(grad if a_ndim > 1 else forward_expand_dims(grad, -2), forward_mH(b))
         if self.needs(1):
-            grad_b = _multiply(_expand_dims(_conj(a), -1), _expand_dims(grad, -2)) if a_ndim == 1 and b_ndim > 1 else _matmul(_expand_dims(grad, -2), _conj(a)) if a_ndim > 1 and b_ndim == 1 else _multiply(_conj(a), grad) if a_ndim == 1 else _matmul(_mH(a), grad)
+            grad_b = forward_multiply(forward_expand_dims(forward_conj(a), -1), forward_expand_dims(grad, -2)) if a_ndim == 1 and b_ndim > 1 else forward_matmul(forward_expand_dims(grad, -2), forward_conj(a)) if a_ndim > 1 and b_ndim == 1 else forward_multiply(forward_conj(a), grad) if a_ndim == 1 else forward_matmul(forward_mH(a), grad)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -519,7 +519,7 @@ cdef class MinorsBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _minors_backward(grad)
+        grad_x = forward_minors_backward(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -533,7 +533,7 @@ cdef class MinorsBackwardBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _minors(grad)
+        grad_x = forward_minors(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -562,9 +562,9 @@ cdef class OuterBackward(Node):
         if self.needs(1):
             b_shape = self.b_shape
         if self.needs(0):
-            grad_a = _reshape(_matmul(grad, _conj(_ravel(b))), a_shape)
+            grad_a = forward_reshape(forward_matmul(grad, forward_conj(forward_ravel(b))), a_shape)
         if self.needs(1):
-            grad_b = _reshape(_matmul(_ravel(_conj(a)), grad), b_shape)
+            grad_b = forward_reshape(forward_matmul(forward_ravel(forward_conj(a)), grad), b_shape)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -617,8 +617,8 @@ cdef class PinvBackward(Node):
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
         y = saved_array(self, self.y, self.y_version, "y")
-        g = _mH(grad)
-        grad_x = _subtract(_add(_matmul(_matmul(_subtract(g, _matmul(_matmul(x, y), g)), y), _mH(y)), _matmul(_matmul(_mH(y), y), _subtract(g, _matmul(_matmul(g, y), x)))), _mH(_matmul(_matmul(y, g), y)))
+        g = forward_mH(grad)
+        grad_x = forward_subtract(forward_add(forward_matmul(forward_matmul(forward_subtract(g, forward_matmul(forward_matmul(x, y), g)), y), forward_mH(y)), forward_matmul(forward_matmul(forward_mH(y), y), forward_subtract(g, forward_matmul(forward_matmul(g, y), x)))), forward_mH(forward_matmul(forward_matmul(y, g), y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -661,9 +661,9 @@ cdef class QrBackward(Node):
         grad_r = defined_array(self, grad, 1)
         r = saved_array(self, self.r, self.r_version, "r")
         q = saved_array(self, self.q, self.q_version, "q")
-        mixed = _lower_half(_subtract(_matmul(r, _mH(grad_r)), _matmul(_mH(grad_q), q)))
-        total = _add(grad_q, _matmul(q, _add(mixed, _mH(mixed))))
-        grad_x = _mH(_solve_triangular(r, _mH(total), False, False))
+        mixed = forward_lower_half(forward_subtract(forward_matmul(r, forward_mH(grad_r)), forward_matmul(forward_mH(grad_q), q)))
+        total = forward_add(grad_q, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
+        grad_x = forward_mH(forward_solve_triangular(r, forward_mH(total), False, False))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -709,9 +709,9 @@ cdef class SlogdetBackward(Node):
         grad_logabsdet = defined_array(self, grad, 1)
         sign = saved_array(self, self.sign, self.sign_version, "sign")
         x = saved_array(self, self.x, self.x_version, "x")
-        turn = _multiply(grad_sign, _conj(sign))
-        weight = _add(grad_logabsdet, _divide(_subtract(turn, _conj(turn)), 2))
-        grad_x = _multiply(_expand_dims(weight, (-2, -1)), _mH(_inv(x)))
+        turn = forward_multiply(grad_sign, forward_conj(sign))
+        weight = forward_add(grad_logabsdet, forward_divide(forward_subtract(turn, forward_conj(turn)), 2))
+        grad_x = forward_multiply(forward_expand_dims(weight, (-2, -1)), forward_mH(forward_inv(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -757,9 +757,9 @@ cdef class SolveColumnsBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
             y = saved_array(self, self.y, self.y_version, "y")
-        b_grad = _solve_columns(_mH(a), grad)
+        b_grad = forward_solve_columns(forward_mH(a), grad)
         if self.needs(0):
-            grad_a = _negative(_matmul(b_grad, _mH(y)))
+            grad_a = forward_negative(forward_matmul(b_grad, forward_mH(y)))
         if self.needs(1):
             grad_b = b_grad
         return grad_a, grad_b
@@ -811,9 +811,9 @@ cdef class SolveTriangularBackward(Node):
         unit_diagonal = self.unit_diagonal
         if self.needs(0):
             y = saved_array(self, self.y, self.y_version, "y")
-        b_grad = _solve_triangular(_mH(a), grad, not lower, unit_diagonal)
+        b_grad = forward_solve_triangular(forward_mH(a), grad, not lower, unit_diagonal)
         if self.needs(0):
-            grad_a = _negative(_triangle(_matmul(b_grad, _mH(y)), lower, unit_diagonal))
+            grad_a = forward_negative(forward_triangle(forward_matmul(b_grad, forward_mH(y)), lower, unit_diagonal))
         if self.needs(1):
             grad_b = b_grad
         return grad_a, grad_b
@@ -882,17 +882,17 @@ cdef class SvdBackward(Node):
         u = saved_array(self, self.u, self.u_version, "u")
         vh = saved_array(self, self.vh, self.vh_version, "vh")
         x_shape = self.x_shape
-        row = _expand_dims(s, -2)
-        column = _expand_dims(s, -1)
-        gaps = _reciprocal_gaps(_multiply(s, s))
-        u_gaps = _add(gaps, _diag_embed(_divide(1, _multiply(_multiply(2, s), s)), 0, -2, -1)) if formulas.is_complex(x_dtype) else gaps
-        turn = _expand_dims(_subtract(_vecdot(u, grad_u, -2), _vecdot(vh, grad_vh, -1)), -2)
-        held = _subtract(grad_u, _phase_turn_backward(turn, u)) if formulas.is_complex(x_dtype) else grad_u
-        a = _matmul(_mH(u), held)
-        b = _matmul(vh, _mH(grad_vh))
-        core = _matmul(u, _add(_add(_multiply(_multiply(u_gaps, _subtract(a, _mH(a))), row), _multiply(_multiply(gaps, _subtract(b, _mH(b))), column)), _diag_embed(grad_s, 0, -2, -1)))
-        left = _add(core, _divide(_subtract(held, _matmul(u, a)), row)) if x_shape[-2] > x_shape[-1] else core
-        grad_x = _matmul(left, vh) if x_shape[-2] >= x_shape[-1] else _add(_matmul(left, vh), _matmul(u, _divide(_subtract(grad_vh, _matmul(_mH(b), vh)), column)))
+        row = forward_expand_dims(s, -2)
+        column = forward_expand_dims(s, -1)
+        gaps = forward_reciprocal_gaps(forward_multiply(s, s))
+        u_gaps = forward_add(gaps, forward_diag_embed(forward_divide(1, forward_multiply(forward_multiply(2, s), s)), 0, -2, -1)) if formulas.is_complex(x_dtype) else gaps
+        turn = forward_expand_dims(forward_subtract(forward_vecdot(u, grad_u, -2), forward_vecdot(vh, grad_vh, -1)), -2)
+        held = forward_subtract(grad_u, forward_phase_turn_backward(turn, u)) if formulas.is_complex(x_dtype) else grad_u
+        a = forward_matmul(forward_mH(u), held)
+        b = forward_matmul(vh, forward_mH(grad_vh))
+        core = forward_matmul(u, forward_add(forward_add(forward_multiply(forward_multiply(u_gaps, forward_subtract(a, forward_mH(a))), row), forward_multiply(forward_multiply(gaps, forward_subtract(b, forward_mH(b))), column)), forward_diag_embed(grad_s, 0, -2, -1)))
+        left = forward_add(core, forward_divide(forward_subtract(held, forward_matmul(u, a)), row)) if x_shape[-2] > x_shape[-1] else core
+        grad_x = forward_matmul(left, vh) if x_shape[-2] >= x_shape[-1] else forward_add(forward_matmul(left, vh), forward_matmul(u, forward_divide(forward_subtract(grad_vh, forward_matmul(forward_mH(b), vh)), column)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -970,9 +970,9 @@ cdef class TensordotBackward(Node):
         if self.needs(1):
             b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
         if self.needs(0):
-            grad_a = _permute_dims(_tensordot(grad, _conj(b), a_plan[0]), a_plan[1])
+            grad_a = forward_permute_dims(forward_tensordot(grad, forward_conj(b), a_plan[0]), a_plan[1])
         if self.needs(1):
-            grad_b = _permute_dims(_tensordot(_conj(a), grad, b_plan[0]), b_plan[1])
+            grad_b = forward_permute_dims(forward_tensordot(forward_conj(a), grad, b_plan[0]), b_plan[1])
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -1025,7 +1025,7 @@ cdef class TrilBackward(Node):
 
     cdef object apply(self, object grad):
         k = self.k
-        grad_x = _tril(grad, k)
+        grad_x = forward_tril(grad, k)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1046,7 +1046,7 @@ cdef class TriuBackward(Node):
 
     cdef object apply(self, object grad):
         k = self.k
-        grad_x = _triu(grad, k)
+        grad_x = forward_triu(grad, k)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1078,9 +1078,9 @@ cdef class VecdotBackward(Node):
         if self.needs(1):
             a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
-            grad_a = _multiply(_expand_dims(_conj(grad), axis), b)
+            grad_a = forward_multiply(forward_expand_dims(forward_conj(grad), axis), b)
         if self.needs(1):
-            grad_b = _multiply(_expand_dims(grad, axis), a)
+            grad_b = forward_multiply(forward_expand_dims(grad, axis), a)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):

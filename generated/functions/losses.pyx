@@ -6,7 +6,7 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _pick, _unpick
+from gradspec.generated.kernels.forward cimport forward_pick, forward_unpick
 from gradspec.node cimport Node
 
 
@@ -19,7 +19,7 @@ cdef class PickBackward(Node):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = _unpick(grad, indices, x_shape, axis)
+        grad_x = forward_unpick(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -47,7 +47,7 @@ cdef class UnpickBackward(Node):
     cdef object apply(self, object grad):
         indices = self.indices
         axis = self.axis
-        grad_x = _pick(grad, indices, axis)
+        grad_x = forward_pick(grad, indices, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):

@@ -6,7 +6,7 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _sum, _zeros_like
+from gradspec.generated.kernels.forward cimport forward_sum, forward_zeros_like
 from gradspec.node cimport Node
 
 
@@ -18,7 +18,7 @@ cdef class CopyBackward(Node):
     cdef object apply(self, object grad):
         grad_x = grad_source = None
         if self.needs(0):
-            grad_x = _zeros_like(grad, None)
+            grad_x = forward_zeros_like(grad, None)
         if self.needs(1):
             grad_source = grad
         return grad_x, grad_source
@@ -40,9 +40,9 @@ cdef class FillBackward(Node):
     cdef object apply(self, object grad):
         grad_x = grad_value = None
         if self.needs(0):
-            grad_x = _zeros_like(grad, None)
+            grad_x = forward_zeros_like(grad, None)
         if self.needs(1):
-            grad_value = _sum(grad, None, False)
+            grad_value = forward_sum(grad, None, False)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad):
@@ -60,7 +60,7 @@ cdef class ZeroBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _zeros_like(grad, None)
+        grad_x = forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):

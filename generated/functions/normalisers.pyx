@@ -6,7 +6,7 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _exp, _multiply, _subtract, _sum
+from gradspec.generated.kernels.forward cimport forward_exp, forward_multiply, forward_subtract, forward_sum
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
 
@@ -19,7 +19,7 @@ cdef class LogSoftmaxBackward(Node):
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
         axis = self.axis
-        grad_x = _subtract(grad, _multiply(_exp(y), _sum(grad, axis, True)))
+        grad_x = forward_subtract(grad, forward_multiply(forward_exp(y), forward_sum(grad, axis, True)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -51,7 +51,7 @@ cdef class SoftmaxBackward(Node):
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
         axis = self.axis
-        grad_x = _multiply(y, _subtract(grad, _sum(_multiply(y, grad), axis, True)))
+        grad_x = forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), axis, True)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):

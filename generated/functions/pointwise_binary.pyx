@@ -7,33 +7,33 @@
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _add,
-    _bitwise_and,
-    _bitwise_invert,
-    _bitwise_or,
-    _conj,
-    _copysign,
-    _divide,
-    _equal,
-    _floor_divide,
-    _greater,
-    _greater_equal,
-    _isinf,
-    _isnan,
-    _less,
-    _log,
-    _maximum,
-    _multiply,
-    _negative,
-    _pow,
-    _real,
-    _scaled_pow,
-    _sigmoid,
-    _sign,
-    _subtract,
-    _trunc,
-    _where,
-    _zeros_like,
+    forward_add,
+    forward_bitwise_and,
+    forward_bitwise_invert,
+    forward_bitwise_or,
+    forward_conj,
+    forward_copysign,
+    forward_divide,
+    forward_equal,
+    forward_floor_divide,
+    forward_greater,
+    forward_greater_equal,
+    forward_isinf,
+    forward_isnan,
+    forward_less,
+    forward_log,
+    forward_maximum,
+    forward_multiply,
+    forward_negative,
+    forward_pow,
+    forward_real,
+    forward_scaled_pow,
+    forward_sigmoid,
+    forward_sign,
+    forward_subtract,
+    forward_trunc,
+    forward_where,
+    forward_zeros_like,
 )
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
@@ -76,12 +76,12 @@ cdef class Atan2Backward(Node):
         grad_a = grad_b = None
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
-        squares = _add(_multiply(a, a), _multiply(b, b))
-        divisor = _where(_equal(squares, 0), 1e309, squares)
+        squares = forward_add(forward_multiply(a, a), forward_multiply(b, b))
+        divisor = forward_where(forward_equal(squares, 0), 1e309, squares)
         if self.needs(0):
-            grad_a = _multiply(grad, _divide(b, divisor))
+            grad_a = forward_multiply(grad, forward_divide(b, divisor))
         if self.needs(1):
-            grad_b = _multiply(grad, _divide(_negative(a), divisor))
+            grad_b = forward_multiply(grad, forward_divide(forward_negative(a), divisor))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -132,16 +132,16 @@ cdef class ClipBackward(Node):
         min = saved_array(self, self.min, self.min_version, "min")
         x = saved_array(self, self.x, self.x_version, "x")
         max = saved_array(self, self.max, self.max_version, "max")
-        raised = _maximum(x, min) if min is not None else x
-        above = _greater(raised, max) if max is not None else False
+        raised = forward_maximum(x, min) if min is not None else x
+        above = forward_greater(raised, max) if max is not None else False
         if self.needs(0) or self.needs(1):
-            below = _less(x, min) if min is not None else False
+            below = forward_less(x, min) if min is not None else False
         if self.needs(0):
-            grad_x = _where(above, 0, _where(below, 0, grad))
+            grad_x = forward_where(above, 0, forward_where(below, 0, grad))
         if self.needs(1):
-            grad_min = _where(above, 0, _where(below, grad, 0))
+            grad_min = forward_where(above, 0, forward_where(below, grad, 0))
         if self.needs(2):
-            grad_max = _where(above, grad, 0)
+            grad_max = forward_where(above, grad, 0)
         return grad_x, grad_min, grad_max
 
     cdef object apply_recorded(self, object grad):
@@ -196,9 +196,9 @@ cdef class CopysignBackward(Node):
         if self.needs(0):
             b = saved_array(self, self.b, self.b_version, "b")
         if self.needs(0):
-            grad_a = _multiply(grad, _multiply(_sign(a), _copysign(1, b)))
+            grad_a = forward_multiply(grad, forward_multiply(forward_sign(a), forward_copysign(1, b)))
         if self.needs(1):
-            grad_b = _zeros_like(grad, None)
+            grad_b = forward_zeros_like(grad, None)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -242,9 +242,9 @@ cdef class DivideBackward(Node):
         if self.needs(1):
             y = saved_array(self, self.y, self.y_version, "y")
         if self.needs(0):
-            grad_a = _divide(grad, _conj(b))
+            grad_a = forward_divide(grad, forward_conj(b))
         if self.needs(1):
-            grad_b = _multiply(grad, _conj(_divide(_negative(y), b)))
+            grad_b = forward_multiply(grad, forward_conj(forward_divide(forward_negative(y), b)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -284,9 +284,9 @@ cdef class FloorDivideBackward(Node):
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            grad_a = _zeros_like(grad, None)
+            grad_a = forward_zeros_like(grad, None)
         if self.needs(1):
-            grad_b = _zeros_like(grad, None)
+            grad_b = forward_zeros_like(grad, None)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -312,9 +312,9 @@ cdef class FmaxBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
         if self.needs(0):
-            grad_a = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_or(_greater(a, b), _isnan(b))))
+            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(a, b), forward_isnan(b))))
         if self.needs(1):
-            grad_b = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_or(_greater(b, a), _bitwise_and(_isnan(a), _bitwise_invert(_isnan(b))))))
+            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b))))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -359,9 +359,9 @@ cdef class FminBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
         if self.needs(0):
-            grad_a = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_or(_less(a, b), _isnan(b))))
+            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(a, b), forward_isnan(b))))
         if self.needs(1):
-            grad_b = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_or(_less(b, a), _bitwise_and(_isnan(a), _bitwise_invert(_isnan(b))))))
+            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b))))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -406,7 +406,7 @@ cdef class FmodBackward(Node):
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
-            grad_b = _multiply(grad, _negative(_trunc(_divide(a, b))))
+            grad_b = forward_multiply(grad, forward_negative(forward_trunc(forward_divide(a, b))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -451,11 +451,11 @@ cdef class HypotBackward(Node):
             a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(1):
             b = saved_array(self, self.b, self.b_version, "b")
-        divisor = _where(_equal(y, 0), 1e309, y)
+        divisor = forward_where(forward_equal(y, 0), 1e309, y)
         if self.needs(0):
-            grad_a = _multiply(grad, _divide(a, divisor))
+            grad_a = forward_multiply(grad, forward_divide(a, divisor))
         if self.needs(1):
-            grad_b = _multiply(grad, _divide(b, divisor))
+            grad_b = forward_multiply(grad, forward_divide(b, divisor))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -510,11 +510,11 @@ cdef class LogaddexpBackward(Node):
         y = saved_array(self, self.y, self.y_version, "y")
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
-        gap = _where(_bitwise_and(_isinf(y), _equal(a, b)), 0, _subtract(a, b))
+        gap = forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b))
         if self.needs(0):
-            grad_a = _multiply(grad, _sigmoid(gap))
+            grad_a = forward_multiply(grad, forward_sigmoid(gap))
         if self.needs(1):
-            grad_b = _multiply(grad, _sigmoid(_negative(gap)))
+            grad_b = forward_multiply(grad, forward_sigmoid(forward_negative(gap)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -567,11 +567,11 @@ cdef class Logaddexp2Backward(Node):
         y = saved_array(self, self.y, self.y_version, "y")
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
-        gap = _multiply(0.6931471805599453, _where(_bitwise_and(_isinf(y), _equal(a, b)), 0, _subtract(a, b)))
+        gap = forward_multiply(0.6931471805599453, forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b)))
         if self.needs(0):
-            grad_a = _multiply(grad, _sigmoid(gap))
+            grad_a = forward_multiply(grad, forward_sigmoid(gap))
         if self.needs(1):
-            grad_b = _multiply(grad, _sigmoid(_negative(gap)))
+            grad_b = forward_multiply(grad, forward_sigmoid(forward_negative(gap)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -619,9 +619,9 @@ cdef class MaximumBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
         if self.needs(0):
-            grad_a = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_invert(_less(a, b))))
+            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_less(a, b))))
         if self.needs(1):
-            grad_b = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_invert(_less(b, a))))
+            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_less(b, a))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -662,9 +662,9 @@ cdef class MinimumBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
         if self.needs(0):
-            grad_a = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_invert(_greater(a, b))))
+            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(a, b))))
         if self.needs(1):
-            grad_b = _multiply(grad, _where(_equal(a, b), 0.5, _bitwise_invert(_greater(b, a))))
+            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(b, a))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -707,9 +707,9 @@ cdef class MultiplyBackward(Node):
         if self.needs(1):
             a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
-            grad_a = _multiply(grad, _conj(b))
+            grad_a = forward_multiply(grad, forward_conj(b))
         if self.needs(1):
-            grad_b = _multiply(grad, _conj(a))
+            grad_b = forward_multiply(grad, forward_conj(a))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -754,9 +754,9 @@ cdef class PowBackward(Node):
         if self.needs(1):
             y = saved_array(self, self.y, self.y_version, "y")
         if self.needs(0):
-            grad_a = _multiply(grad, _conj(_scaled_pow(b, a, _subtract(b, 1))))
+            grad_a = forward_multiply(grad, forward_conj(forward_scaled_pow(b, a, forward_subtract(b, 1))))
         if self.needs(1):
-            grad_b = _multiply(grad, _conj(_multiply(y, _log(_where(_bitwise_and(_equal(a, 0), _greater_equal(_real(b), 0)), 1, a)))))
+            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -808,7 +808,7 @@ cdef class RemainderBackward(Node):
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
-            grad_b = _multiply(grad, _negative(_floor_divide(a, b)))
+            grad_b = forward_multiply(grad, forward_negative(forward_floor_divide(a, b)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -860,11 +860,11 @@ cdef class ScaledPowBackward(Node):
         if self.needs(2):
             y = saved_array(self, self.y, self.y_version, "y")
         if self.needs(0):
-            grad_c = _multiply(grad, _conj(_pow(a, b)))
+            grad_c = forward_multiply(grad, forward_conj(forward_pow(a, b)))
         if self.needs(1):
-            grad_a = _multiply(grad, _conj(_scaled_pow(_multiply(c, b), a, _subtract(b, 1))))
+            grad_a = forward_multiply(grad, forward_conj(forward_scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
         if self.needs(2):
-            grad_b = _multiply(grad, _conj(_multiply(y, _log(_where(_bitwise_and(_equal(a, 0), _greater_equal(_real(b), 0)), 1, a)))))
+            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
         return grad_c, grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -921,7 +921,7 @@ cdef class SubtractBackward(Node):
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
-            grad_b = _negative(grad)
+            grad_b = forward_negative(grad)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -942,9 +942,9 @@ cdef class WhereBackward(Node):
         grad_a = grad_b = None
         mask = saved_array(self, self.mask, self.mask_version, "mask")
         if self.needs(0):
-            grad_a = _where(mask, grad, 0)
+            grad_a = forward_where(mask, grad, 0)
         if self.needs(1):
-            grad_b = _where(mask, 0, grad)
+            grad_b = forward_where(mask, 0, grad)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -978,11 +978,11 @@ cdef class XlogyBackward(Node):
         grad_a = grad_b = None
         a = saved_array(self, self.a, self.a_version, "a")
         b = saved_array(self, self.b, self.b_version, "b")
-        safe = _where(_bitwise_and(_equal(a, 0), _equal(b, 0)), 1, b)
+        safe = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_equal(b, 0)), 1, b)
         if self.needs(0):
-            grad_a = _multiply(grad, _conj(_log(safe)))
+            grad_a = forward_multiply(grad, forward_conj(forward_log(safe)))
         if self.needs(1):
-            grad_b = _multiply(grad, _conj(_divide(a, safe)))
+            grad_b = forward_multiply(grad, forward_conj(forward_divide(a, safe)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):

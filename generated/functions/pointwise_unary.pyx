@@ -8,29 +8,29 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _absolute,
-    _add,
-    _conj,
-    _cos,
-    _cosh,
-    _digamma,
-    _divide,
-    _equal,
-    _exp,
-    _imag,
-    _isfinite,
-    _log,
-    _multiply,
-    _negative,
-    _polygamma,
-    _rsqrt,
-    _sign,
-    _sin,
-    _sinc_derivative,
-    _sinh,
-    _subtract,
-    _where,
-    _zeros_like,
+    forward_absolute,
+    forward_add,
+    forward_conj,
+    forward_cos,
+    forward_cosh,
+    forward_digamma,
+    forward_divide,
+    forward_equal,
+    forward_exp,
+    forward_imag,
+    forward_isfinite,
+    forward_log,
+    forward_multiply,
+    forward_negative,
+    forward_polygamma,
+    forward_rsqrt,
+    forward_sign,
+    forward_sin,
+    forward_sinc_derivative,
+    forward_sinh,
+    forward_subtract,
+    forward_where,
+    forward_zeros_like,
 )
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
@@ -43,7 +43,7 @@ cdef class AbsoluteBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _sign(x))
+        grad_x = forward_multiply(grad, forward_sign(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -71,7 +71,7 @@ cdef class AcosBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _negative(_conj(_rsqrt(_multiply(_subtract(1, x), _add(1, x))))))
+        grad_x = forward_multiply(grad, forward_negative(forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x))))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -99,7 +99,7 @@ cdef class AcoshBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _conj(_multiply(_rsqrt(_subtract(x, 1)), _rsqrt(_add(x, 1)))))
+        grad_x = forward_multiply(grad, forward_conj(forward_multiply(forward_rsqrt(forward_subtract(x, 1)), forward_rsqrt(forward_add(x, 1)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -127,8 +127,8 @@ cdef class AngleBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        divisor = _where(_equal(x, 0), 1e309, x)
-        grad_x = _divide(_multiply(grad, 1j), _conj(divisor))
+        divisor = forward_where(forward_equal(x, 0), 1e309, x)
+        grad_x = forward_divide(forward_multiply(grad, 1j), forward_conj(divisor))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -157,7 +157,7 @@ cdef class AsinBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _conj(_rsqrt(_multiply(_subtract(1, x), _add(1, x)))))
+        grad_x = forward_multiply(grad, forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -185,7 +185,7 @@ cdef class AsinhBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _conj(_rsqrt(_add(1, _multiply(x, x)))))
+        grad_x = forward_multiply(grad, forward_conj(forward_rsqrt(forward_add(1, forward_multiply(x, x)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -213,7 +213,7 @@ cdef class AtanBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _divide(grad, _conj(_add(1, _multiply(x, x))))
+        grad_x = forward_divide(grad, forward_conj(forward_add(1, forward_multiply(x, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -241,7 +241,7 @@ cdef class AtanhBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _divide(grad, _conj(_multiply(_subtract(1, x), _add(1, x))))
+        grad_x = forward_divide(grad, forward_conj(forward_multiply(forward_subtract(1, x), forward_add(1, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -269,7 +269,7 @@ cdef class CbrtBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _divide(grad, _multiply(_multiply(3, y), y))
+        grad_x = forward_divide(grad, forward_multiply(forward_multiply(3, y), y))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -296,7 +296,7 @@ cdef class CeilBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _zeros_like(grad, None)
+        grad_x = forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -310,7 +310,7 @@ cdef class ConjBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _conj(grad)
+        grad_x = forward_conj(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -325,7 +325,7 @@ cdef class CosBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _negative(_conj(_sin(x))))
+        grad_x = forward_multiply(grad, forward_negative(forward_conj(forward_sin(x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -353,7 +353,7 @@ cdef class CoshBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _conj(_sinh(x)))
+        grad_x = forward_multiply(grad, forward_conj(forward_sinh(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -380,7 +380,7 @@ cdef class Deg2radBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _multiply(grad, 0.017453292519943295)
+        grad_x = forward_multiply(grad, 0.017453292519943295)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -395,7 +395,7 @@ cdef class DigammaBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _polygamma(1, x))
+        grad_x = forward_multiply(grad, forward_polygamma(1, x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -423,7 +423,7 @@ cdef class EntrBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _subtract(_negative(_log(x)), 1))
+        grad_x = forward_multiply(grad, forward_subtract(forward_negative(forward_log(x)), 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -451,7 +451,7 @@ cdef class ErfBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _multiply(1.1283791670955126, _exp(_multiply(_negative(x), x))))
+        grad_x = forward_multiply(grad, forward_multiply(1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -479,7 +479,7 @@ cdef class ErfcBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _multiply(-1.1283791670955126, _exp(_multiply(_negative(x), x))))
+        grad_x = forward_multiply(grad, forward_multiply(-1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -508,7 +508,7 @@ cdef class ErfcxBackward(Node):
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _subtract(_multiply(_multiply(2, x), y), 1.1283791670955126))
+        grad_x = forward_multiply(grad, forward_subtract(forward_multiply(forward_multiply(2, x), y), 1.1283791670955126))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -542,7 +542,7 @@ cdef class ErfinvBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _multiply(0.886226925452758, _exp(_multiply(y, y))))
+        grad_x = forward_multiply(grad, forward_multiply(0.886226925452758, forward_exp(forward_multiply(y, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -570,7 +570,7 @@ cdef class ExpBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _conj(y))
+        grad_x = forward_multiply(grad, forward_conj(y))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -598,7 +598,7 @@ cdef class Exp2Backward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _multiply(0.6931471805599453, _conj(y)))
+        grad_x = forward_multiply(grad, forward_multiply(0.6931471805599453, forward_conj(y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -626,7 +626,7 @@ cdef class Expm1Backward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _conj(_add(y, 1)))
+        grad_x = forward_multiply(grad, forward_conj(forward_add(y, 1)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -653,7 +653,7 @@ cdef class FloorBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _zeros_like(grad, None)
+        grad_x = forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -667,7 +667,7 @@ cdef class ImagBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _multiply(grad, 1j)
+        grad_x = forward_multiply(grad, 1j)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -682,7 +682,7 @@ cdef class LgammaBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _digamma(x))
+        grad_x = forward_multiply(grad, forward_digamma(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -710,7 +710,7 @@ cdef class LogBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _divide(grad, _conj(x))
+        grad_x = forward_divide(grad, forward_conj(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -738,7 +738,7 @@ cdef class Log10Backward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _divide(0.4342944819032518, _conj(x)))
+        grad_x = forward_multiply(grad, forward_divide(0.4342944819032518, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -766,7 +766,7 @@ cdef class Log1pBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _divide(grad, _conj(_add(1, x)))
+        grad_x = forward_divide(grad, forward_conj(forward_add(1, x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -794,7 +794,7 @@ cdef class Log2Backward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _divide(1.4426950408889634, _conj(x)))
+        grad_x = forward_multiply(grad, forward_divide(1.4426950408889634, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -822,7 +822,7 @@ cdef class LogitBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _divide(grad, _conj(_multiply(x, _subtract(1, x))))
+        grad_x = forward_divide(grad, forward_conj(forward_multiply(x, forward_subtract(1, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -850,7 +850,7 @@ cdef class NanToNumBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _isfinite(x))
+        grad_x = forward_multiply(grad, forward_isfinite(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -877,7 +877,7 @@ cdef class NegativeBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _negative(grad)
+        grad_x = forward_negative(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -893,7 +893,7 @@ cdef class PolygammaBackward(Node):
     cdef object apply(self, object grad):
         n = self.n
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _polygamma(n + 1, x))
+        grad_x = forward_multiply(grad, forward_polygamma(n + 1, x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -937,7 +937,7 @@ cdef class Rad2degBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _multiply(grad, 57.29577951308232)
+        grad_x = forward_multiply(grad, 57.29577951308232)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -966,7 +966,7 @@ cdef class ReciprocalBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _conj(_multiply(_negative(y), y)))
+        grad_x = forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -993,7 +993,7 @@ cdef class RoundBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _zeros_like(grad, None)
+        grad_x = forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1008,7 +1008,7 @@ cdef class RsqrtBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _divide(_conj(_multiply(_multiply(_negative(y), y), y)), 2))
+        grad_x = forward_multiply(grad, forward_divide(forward_conj(forward_multiply(forward_multiply(forward_negative(y), y), y)), 2))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1036,7 +1036,7 @@ cdef class SigmoidBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _conj(_multiply(y, _subtract(1, y))))
+        grad_x = forward_multiply(grad, forward_conj(forward_multiply(y, forward_subtract(1, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1070,8 +1070,8 @@ cdef class SignBackward(Node):
         x = saved_array(self, self.x, self.x_version, "x")
         x_dtype = self.x_dtype
         y = saved_array(self, self.y, self.y_version, "y")
-        modulus = _where(_equal(x, 0), 1e309, _absolute(x))
-        grad_x = _divide(_multiply(_multiply(1j, y), _imag(_multiply(_conj(y), grad))), modulus) if formulas.is_complex(x_dtype) else _zeros_like(grad, None)
+        modulus = forward_where(forward_equal(x, 0), 1e309, forward_absolute(x))
+        grad_x = forward_divide(forward_multiply(forward_multiply(1j, y), forward_imag(forward_multiply(forward_conj(y), grad))), modulus) if formulas.is_complex(x_dtype) else forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1109,7 +1109,7 @@ cdef class SinBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _conj(_cos(x)))
+        grad_x = forward_multiply(grad, forward_conj(forward_cos(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1137,7 +1137,7 @@ cdef class SincBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _sinc_derivative(x, 1))
+        grad_x = forward_multiply(grad, forward_sinc_derivative(x, 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1166,7 +1166,7 @@ cdef class SincDerivativeBackward(Node):
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
         n = self.n
-        grad_x = _multiply(grad, _sinc_derivative(x, n + 1))
+        grad_x = forward_multiply(grad, forward_sinc_derivative(x, n + 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1197,7 +1197,7 @@ cdef class SinhBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _conj(_cosh(x)))
+        grad_x = forward_multiply(grad, forward_conj(forward_cosh(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1225,7 +1225,7 @@ cdef class SqrtBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _divide(0.5, _conj(y)))
+        grad_x = forward_multiply(grad, forward_divide(0.5, forward_conj(y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1253,7 +1253,7 @@ cdef class SquareBackward(Node):
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = _multiply(grad, _multiply(2, _conj(x)))
+        grad_x = forward_multiply(grad, forward_multiply(2, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1281,7 +1281,7 @@ cdef class TanBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _conj(_add(1, _multiply(y, y))))
+        grad_x = forward_multiply(grad, forward_conj(forward_add(1, forward_multiply(y, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1309,7 +1309,7 @@ cdef class TanhBackward(Node):
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        grad_x = _multiply(grad, _conj(_subtract(1, _multiply(y, y))))
+        grad_x = forward_multiply(grad, forward_conj(forward_subtract(1, forward_multiply(y, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -1336,7 +1336,7 @@ cdef class TruncBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _zeros_like(grad, None)
+        grad_x = forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):

@@ -8,24 +8,24 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _absolute,
-    _astype,
-    _bitwise_or,
-    _broadcast_to,
-    _conj,
-    _divide,
-    _equal,
-    _exp,
-    _isnan,
-    _mean,
-    _multiply,
-    _pow,
-    _product_of_others,
-    _sign,
-    _subtract,
-    _sum,
-    _unreduce,
-    _where,
+    forward_absolute,
+    forward_astype,
+    forward_bitwise_or,
+    forward_broadcast_to,
+    forward_conj,
+    forward_divide,
+    forward_equal,
+    forward_exp,
+    forward_isnan,
+    forward_mean,
+    forward_multiply,
+    forward_pow,
+    forward_product_of_others,
+    forward_sign,
+    forward_subtract,
+    forward_sum,
+    forward_unreduce,
+    forward_where,
 )
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
@@ -46,8 +46,8 @@ cdef class EuclideanNormBackward(Node):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        divisor = _where(_equal(y, 0), 1e309, y)
-        grad_x = _multiply(x, _unreduce(_divide(grad, divisor), x_shape, axis, keepdims))
+        divisor = forward_where(forward_equal(y, 0), 1e309, y)
+        grad_x = forward_multiply(x, forward_unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -100,9 +100,9 @@ cdef class LogsumexpBackward(Node):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        offset = _where(_equal(y, -1e309), 0, y)
-        weight = _exp(_subtract(x, _unreduce(offset, x_shape, axis, keepdims)))
-        grad_x = _multiply(weight, _unreduce(grad, x_shape, axis, keepdims))
+        offset = forward_where(forward_equal(y, -1e309), 0, y)
+        weight = forward_exp(forward_subtract(x, forward_unreduce(offset, x_shape, axis, keepdims)))
+        grad_x = forward_multiply(weight, forward_unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -158,10 +158,10 @@ cdef class MaxBackward(Node):
         keepdims = self.keepdims
         x = saved_array(self, self.x, self.x_version, "x")
         y_dtype = self.y_dtype
-        top = _unreduce(y, x_shape, axis, keepdims)
-        weight = _astype(_bitwise_or(_equal(x, top), _isnan(x)), y_dtype)
-        count = _sum(weight, axis, keepdims)
-        grad_x = _multiply(weight, _unreduce(_divide(grad, count), x_shape, axis, keepdims))
+        top = forward_unreduce(y, x_shape, axis, keepdims)
+        weight = forward_astype(forward_bitwise_or(forward_equal(x, top), forward_isnan(x)), y_dtype)
+        count = forward_sum(weight, axis, keepdims)
+        grad_x = forward_multiply(weight, forward_unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -216,7 +216,7 @@ cdef class MeanBackward(Node):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        grad_x = _divide(_unreduce(grad, x_shape, axis, keepdims), formulas.reduced_count(x_shape, axis))
+        grad_x = forward_divide(forward_unreduce(grad, x_shape, axis, keepdims), formulas.reduced_count(x_shape, axis))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -254,10 +254,10 @@ cdef class MinBackward(Node):
         keepdims = self.keepdims
         x = saved_array(self, self.x, self.x_version, "x")
         y_dtype = self.y_dtype
-        bottom = _unreduce(y, x_shape, axis, keepdims)
-        weight = _astype(_bitwise_or(_equal(x, bottom), _isnan(x)), y_dtype)
-        count = _sum(weight, axis, keepdims)
-        grad_x = _multiply(weight, _unreduce(_divide(grad, count), x_shape, axis, keepdims))
+        bottom = forward_unreduce(y, x_shape, axis, keepdims)
+        weight = forward_astype(forward_bitwise_or(forward_equal(x, bottom), forward_isnan(x)), y_dtype)
+        count = forward_sum(weight, axis, keepdims)
+        grad_x = forward_multiply(weight, forward_unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -316,9 +316,9 @@ cdef class PowerNormBackward(Node):
         keepdims = self.keepdims
         x = saved_array(self, self.x, self.x_version, "x")
         ord = self.ord
-        divisor = _unreduce(_where(_equal(y, 0), 1e309, y), x_shape, axis, keepdims)
-        slope = _multiply(_sign(x), _pow(_divide(_absolute(x), divisor), ord - 1))
-        grad_x = _multiply(slope, _unreduce(grad, x_shape, axis, keepdims))
+        divisor = forward_unreduce(forward_where(forward_equal(y, 0), 1e309, y), x_shape, axis, keepdims)
+        slope = forward_multiply(forward_sign(x), forward_pow(forward_divide(forward_absolute(x), divisor), ord - 1))
+        grad_x = forward_multiply(slope, forward_unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -372,7 +372,7 @@ cdef class ProdBackward(Node):
         axis = self.axis
         x_shape = self.x_shape
         keepdims = self.keepdims
-        grad_x = _multiply(_conj(_product_of_others(x, axis)), _unreduce(grad, x_shape, axis, keepdims))
+        grad_x = forward_multiply(forward_conj(forward_product_of_others(x, axis)), forward_unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -419,9 +419,9 @@ cdef class StdBackward(Node):
         correction = self.correction
         y = saved_array(self, self.y, self.y_version, "y")
         keepdims = self.keepdims
-        residual = _subtract(x, _mean(x, axis, True))
-        divisor = _multiply(formulas.reduced_count(x_shape, axis, correction), _where(_equal(y, 0), 1e309, y))
-        grad_x = _multiply(residual, _unreduce(_divide(grad, divisor), x_shape, axis, keepdims))
+        residual = forward_subtract(x, forward_mean(x, axis, True))
+        divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), forward_where(forward_equal(y, 0), 1e309, y))
+        grad_x = forward_multiply(residual, forward_unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -475,7 +475,7 @@ cdef class SumBackward(Node):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        grad_x = _unreduce(grad, x_shape, axis, keepdims)
+        grad_x = forward_unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -507,7 +507,7 @@ cdef class UnreduceBackward(Node):
     cdef object apply(self, object grad):
         axis = self.axis
         keepdims = self.keepdims
-        grad_x = _sum(grad, axis, keepdims)
+        grad_x = forward_sum(grad, axis, keepdims)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -531,7 +531,7 @@ cdef class SumToBackward(Node):
 
     cdef object apply(self, object grad):
         x_shape = self.x_shape
-        grad_x = _broadcast_to(grad, x_shape)
+        grad_x = forward_broadcast_to(grad, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -561,9 +561,9 @@ cdef class VarBackward(Node):
         x_shape = self.x_shape
         correction = self.correction
         keepdims = self.keepdims
-        residual = _subtract(x, _mean(x, axis, True))
+        residual = forward_subtract(x, forward_mean(x, axis, True))
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
-        grad_x = _multiply(residual, _unreduce(_divide(grad, half_count), x_shape, axis, keepdims))
+        grad_x = forward_multiply(residual, forward_unreduce(forward_divide(grad, half_count), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):

@@ -6,7 +6,14 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport _conj, _cumsum, _linear_recurrence, _multiply, _reshape, _shift
+from gradspec.generated.kernels.forward cimport (
+    forward_conj,
+    forward_cumsum,
+    forward_linear_recurrence,
+    forward_multiply,
+    forward_reshape,
+    forward_shift,
+)
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
 
@@ -33,10 +40,10 @@ cdef class CumprodBackward(Node):
         x_shape = self.x_shape
         dim = 0 if axis is None else axis
         step = -1 if reverse else 1
-        factors = _reshape(x, y_shape)
-        before = _shift(y, step, dim, 1)
-        after = _linear_recurrence(_conj(_shift(factors, -step, dim, 0)), grad, dim, not reverse)
-        grad_x = _reshape(_multiply(_conj(before), after), x_shape)
+        factors = forward_reshape(x, y_shape)
+        before = forward_shift(y, step, dim, 1)
+        after = forward_linear_recurrence(forward_conj(forward_shift(factors, -step, dim, 0)), grad, dim, not reverse)
+        grad_x = forward_reshape(forward_multiply(forward_conj(before), after), x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -93,7 +100,7 @@ cdef class CumsumBackward(Node):
         axis = self.axis
         reverse = self.reverse
         x_shape = self.x_shape
-        grad_x = _reshape(_cumsum(grad, axis, not reverse), x_shape)
+        grad_x = forward_reshape(forward_cumsum(grad, axis, not reverse), x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -134,10 +141,10 @@ cdef class LinearRecurrenceBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         step = -1 if reverse else 1
         if self.needs(0):
-            before = _shift(y, step, axis, 0)
-        after = _linear_recurrence(_conj(_shift(a, -step, axis, 0)), grad, axis, not reverse)
+            before = forward_shift(y, step, axis, 0)
+        after = forward_linear_recurrence(forward_conj(forward_shift(a, -step, axis, 0)), grad, axis, not reverse)
         if self.needs(0):
-            grad_a = _multiply(_conj(before), after)
+            grad_a = forward_multiply(forward_conj(before), after)
         if self.needs(1):
             grad_b = after
         return grad_a, grad_b
@@ -189,7 +196,7 @@ cdef class ShiftBackward(Node):
     cdef object apply(self, object grad):
         n = self.n
         axis = self.axis
-        grad_x = _shift(grad, -n, axis, 0)
+        grad_x = forward_shift(grad, -n, axis, 0)
         return grad_x
 
     cdef object apply_recorded(self, object grad):

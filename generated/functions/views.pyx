@@ -8,17 +8,17 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
-    _diagonal,
-    _diagonal_backward,
-    _flip,
-    _mT,
-    _moveaxis,
-    _permute_dims,
-    _reshape,
-    _roll,
-    _rot90,
-    _squeeze,
-    _swapaxes,
+    forward_diagonal,
+    forward_diagonal_backward,
+    forward_flip,
+    forward_mT,
+    forward_moveaxis,
+    forward_permute_dims,
+    forward_reshape,
+    forward_roll,
+    forward_rot90,
+    forward_squeeze,
+    forward_swapaxes,
 )
 from gradspec.node cimport Node
 
@@ -50,7 +50,7 @@ cdef class DiagEmbedBackward(Node):
         offset = self.offset
         axis1 = self.axis1
         axis2 = self.axis2
-        grad_x = _diagonal(grad, offset, axis1, axis2)
+        grad_x = forward_diagonal(grad, offset, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -84,7 +84,7 @@ cdef class DiagonalBackward(Node):
         offset = self.offset
         axis1 = self.axis1
         axis2 = self.axis2
-        grad_x = _diagonal_backward(grad, x_shape, offset, axis1, axis2)
+        grad_x = forward_diagonal_backward(grad, x_shape, offset, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -120,7 +120,7 @@ cdef class DiagonalBackwardBackward(Node):
         offset = self.offset
         axis1 = self.axis1
         axis2 = self.axis2
-        grad_x = _diagonal(grad, offset, axis1, axis2)
+        grad_x = forward_diagonal(grad, offset, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -147,7 +147,7 @@ cdef class ExpandDimsBackward(Node):
 
     cdef object apply(self, object grad):
         axis = self.axis
-        grad_x = _squeeze(grad, axis)
+        grad_x = forward_squeeze(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -168,7 +168,7 @@ cdef class FlipBackward(Node):
 
     cdef object apply(self, object grad):
         axis = self.axis
-        grad_x = _flip(grad, axis)
+        grad_x = forward_flip(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -188,7 +188,7 @@ cdef class MTBackward(Node):
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = _mT(grad)
+        grad_x = forward_mT(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -204,7 +204,7 @@ cdef class MoveaxisBackward(Node):
     cdef object apply(self, object grad):
         destination = self.destination
         source = self.source
-        grad_x = _moveaxis(grad, destination, source)
+        grad_x = forward_moveaxis(grad, destination, source)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -228,7 +228,7 @@ cdef class PermuteDimsBackward(Node):
 
     cdef object apply(self, object grad):
         axes = self.axes
-        grad_x = _permute_dims(grad, formulas.inverse_permutation(axes))
+        grad_x = forward_permute_dims(grad, formulas.inverse_permutation(axes))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -249,7 +249,7 @@ cdef class ReshapeBackward(Node):
 
     cdef object apply(self, object grad):
         x_shape = self.x_shape
-        grad_x = _reshape(grad, x_shape)
+        grad_x = forward_reshape(grad, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -271,7 +271,7 @@ cdef class RollBackward(Node):
     cdef object apply(self, object grad):
         shift = self.shift
         axis = self.axis
-        grad_x = _roll(grad, formulas.opposite(shift), axis)
+        grad_x = forward_roll(grad, formulas.opposite(shift), axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -296,7 +296,7 @@ cdef class Rot90Backward(Node):
     cdef object apply(self, object grad):
         k = self.k
         axes = self.axes
-        grad_x = _rot90(grad, -k, axes)
+        grad_x = forward_rot90(grad, -k, axes)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -320,7 +320,7 @@ cdef class SqueezeBackward(Node):
 
     cdef object apply(self, object grad):
         x_shape = self.x_shape
-        grad_x = _reshape(grad, x_shape)
+        grad_x = forward_reshape(grad, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -342,7 +342,7 @@ cdef class SwapaxesBackward(Node):
     cdef object apply(self, object grad):
         axis1 = self.axis1
         axis2 = self.axis2
-        grad_x = _swapaxes(grad, axis1, axis2)
+        grad_x = forward_swapaxes(grad, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):

@@ -16,39 +16,39 @@ from gradspec.operand cimport dtype_of, ndim_of, shape_of
 cdef Ufunc absolute_ufunc = Ufunc(np.absolute, "absolute")
 
 
-cdef inline object _absolute(object x):
+cdef inline object forward_absolute(object x):
     return absolute_ufunc.unary(x)
 
 
 cdef Ufunc conj_ufunc = Ufunc(np.conjugate, "conj")
 
 
-cdef inline object _conj(object x):
+cdef inline object forward_conj(object x):
     return conj_ufunc.unary(x)
 
 
 cdef Ufunc cos_ufunc = Ufunc(np.cos, "cos")
 
 
-cdef inline object _cos(object x):
+cdef inline object forward_cos(object x):
     return cos_ufunc.unary(x)
 
 
 cdef Ufunc cosh_ufunc = Ufunc(np.cosh, "cosh")
 
 
-cdef inline object _cosh(object x):
+cdef inline object forward_cosh(object x):
     return cosh_ufunc.unary(x)
 
 
-cdef object _digamma(object x):
+cdef object forward_digamma(object x):
     try:
         return as_array(kernels.digamma(x))
     except Exception as error:
         raise explain(error, "digamma", x=x) from None
 
 
-cdef object _erfc(object x):
+cdef object forward_erfc(object x):
     try:
         return as_array(kernels.erfc(x))
     except Exception as error:
@@ -58,11 +58,11 @@ cdef object _erfc(object x):
 cdef Ufunc exp_ufunc = Ufunc(np.exp, "exp")
 
 
-cdef inline object _exp(object x):
+cdef inline object forward_exp(object x):
     return exp_ufunc.unary(x)
 
 
-cdef object _imag(object x):
+cdef object forward_imag(object x):
     try:
         return as_array(np.imag(x))
     except Exception as error:
@@ -72,39 +72,39 @@ cdef object _imag(object x):
 cdef Ufunc log_ufunc = Ufunc(np.log, "log")
 
 
-cdef inline object _log(object x):
+cdef inline object forward_log(object x):
     return log_ufunc.unary(x)
 
 
 cdef Ufunc negative_ufunc = Ufunc(np.negative, "negative")
 
 
-cdef inline object _negative(object x):
+cdef inline object forward_negative(object x):
     return negative_ufunc.unary(x)
 
 
-cdef object _polygamma(object n, object x):
+cdef object forward_polygamma(object n, object x):
     try:
         return as_array(kernels.polygamma(n, x))
     except Exception as error:
         raise explain(error, "polygamma", n=n, x=x) from None
 
 
-cdef object _real(object x):
+cdef object forward_real(object x):
     try:
         return as_array(np.real(x))
     except Exception as error:
         raise explain(error, "real", x=x) from None
 
 
-cdef object _rsqrt(object x):
+cdef object forward_rsqrt(object x):
     try:
         return as_array(1 / np.sqrt(x))
     except Exception as error:
         raise explain(error, "rsqrt", x=x) from None
 
 
-cdef object _sigmoid(object x):
+cdef object forward_sigmoid(object x):
     try:
         return as_array(kernels.sigmoid(x))
     except Exception as error:
@@ -114,18 +114,18 @@ cdef object _sigmoid(object x):
 cdef Ufunc sign_ufunc = Ufunc(np.sign, "sign")
 
 
-cdef inline object _sign(object x):
+cdef inline object forward_sign(object x):
     return sign_ufunc.unary(x)
 
 
 cdef Ufunc sin_ufunc = Ufunc(np.sin, "sin")
 
 
-cdef inline object _sin(object x):
+cdef inline object forward_sin(object x):
     return sin_ufunc.unary(x)
 
 
-cdef object _sinc_derivative(object x, object n):
+cdef object forward_sinc_derivative(object x, object n):
     try:
         return as_array(kernels.sinc(x, n))
     except Exception as error:
@@ -135,39 +135,39 @@ cdef object _sinc_derivative(object x, object n):
 cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
 
 
-cdef inline object _sinh(object x):
+cdef inline object forward_sinh(object x):
     return sinh_ufunc.unary(x)
 
 
 cdef Ufunc square_ufunc = Ufunc(np.square, "square")
 
 
-cdef inline object _square(object x):
+cdef inline object forward_square(object x):
     return square_ufunc.unary(x)
 
 
 cdef Ufunc tanh_ufunc = Ufunc(np.tanh, "tanh")
 
 
-cdef inline object _tanh(object x):
+cdef inline object forward_tanh(object x):
     return tanh_ufunc.unary(x)
 
 
 cdef Ufunc trunc_ufunc = Ufunc(np.trunc, "trunc")
 
 
-cdef inline object _trunc(object x):
+cdef inline object forward_trunc(object x):
     return trunc_ufunc.unary(x)
 
 
 cdef Ufunc add_ufunc = Ufunc(np.add, "add")
 
 
-cdef inline object _add(object a, object b):
+cdef inline object forward_add(object a, object b):
     return add_ufunc.binary(a, b)
 
 
-cdef object _clip(object x, object min, object max):
+cdef object forward_clip(object x, object min, object max):
     try:
         return as_array(np.clip(x, min, max))
     except Exception as error:
@@ -177,53 +177,53 @@ cdef object _clip(object x, object min, object max):
 cdef Ufunc copysign_ufunc = Ufunc(np.copysign, "copysign")
 
 
-cdef inline object _copysign(object a, object b):
+cdef inline object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
 
 
 cdef Ufunc divide_ufunc = Ufunc(np.divide, "divide")
 
 
-cdef inline object _divide(object a, object b):
+cdef inline object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
 
 
 cdef Ufunc floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
 
 
-cdef inline object _floor_divide(object a, object b):
+cdef inline object forward_floor_divide(object a, object b):
     return floor_divide_ufunc.binary(a, b)
 
 
 cdef Ufunc logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp")
 
 
-cdef inline object _logaddexp(object a, object b):
+cdef inline object forward_logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
 
 
 cdef Ufunc maximum_ufunc = Ufunc(np.maximum, "maximum")
 
 
-cdef inline object _maximum(object a, object b):
+cdef inline object forward_maximum(object a, object b):
     return maximum_ufunc.binary(a, b)
 
 
 cdef Ufunc multiply_ufunc = Ufunc(np.multiply, "multiply")
 
 
-cdef inline object _multiply(object a, object b):
+cdef inline object forward_multiply(object a, object b):
     return multiply_ufunc.binary(a, b)
 
 
 cdef Ufunc pow_ufunc = Ufunc(np.power, "pow")
 
 
-cdef inline object _pow(object a, object b):
+cdef inline object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
 
-cdef object _scaled_pow(object c, object a, object b):
+cdef object forward_scaled_pow(object c, object a, object b):
     try:
         return as_array(kernels.scaled_pow(c, a, b))
     except Exception as error:
@@ -233,18 +233,18 @@ cdef object _scaled_pow(object c, object a, object b):
 cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
 
 
-cdef inline object _subtract(object a, object b):
+cdef inline object forward_subtract(object a, object b):
     return subtract_ufunc.binary(a, b)
 
 
-cdef object _where(object mask, object a, object b):
+cdef object forward_where(object mask, object a, object b):
     try:
         return as_array(np.where(mask, a, b))
     except Exception as error:
         raise explain(error, "where", mask=mask, a=a, b=b) from None
 
 
-cdef object _xlogy(object a, object b):
+cdef object forward_xlogy(object a, object b):
     try:
         return as_array(kernels.xlogy(a, b))
     except Exception as error:
@@ -254,694 +254,694 @@ cdef object _xlogy(object a, object b):
 cdef Ufunc bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and")
 
 
-cdef inline object _bitwise_and(object a, object b):
+cdef inline object forward_bitwise_and(object a, object b):
     return bitwise_and_ufunc.binary(a, b)
 
 
 cdef Ufunc bitwise_invert_ufunc = Ufunc(np.invert, "bitwise_invert")
 
 
-cdef inline object _bitwise_invert(object x):
+cdef inline object forward_bitwise_invert(object x):
     return bitwise_invert_ufunc.unary(x)
 
 
 cdef Ufunc bitwise_or_ufunc = Ufunc(np.bitwise_or, "bitwise_or")
 
 
-cdef inline object _bitwise_or(object a, object b):
+cdef inline object forward_bitwise_or(object a, object b):
     return bitwise_or_ufunc.binary(a, b)
 
 
 cdef Ufunc equal_ufunc = Ufunc(np.equal, "equal")
 
 
-cdef inline object _equal(object a, object b):
+cdef inline object forward_equal(object a, object b):
     return equal_ufunc.binary(a, b)
 
 
 cdef Ufunc greater_ufunc = Ufunc(np.greater, "greater")
 
 
-cdef inline object _greater(object a, object b):
+cdef inline object forward_greater(object a, object b):
     return greater_ufunc.binary(a, b)
 
 
 cdef Ufunc greater_equal_ufunc = Ufunc(np.greater_equal, "greater_equal")
 
 
-cdef inline object _greater_equal(object a, object b):
+cdef inline object forward_greater_equal(object a, object b):
     return greater_equal_ufunc.binary(a, b)
 
 
 cdef Ufunc isfinite_ufunc = Ufunc(np.isfinite, "isfinite")
 
 
-cdef inline object _isfinite(object x):
+cdef inline object forward_isfinite(object x):
     return isfinite_ufunc.unary(x)
 
 
 cdef Ufunc isinf_ufunc = Ufunc(np.isinf, "isinf")
 
 
-cdef inline object _isinf(object x):
+cdef inline object forward_isinf(object x):
     return isinf_ufunc.unary(x)
 
 
 cdef Ufunc isnan_ufunc = Ufunc(np.isnan, "isnan")
 
 
-cdef inline object _isnan(object x):
+cdef inline object forward_isnan(object x):
     return isnan_ufunc.unary(x)
 
 
 cdef Ufunc less_ufunc = Ufunc(np.less, "less")
 
 
-cdef inline object _less(object a, object b):
+cdef inline object forward_less(object a, object b):
     return less_ufunc.binary(a, b)
 
 
-cdef object _euclidean_norm(object x, object axis, object keepdims):
+cdef object forward_euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
     except Exception as error:
         raise explain(error, "euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _logsumexp(object x, object axis, object keepdims):
+cdef object forward_logsumexp(object x, object axis, object keepdims):
     try:
         return as_array(kernels.logsumexp(x, axis, keepdims))
     except Exception as error:
         raise explain(error, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _max(object x, object axis, object keepdims):
+cdef object forward_max(object x, object axis, object keepdims):
     try:
         return as_array(np.max(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "max", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _mean(object x, object axis, object keepdims):
+cdef object forward_mean(object x, object axis, object keepdims):
     try:
         return as_array(np.mean(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "mean", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _min(object x, object axis, object keepdims):
+cdef object forward_min(object x, object axis, object keepdims):
     try:
         return as_array(np.min(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "min", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _nansum(object x, object axis, object keepdims):
-    return _sum(_where(_isnan(x), 0, x), axis, keepdims)
+cdef object forward_nansum(object x, object axis, object keepdims):
+    return forward_sum(forward_where(forward_isnan(x), 0, x), axis, keepdims)
 
 
-cdef object _power_norm(object x, object ord, object axis, object keepdims):
+cdef object forward_power_norm(object x, object ord, object axis, object keepdims):
     try:
         return as_array(kernels.power_norm(x, ord, axis, keepdims))
     except Exception as error:
         raise explain(error, "power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _prod(object x, object axis, object keepdims):
+cdef object forward_prod(object x, object axis, object keepdims):
     try:
         return as_array(np.prod(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "prod", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _product_of_others(object x, object axis):
+cdef object forward_product_of_others(object x, object axis):
     axes = formulas.axes_tuple(axis, ndim_of(x))
     if not axes:
-        return _ones_like(x, None)
+        return forward_ones_like(x, None)
     if not axes[1:]:
-        before = _shift(_cumprod(x, axes[0], False), 1, axes[0], 1)
-        after = _shift(_cumprod(x, axes[0], True), -1, axes[0], 1)
-        return _multiply(before, after)
-    return _multiply(_product_of_others(x, axes[:1]), _product_of_others(_prod(x, axes[:1], True), axes[1:]))
+        before = forward_shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
+        after = forward_shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
+        return forward_multiply(before, after)
+    return forward_multiply(forward_product_of_others(x, axes[:1]), forward_product_of_others(forward_prod(x, axes[:1], True), axes[1:]))
 
 
-cdef object _sum(object x, object axis, object keepdims):
+cdef object forward_sum(object x, object axis, object keepdims):
     try:
         return as_array(np.sum(x, axis=axis, keepdims=keepdims))
     except Exception as error:
         raise explain(error, "sum", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _unreduce(object x, object shape, object axis, object keepdims):
+cdef object forward_unreduce(object x, object shape, object axis, object keepdims):
     try:
         return as_array(kernels.unreduce(x, shape, axis, keepdims))
     except Exception as error:
         raise explain(error, "unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
 
 
-cdef object _vector_norm(object x, object ord, object axis, object keepdims):
-    return _euclidean_norm(x, axis, keepdims) if ord == 2 else _sum(_absolute(x if ord else _sign(x)), axis, keepdims) if ord == 1 or ord == 0 else _max(_absolute(x), axis, keepdims) if ord == 1e309 else _min(_absolute(x), axis, keepdims) if ord == -1e309 else _power_norm(x, ord, axis, keepdims)
+cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
+    return forward_euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward_power_norm(x, ord, axis, keepdims)
 
 
-cdef object _cumprod(object x, object axis, object reverse):
+cdef object forward_cumprod(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumprod(x, axis, reverse))
     except Exception as error:
         raise explain(error, "cumprod", x=x, axis=axis, reverse=reverse) from None
 
 
-cdef object _cumsum(object x, object axis, object reverse):
+cdef object forward_cumsum(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumsum(x, axis, reverse))
     except Exception as error:
         raise explain(error, "cumsum", x=x, axis=axis, reverse=reverse) from None
 
 
-cdef object _diff(object x, object n, object axis):
+cdef object forward_diff(object x, object n, object axis):
     if n == 0:
         return x
     later = formulas.slice_along(axis, 1, None)
     earlier = formulas.slice_along(axis, None, -1)
-    return _diff(_subtract(_getitem(x, later), _getitem(x, earlier)), n - 1, axis)
+    return forward_diff(forward_subtract(forward_getitem(x, later), forward_getitem(x, earlier)), n - 1, axis)
 
 
-cdef object _linear_recurrence(object a, object b, object axis, object reverse):
+cdef object forward_linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
     except Exception as error:
         raise explain(error, "linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
 
 
-cdef object _shift(object x, object n, object axis, object fill):
+cdef object forward_shift(object x, object n, object axis, object fill):
     try:
         return as_array(kernels.shift(x, n, axis, fill))
     except Exception as error:
         raise explain(error, "shift", x=x, n=n, axis=axis, fill=fill) from None
 
 
-cdef object _checkerboard(object x):
+cdef object forward_checkerboard(object x):
     try:
         return as_array(kernels.checkerboard(x))
     except Exception as error:
         raise explain(error, "checkerboard", x=x) from None
 
 
-cdef object _cofactor(object x):
+cdef object forward_cofactor(object x):
     try:
         return as_array(kernels.cofactor(x))
     except Exception as error:
         raise explain(error, "cofactor", x=x) from None
 
 
-cdef object _cofactor_hessian(object x, object s, object t):
-    return _checkerboard(_sum(_multiply(_cofactor_jvp(_minors(x), _minors(s)), _minors(t)), (-2, -1), False))
+cdef object forward_cofactor_hessian(object x, object s, object t):
+    return forward_checkerboard(forward_sum(forward_multiply(forward_cofactor_jvp(forward_minors(x), forward_minors(s)), forward_minors(t)), (-2, -1), False))
 
 
-cdef object _cofactor_jvp(object x, object t):
+cdef object forward_cofactor_jvp(object x, object t):
     try:
         return as_array(kernels.cofactor_jvp(x, t))
     except Exception as error:
         raise explain(error, "cofactor_jvp", x=x, t=t) from None
 
 
-cdef object _cross(object a, object b, object axis):
+cdef object forward_cross(object a, object b, object axis):
     try:
         return as_array(np.linalg.cross(a, b, axis=axis))
     except Exception as error:
         raise explain(error, "cross", a=a, b=b, axis=axis) from None
 
 
-cdef object _eigh(object x):
+cdef object forward_eigh(object x):
     try:
         return as_array(kernels.eigh(x))
     except Exception as error:
         raise explain(error, "eigh", x=x) from None
 
 
-cdef object _einsum_fold(object steps, object x, object operands):
-    return x if not steps else _einsum_fold(steps[2:], _einsum_pair(steps[1], x, _einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+cdef object forward_einsum_fold(object steps, object x, object operands):
+    return x if not steps else forward_einsum_fold(steps[2:], forward_einsum_pair(steps[1], x, forward_einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
 
 
-cdef object _einsum_pair(object subscripts, object a, object b):
+cdef object forward_einsum_pair(object subscripts, object a, object b):
     try:
         return as_array(kernels.einsum_pair(subscripts, a, b))
     except Exception as error:
         raise explain(error, "einsum_pair", subscripts=subscripts, a=a, b=b) from None
 
 
-cdef object _einsum_single(object x, object subscripts):
+cdef object forward_einsum_single(object x, object subscripts):
     try:
         return as_array(kernels.einsum_single(subscripts, x))
     except Exception as error:
         raise explain(error, "einsum_single", x=x, subscripts=subscripts) from None
 
 
-cdef object _einsum_single_backward(object x, object subscripts, object shape):
+cdef object forward_einsum_single_backward(object x, object subscripts, object shape):
     try:
         return as_array(kernels.einsum_single_backward(x, subscripts, shape))
     except Exception as error:
         raise explain(error, "einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
 
-cdef object _hermitian_part(object x):
-    return _divide(_add(x, _mH(x)), 2)
+cdef object forward_hermitian_part(object x):
+    return forward_divide(forward_add(x, forward_mH(x)), 2)
 
 
-cdef object _inv(object x):
+cdef object forward_inv(object x):
     try:
         return as_array(np.linalg.inv(x))
     except Exception as error:
         raise explain(error, "inv", x=x) from None
 
 
-cdef object _lower_half(object x):
-    return _divide(_add(_tril(x, 0), _tril(x, -1)), 2)
+cdef object forward_lower_half(object x):
+    return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
 
 
-cdef object _matmul(object a, object b):
+cdef object forward_matmul(object a, object b):
     try:
         return as_array(np.matmul(a, b))
     except Exception as error:
         raise explain(error, "matmul", a=a, b=b) from None
 
 
-cdef object _matrix_power(object x, object n):
-    return _matrix_power(_inv(x), -n) if n < 0 else x if n == 1 else _matmul(x, _matrix_power(x, n - 1)) if n % 2 else _matrix_power(_matmul(x, x), n // 2) if n else _broadcast_to(_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
+cdef object forward_matrix_power(object x, object n):
+    return forward_matrix_power(forward_inv(x), -n) if n < 0 else x if n == 1 else forward_matmul(x, forward_matrix_power(x, n - 1)) if n % 2 else forward_matrix_power(forward_matmul(x, x), n // 2) if n else forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
 
 
-cdef object _minors(object x):
+cdef object forward_minors(object x):
     try:
         return as_array(kernels.minors(x))
     except Exception as error:
         raise explain(error, "minors", x=x) from None
 
 
-cdef object _minors_backward(object x):
+cdef object forward_minors_backward(object x):
     try:
         return as_array(kernels.minors_backward(x))
     except Exception as error:
         raise explain(error, "minors_backward", x=x) from None
 
 
-cdef object _phase_turn_backward(object x, object vectors):
-    rows = _pivots(vectors)
-    return _take_along_axis_backward(_divide(_subtract(x, _conj(x)), _multiply(2, _take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
+cdef object forward_phase_turn_backward(object x, object vectors):
+    rows = forward_pivots(vectors)
+    return forward_take_along_axis_backward(forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
 
 
-cdef object _pivots(object x):
+cdef object forward_pivots(object x):
     try:
         return as_array(kernels.pivots(x))
     except Exception as error:
         raise explain(error, "pivots", x=x) from None
 
 
-cdef object _reciprocal_gaps(object values):
-    gap = _subtract(_expand_dims(values, -2), _expand_dims(values, -1))
-    return _where(_equal(gap, 0), 0, _divide(1, _where(_equal(gap, 0), 1, gap)))
+cdef object forward_reciprocal_gaps(object values):
+    gap = forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1))
+    return forward_where(forward_equal(gap, 0), 0, forward_divide(1, forward_where(forward_equal(gap, 0), 1, gap)))
 
 
-cdef object _slogdet(object x):
+cdef object forward_slogdet(object x):
     try:
         return as_array(np.linalg.slogdet(x))
     except Exception as error:
         raise explain(error, "slogdet", x=x) from None
 
 
-cdef object _solve_columns(object a, object b):
+cdef object forward_solve_columns(object a, object b):
     try:
         return as_array(np.linalg.solve(a, b))
     except Exception as error:
         raise explain(error, "solve_columns", a=a, b=b) from None
 
 
-cdef object _solve_triangular(object a, object b, object lower, object unit_diagonal):
+cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
     try:
         return as_array(kernels.solve_triangular(a, b, lower, unit_diagonal))
     except Exception as error:
         raise explain(error, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
 
 
-cdef object _svd(object x, object full_matrices):
+cdef object forward_svd(object x, object full_matrices):
     try:
         return as_array(kernels.svd(x, full_matrices))
     except Exception as error:
         raise explain(error, "svd", x=x, full_matrices=full_matrices) from None
 
 
-cdef object _tensordot(object a, object b, object axes):
+cdef object forward_tensordot(object a, object b, object axes):
     try:
         return as_array(np.tensordot(a, b, axes))
     except Exception as error:
         raise explain(error, "tensordot", a=a, b=b, axes=axes) from None
 
 
-cdef object _triangle(object x, object lower, object strict):
-    return _tril(x, -1 if strict else 0) if lower else _triu(x, 1 if strict else 0)
+cdef object forward_triangle(object x, object lower, object strict):
+    return forward_tril(x, -1 if strict else 0) if lower else forward_triu(x, 1 if strict else 0)
 
 
-cdef object _tril(object x, object k):
+cdef object forward_tril(object x, object k):
     try:
         return as_array(np.tril(x, k))
     except Exception as error:
         raise explain(error, "tril", x=x, k=k) from None
 
 
-cdef object _triu(object x, object k):
+cdef object forward_triu(object x, object k):
     try:
         return as_array(np.triu(x, k))
     except Exception as error:
         raise explain(error, "triu", x=x, k=k) from None
 
 
-cdef object _vecdot(object a, object b, object axis):
+cdef object forward_vecdot(object a, object b, object axis):
     try:
         return as_array(np.vecdot(a, b, axis=axis))
     except Exception as error:
         raise explain(error, "vecdot", a=a, b=b, axis=axis) from None
 
 
-cdef object _broadcast_to(object x, object shape):
+cdef object forward_broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))
     except Exception as error:
         raise explain(error, "broadcast_to", x=x, shape=shape) from None
 
 
-cdef object _diag_embed(object x, object offset, object axis1, object axis2):
+cdef object forward_diag_embed(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diag_embed(x, offset, axis1, axis2))
     except Exception as error:
         raise explain(error, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
-cdef object _diagonal(object x, object offset, object axis1, object axis2):
+cdef object forward_diagonal(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal(x, offset, axis1, axis2))
     except Exception as error:
         raise explain(error, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
-cdef object _diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
+cdef object forward_diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
     except Exception as error:
         raise explain(error, "diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
-cdef object _expand_dims(object x, object axis):
+cdef object forward_expand_dims(object x, object axis):
     try:
         return as_array(np.expand_dims(x, axis))
     except Exception as error:
         raise explain(error, "expand_dims", x=x, axis=axis) from None
 
 
-cdef object _flip(object x, object axis):
+cdef object forward_flip(object x, object axis):
     try:
         return as_array(np.flip(x, axis))
     except Exception as error:
         raise explain(error, "flip", x=x, axis=axis) from None
 
 
-cdef object _mH(object x):
-    return _conj(_mT(x)) if formulas.is_complex(dtype_of(x)) else _mT(x)
+cdef object forward_mH(object x):
+    return forward_conj(forward_mT(x)) if formulas.is_complex(dtype_of(x)) else forward_mT(x)
 
 
-cdef object _mT(object x):
+cdef object forward_mT(object x):
     try:
         return as_array(np.swapaxes(x, -2, -1))
     except Exception as error:
         raise explain(error, "mT", x=x) from None
 
 
-cdef object _moveaxis(object x, object source, object destination):
+cdef object forward_moveaxis(object x, object source, object destination):
     try:
         return as_array(np.moveaxis(x, source, destination))
     except Exception as error:
         raise explain(error, "moveaxis", x=x, source=source, destination=destination) from None
 
 
-cdef object _permute_dims(object x, object axes):
+cdef object forward_permute_dims(object x, object axes):
     try:
         return as_array(np.transpose(x, axes))
     except Exception as error:
         raise explain(error, "permute_dims", x=x, axes=axes) from None
 
 
-cdef object _ravel(object x):
-    return _reshape(x, (-1,))
+cdef object forward_ravel(object x):
+    return forward_reshape(x, (-1,))
 
 
-cdef object _reshape(object x, object shape):
+cdef object forward_reshape(object x, object shape):
     try:
         return as_array(np.reshape(x, shape))
     except Exception as error:
         raise explain(error, "reshape", x=x, shape=shape) from None
 
 
-cdef object _roll(object x, object shift, object axis):
+cdef object forward_roll(object x, object shift, object axis):
     try:
         return as_array(np.roll(x, shift, axis))
     except Exception as error:
         raise explain(error, "roll", x=x, shift=shift, axis=axis) from None
 
 
-cdef object _rot90(object x, object k, object axes):
+cdef object forward_rot90(object x, object k, object axes):
     try:
         return as_array(np.rot90(x, k, axes))
     except Exception as error:
         raise explain(error, "rot90", x=x, k=k, axes=axes) from None
 
 
-cdef object _squeeze(object x, object axis):
+cdef object forward_squeeze(object x, object axis):
     try:
         return as_array(np.squeeze(x, axis))
     except Exception as error:
         raise explain(error, "squeeze", x=x, axis=axis) from None
 
 
-cdef object _swapaxes(object x, object axis1, object axis2):
+cdef object forward_swapaxes(object x, object axis1, object axis2):
     try:
         return as_array(np.swapaxes(x, axis1, axis2))
     except Exception as error:
         raise explain(error, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
 
 
-cdef object _gather(object x, object axis, object indices):
+cdef object forward_gather(object x, object axis, object indices):
     try:
         return as_array(kernels.gather(x, axis, indices))
     except Exception as error:
         raise explain(error, "gather", x=x, axis=axis, indices=indices) from None
 
 
-cdef object _getitem(object x, object index):
+cdef object forward_getitem(object x, object index):
     try:
         return as_array(kernels.getitem(x, index))
     except Exception as error:
         raise explain(error, "getitem", x=x, index=index) from None
 
 
-cdef object _getitem_backward(object x, object index, object shape):
+cdef object forward_getitem_backward(object x, object index, object shape):
     try:
         return as_array(kernels.getitem_backward(x, index, shape))
     except Exception as error:
         raise explain(error, "getitem_backward", x=x, index=index, shape=shape) from None
 
 
-cdef object _index_put(object x, object index, object value):
+cdef object forward_index_put(object x, object index, object value):
     try:
         return as_array(kernels.index_put(x, index, value))
     except Exception as error:
         raise explain(error, "index_put", x=x, index=index, value=value) from None
 
 
-cdef object _index_put_backward(object x, object index, object shape):
+cdef object forward_index_put_backward(object x, object index, object shape):
     try:
         return as_array(kernels.index_put_backward(x, index, shape))
     except Exception as error:
         raise explain(error, "index_put_backward", x=x, index=index, shape=shape) from None
 
 
-cdef object _masked_fill(object x, object mask, object value):
+cdef object forward_masked_fill(object x, object mask, object value):
     try:
         return as_array(np.where(mask, value, x))
     except Exception as error:
         raise explain(error, "masked_fill", x=x, mask=mask, value=value) from None
 
 
-cdef object _scatter_add(object x, object axis, object indices, object source):
+cdef object forward_scatter_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter_add(x, axis, indices, source))
     except Exception as error:
         raise explain(error, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
 
 
-cdef object _take(object x, object indices, object axis):
+cdef object forward_take(object x, object indices, object axis):
     try:
         return as_array(np.take(x, indices, axis))
     except Exception as error:
         raise explain(error, "take", x=x, indices=indices, axis=axis) from None
 
 
-cdef object _take_backward(object x, object indices, object shape, object axis):
+cdef object forward_take_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_backward(x, indices, shape, axis))
     except Exception as error:
         raise explain(error, "take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
-cdef object _take_along_axis(object x, object indices, object axis):
+cdef object forward_take_along_axis(object x, object indices, object axis):
     try:
         return as_array(np.take_along_axis(x, indices, axis))
     except Exception as error:
         raise explain(error, "take_along_axis", x=x, indices=indices, axis=axis) from None
 
 
-cdef object _take_along_axis_backward(object x, object indices, object shape, object axis):
+cdef object forward_take_along_axis_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
     except Exception as error:
         raise explain(error, "take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
-cdef object _concat(object arrays, object axis):
+cdef object forward_concat(object arrays, object axis):
     try:
         return as_array(np.concatenate(arrays, axis))
     except Exception as error:
         raise explain(error, "concat", arrays=arrays, axis=axis) from None
 
 
-cdef object _concat_backward(object x, object shapes, object axis):
+cdef object forward_concat_backward(object x, object shapes, object axis):
     try:
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error:
         raise explain(error, "concat_backward", x=x, shapes=shapes, axis=axis) from None
 
 
-cdef object _pad(object x, object pad_width, object mode, object constant_values):
+cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
     try:
         return as_array(kernels.pad(x, pad_width, mode, constant_values))
     except Exception as error:
         raise explain(error, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
 
 
-cdef object _pad_backward(object x, object shape, object pad_width, object mode):
+cdef object forward_pad_backward(object x, object shape, object pad_width, object mode):
     try:
         return as_array(kernels.pad_backward(x, shape, pad_width, mode))
     except Exception as error:
         raise explain(error, "pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
 
 
-cdef object _repeat(object x, object repeats, object axis):
+cdef object forward_repeat(object x, object repeats, object axis):
     try:
         return as_array(np.repeat(x, repeats, axis))
     except Exception as error:
         raise explain(error, "repeat", x=x, repeats=repeats, axis=axis) from None
 
 
-cdef object _repeat_backward(object x, object shape, object repeats, object axis):
+cdef object forward_repeat_backward(object x, object shape, object repeats, object axis):
     try:
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
     except Exception as error:
         raise explain(error, "repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
 
 
-cdef object _stack(object arrays, object axis):
+cdef object forward_stack(object arrays, object axis):
     try:
         return as_array(np.stack(arrays, axis))
     except Exception as error:
         raise explain(error, "stack", arrays=arrays, axis=axis) from None
 
 
-cdef object _unstack(object x, object axis):
+cdef object forward_unstack(object x, object axis):
     try:
         return as_array(kernels.unstack(x, axis))
     except Exception as error:
         raise explain(error, "unstack", x=x, axis=axis) from None
 
 
-cdef object _argsort(object x, object axis, object descending, object stable):
+cdef object forward_argsort(object x, object axis, object descending, object stable):
     try:
         return as_array(kernels.argsort(x, axis, descending, stable))
     except Exception as error:
         raise explain(error, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 
-cdef object _elu(object x, object alpha):
+cdef object forward_elu(object x, object alpha):
     try:
-        return as_array(np.where(_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
+        return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
     except Exception as error:
         raise explain(error, "elu", x=x, alpha=alpha) from None
 
 
-cdef object _softmax(object x, object axis):
+cdef object forward_softmax(object x, object axis):
     try:
         return as_array(kernels.softmax(x, axis))
     except Exception as error:
         raise explain(error, "softmax", x=x, axis=axis) from None
 
 
-cdef object _huber_loss(object x, object target, object reduction, object delta):
-    error = _subtract(x, target)
-    near = _clip(error, -delta, delta)
-    return _reduce_loss(_multiply(near, _subtract(error, _divide(near, 2))), reduction)
+cdef object forward_huber_loss(object x, object target, object reduction, object delta):
+    error = forward_subtract(x, target)
+    near = forward_clip(error, -delta, delta)
+    return forward_reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
 
 
-cdef object _l1_loss(object x, object target, object reduction):
-    return _reduce_loss(_absolute(_subtract(x, target)), reduction)
+cdef object forward_l1_loss(object x, object target, object reduction):
+    return forward_reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
 
 
-cdef object _pick(object x, object indices, object axis):
+cdef object forward_pick(object x, object indices, object axis):
     try:
         return as_array(kernels.pick(x, indices, axis))
     except Exception as error:
         raise explain(error, "pick", x=x, indices=indices, axis=axis) from None
 
 
-cdef object _unpick(object x, object indices, object shape, object axis):
+cdef object forward_unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
     except Exception as error:
         raise explain(error, "unpick", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
-cdef object _reduce_loss(object x, object reduction):
+cdef object forward_reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
     if kind == 'mean':
-        return _mean(x, None, False)
+        return forward_mean(x, None, False)
     if kind == 'sum':
-        return _sum(x, None, False)
+        return forward_sum(x, None, False)
     return x
 
 
-cdef object _astype(object x, object dtype):
+cdef object forward_astype(object x, object dtype):
     try:
         return as_array(np.array(x, dtype))
     except Exception as error:
         raise explain(error, "astype", x=x, dtype=dtype) from None
 
 
-cdef object _eye(object n_rows, object n_cols, object k, object dtype):
+cdef object forward_eye(object n_rows, object n_cols, object k, object dtype):
     try:
         return as_array(np.eye(n_rows, n_cols, k, dtype))
     except Exception as error:
         raise explain(error, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
 
 
-cdef object _ones_like(object x, object dtype):
+cdef object forward_ones_like(object x, object dtype):
     try:
         return as_array(np.ones_like(x, dtype=dtype))
     except Exception as error:
         raise explain(error, "ones_like", x=x, dtype=dtype) from None
 
 
-cdef object _zeros(object shape, object dtype):
+cdef object forward_zeros(object shape, object dtype):
     try:
         return as_array(np.zeros(shape, dtype))
     except Exception as error:
         raise explain(error, "zeros", shape=shape, dtype=dtype) from None
 
 
-cdef object _zeros_like(object x, object dtype):
+cdef object forward_zeros_like(object x, object dtype):
     try:
         return as_array(np.zeros_like(x, dtype=dtype))
     except Exception as error:

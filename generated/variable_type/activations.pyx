@@ -13,17 +13,17 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport (
-    _absolute,
-    _add,
-    _clip,
-    _divide,
-    _greater,
-    _logaddexp,
-    _multiply,
-    _negative,
-    _subtract,
-    _tanh,
-    _where,
+    forward_absolute,
+    forward_add,
+    forward_clip,
+    forward_divide,
+    forward_greater,
+    forward_logaddexp,
+    forward_multiply,
+    forward_negative,
+    forward_subtract,
+    forward_tanh,
+    forward_where,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward,
@@ -44,9 +44,9 @@ from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, copy_into, overwrite, writable
 
 
-cdef object _celu(object x, object alpha):
+cdef object forward_celu(object x, object alpha):
     try:
-        return as_array(np.where(_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) / alpha)))
+        return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) / alpha)))
     except Exception as error:
         raise explain(error, "celu", x=x, alpha=alpha) from None
 
@@ -66,7 +66,7 @@ cdef object op_celu(object x, object alpha):
         node.x = save_input(state, x, &node.x_version)
         node.alpha = alpha
 
-    y = wrap_forward(_celu(array_of(x), alpha))
+    y = wrap_forward(forward_celu(array_of(x), alpha))
 
     if node is not None:
         set_history(y, node, 0)
@@ -98,7 +98,7 @@ cdef object op_celu_(object x, object alpha):
     check_inplace(state, written, recording, "celu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_celu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "celu_")
-    copy_into(written.array, _celu(array_of(x), alpha), "celu_")
+    copy_into(written.array, forward_celu(array_of(x), alpha), "celu_")
     written.bump()
     return written
 
@@ -111,9 +111,9 @@ def celu(x, alpha=1.0):
     return op_celu(x, alpha)
 
 
-cdef object _elu(object x, object alpha):
+cdef object forward_elu(object x, object alpha):
     try:
-        return as_array(np.where(_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
+        return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
     except Exception as error:
         raise explain(error, "elu", x=x, alpha=alpha) from None
 
@@ -133,7 +133,7 @@ cdef object op_elu(object x, object alpha):
         node.x = save_input(state, x, &node.x_version)
         node.alpha = alpha
 
-    y = wrap_forward(_elu(array_of(x), alpha))
+    y = wrap_forward(forward_elu(array_of(x), alpha))
 
     if node is not None:
         set_history(y, node, 0)
@@ -165,7 +165,7 @@ cdef object op_elu_(object x, object alpha):
     check_inplace(state, written, recording, "elu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_elu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "elu_")
-    copy_into(written.array, _elu(array_of(x), alpha), "elu_")
+    copy_into(written.array, forward_elu(array_of(x), alpha), "elu_")
     written.bump()
     return written
 
@@ -178,7 +178,7 @@ def elu(x, alpha=1.0):
     return op_elu(x, alpha)
 
 
-cdef object _gelu(object x, object approximate):
+cdef object forward_gelu(object x, object approximate):
     try:
         return as_array(kernels.gelu(x, approximate))
     except Exception as error:
@@ -199,7 +199,7 @@ cdef object op_gelu(object x, object approximate):
         node.x = save_input(state, x, &node.x_version)
         node.approximate = approximate
 
-    y = wrap_forward(_gelu(array_of(x), approximate))
+    y = wrap_forward(forward_gelu(array_of(x), approximate))
 
     if node is not None:
         set_history(y, node, 0)
@@ -232,7 +232,7 @@ cdef object op_gelu_(object x, object approximate):
     check_inplace(state, written, recording, "gelu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_gelu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), approximate), "gelu_")
-    copy_into(written.array, _gelu(array_of(x), approximate), "gelu_")
+    copy_into(written.array, forward_gelu(array_of(x), approximate), "gelu_")
     written.bump()
     return written
 
@@ -250,8 +250,8 @@ def gelu(x, approximate='none'):
     return op_gelu(x, approximate)
 
 
-cdef object _hardshrink(object x, object lambd):
-    return _where(_greater(_absolute(x), lambd), x, 0)
+cdef object forward_hardshrink(object x, object lambd):
+    return forward_where(forward_greater(forward_absolute(x), lambd), x, 0)
 
 
 cdef object op_hardshrink(object x, object lambd):
@@ -261,7 +261,7 @@ cdef object op_hardshrink(object x, object lambd):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.where(ops.absolute(x) > lambd, x, 0)
-    return wrap_forward(_hardshrink(array_of(x), lambd))
+    return wrap_forward(forward_hardshrink(array_of(x), lambd))
 
 
 cdef object op_hardshrink_(object x, object lambd):
@@ -273,7 +273,7 @@ cdef object op_hardshrink_(object x, object lambd):
     check_inplace(state, written, recording, "hardshrink_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_hardshrink(before(written, True), lambd), "hardshrink_")
-    copy_into(written.array, _hardshrink(array_of(x), lambd), "hardshrink_")
+    copy_into(written.array, forward_hardshrink(array_of(x), lambd), "hardshrink_")
     written.bump()
     return written
 
@@ -286,8 +286,8 @@ def hardshrink(x, lambd=0.5):
     return op_hardshrink(x, lambd)
 
 
-cdef object _hardsigmoid(object x):
-    return _divide(_clip(_add(x, 3), 0, 6), 6)
+cdef object forward_hardsigmoid(object x):
+    return forward_divide(forward_clip(forward_add(x, 3), 0, 6), 6)
 
 
 cdef object op_hardsigmoid(object x):
@@ -296,7 +296,7 @@ cdef object op_hardsigmoid(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.clip(x + 3, 0, 6) / 6
-    return wrap_forward(_hardsigmoid(array_of(x)))
+    return wrap_forward(forward_hardsigmoid(array_of(x)))
 
 
 cdef object op_hardsigmoid_(object x):
@@ -307,7 +307,7 @@ cdef object op_hardsigmoid_(object x):
     check_inplace(state, written, recording, "hardsigmoid_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_hardsigmoid(before(written, True)), "hardsigmoid_")
-    copy_into(written.array, _hardsigmoid(array_of(x)), "hardsigmoid_")
+    copy_into(written.array, forward_hardsigmoid(array_of(x)), "hardsigmoid_")
     written.bump()
     return written
 
@@ -320,8 +320,8 @@ def hardsigmoid(x):
     return op_hardsigmoid(x)
 
 
-cdef object _hardswish(object x):
-    return _divide(_multiply(x, _clip(_add(x, 3), 0, 6)), 6)
+cdef object forward_hardswish(object x):
+    return forward_divide(forward_multiply(x, forward_clip(forward_add(x, 3), 0, 6)), 6)
 
 
 cdef object op_hardswish(object x):
@@ -330,7 +330,7 @@ cdef object op_hardswish(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x * ops.clip(x + 3, 0, 6) / 6
-    return wrap_forward(_hardswish(array_of(x)))
+    return wrap_forward(forward_hardswish(array_of(x)))
 
 
 cdef object op_hardswish_(object x):
@@ -341,7 +341,7 @@ cdef object op_hardswish_(object x):
     check_inplace(state, written, recording, "hardswish_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_hardswish(before(written, True)), "hardswish_")
-    copy_into(written.array, _hardswish(array_of(x)), "hardswish_")
+    copy_into(written.array, forward_hardswish(array_of(x)), "hardswish_")
     written.bump()
     return written
 
@@ -354,8 +354,8 @@ def hardswish(x):
     return op_hardswish(x)
 
 
-cdef object _hardtanh(object x, object min_val, object max_val):
-    return _clip(x, min_val, max_val)
+cdef object forward_hardtanh(object x, object min_val, object max_val):
+    return forward_clip(x, min_val, max_val)
 
 
 cdef object op_hardtanh(object x, object min_val, object max_val):
@@ -366,7 +366,7 @@ cdef object op_hardtanh(object x, object min_val, object max_val):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.clip(x, min_val, max_val)
-    return wrap_forward(_hardtanh(array_of(x), min_val, max_val))
+    return wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
 
 
 cdef object op_hardtanh_(object x, object min_val, object max_val):
@@ -379,7 +379,7 @@ cdef object op_hardtanh_(object x, object min_val, object max_val):
     check_inplace(state, written, recording, "hardtanh_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_hardtanh(before(written, True), min_val, max_val), "hardtanh_")
-    copy_into(written.array, _hardtanh(array_of(x), min_val, max_val), "hardtanh_")
+    copy_into(written.array, forward_hardtanh(array_of(x), min_val, max_val), "hardtanh_")
     written.bump()
     return written
 
@@ -392,9 +392,9 @@ def hardtanh(x, min_val=-1.0, max_val=1.0):
     return op_hardtanh(x, min_val, max_val)
 
 
-cdef object _leaky_relu(object x, object negative_slope):
+cdef object forward_leaky_relu(object x, object negative_slope):
     try:
-        return as_array(np.where(_greater(x, 0), x, _multiply(negative_slope, x)))
+        return as_array(np.where(forward_greater(x, 0), x, forward_multiply(negative_slope, x)))
     except Exception as error:
         raise explain(error, "leaky_relu", x=x, negative_slope=negative_slope) from None
 
@@ -414,7 +414,7 @@ cdef object op_leaky_relu(object x, object negative_slope):
         node.x = save_input(state, x, &node.x_version)
         node.negative_slope = negative_slope
 
-    y = wrap_forward(_leaky_relu(array_of(x), negative_slope))
+    y = wrap_forward(forward_leaky_relu(array_of(x), negative_slope))
 
     if node is not None:
         set_history(y, node, 0)
@@ -444,7 +444,7 @@ cdef object op_leaky_relu_(object x, object negative_slope):
     check_inplace(state, written, recording, "leaky_relu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_leaky_relu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), negative_slope), "leaky_relu_")
-    copy_into(written.array, _leaky_relu(array_of(x), negative_slope), "leaky_relu_")
+    copy_into(written.array, forward_leaky_relu(array_of(x), negative_slope), "leaky_relu_")
     written.bump()
     return written
 
@@ -457,8 +457,8 @@ def leaky_relu(x, negative_slope=0.01):
     return op_leaky_relu(x, negative_slope)
 
 
-cdef object _log_sigmoid(object x):
-    return _negative(_logaddexp(0, _negative(x)))
+cdef object forward_log_sigmoid(object x):
+    return forward_negative(forward_logaddexp(0, forward_negative(x)))
 
 
 cdef object op_log_sigmoid(object x):
@@ -467,7 +467,7 @@ cdef object op_log_sigmoid(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return -ops.logaddexp(0, -x)
-    return wrap_forward(_log_sigmoid(array_of(x)))
+    return wrap_forward(forward_log_sigmoid(array_of(x)))
 
 
 cdef object op_log_sigmoid_(object x):
@@ -478,7 +478,7 @@ cdef object op_log_sigmoid_(object x):
     check_inplace(state, written, recording, "log_sigmoid_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_log_sigmoid(before(written, True)), "log_sigmoid_")
-    copy_into(written.array, _log_sigmoid(array_of(x)), "log_sigmoid_")
+    copy_into(written.array, forward_log_sigmoid(array_of(x)), "log_sigmoid_")
     written.bump()
     return written
 
@@ -491,8 +491,8 @@ def log_sigmoid(x):
     return op_log_sigmoid(x)
 
 
-cdef object _mish(object x):
-    return _multiply(x, _tanh(_logaddexp(0, x)))
+cdef object forward_mish(object x):
+    return forward_multiply(x, forward_tanh(forward_logaddexp(0, x)))
 
 
 cdef object op_mish(object x):
@@ -501,7 +501,7 @@ cdef object op_mish(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x * ops.tanh(ops.logaddexp(0, x))
-    return wrap_forward(_mish(array_of(x)))
+    return wrap_forward(forward_mish(array_of(x)))
 
 
 cdef object op_mish_(object x):
@@ -512,7 +512,7 @@ cdef object op_mish_(object x):
     check_inplace(state, written, recording, "mish_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_mish(before(written, True)), "mish_")
-    copy_into(written.array, _mish(array_of(x)), "mish_")
+    copy_into(written.array, forward_mish(array_of(x)), "mish_")
     written.bump()
     return written
 
@@ -525,7 +525,7 @@ def mish(x):
     return op_mish(x)
 
 
-cdef object _relu(object x):
+cdef object forward_relu(object x):
     try:
         return as_array(np.maximum(x, 0))
     except Exception as error:
@@ -544,7 +544,7 @@ cdef object op_relu(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_relu(array_of(x)))
+    y = wrap_forward(forward_relu(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -574,7 +574,7 @@ cdef object op_relu_(object x):
     check_inplace(state, written, recording, "relu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_relu(before(written, False)), "relu_")
-    copy_into(written.array, _relu(array_of(x)), "relu_")
+    copy_into(written.array, forward_relu(array_of(x)), "relu_")
     written.bump()
     return written
 
@@ -587,8 +587,8 @@ def relu(x):
     return op_relu(x)
 
 
-cdef object _relu6(object x):
-    return _clip(x, 0, 6)
+cdef object forward_relu6(object x):
+    return forward_clip(x, 0, 6)
 
 
 cdef object op_relu6(object x):
@@ -597,7 +597,7 @@ cdef object op_relu6(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.clip(x, 0, 6)
-    return wrap_forward(_relu6(array_of(x)))
+    return wrap_forward(forward_relu6(array_of(x)))
 
 
 cdef object op_relu6_(object x):
@@ -608,7 +608,7 @@ cdef object op_relu6_(object x):
     check_inplace(state, written, recording, "relu6_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_relu6(before(written, True)), "relu6_")
-    copy_into(written.array, _relu6(array_of(x)), "relu6_")
+    copy_into(written.array, forward_relu6(array_of(x)), "relu6_")
     written.bump()
     return written
 
@@ -621,8 +621,8 @@ def relu6(x):
     return op_relu6(x)
 
 
-cdef object _selu(object x):
-    return _multiply(1.0507009873554805, _elu(x, 1.6732632423543772))
+cdef object forward_selu(object x):
+    return forward_multiply(1.0507009873554805, forward_elu(x, 1.6732632423543772))
 
 
 cdef object op_selu(object x):
@@ -631,7 +631,7 @@ cdef object op_selu(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
-    return wrap_forward(_selu(array_of(x)))
+    return wrap_forward(forward_selu(array_of(x)))
 
 
 cdef object op_selu_(object x):
@@ -642,7 +642,7 @@ cdef object op_selu_(object x):
     check_inplace(state, written, recording, "selu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_selu(before(written, True)), "selu_")
-    copy_into(written.array, _selu(array_of(x)), "selu_")
+    copy_into(written.array, forward_selu(array_of(x)), "selu_")
     written.bump()
     return written
 
@@ -655,9 +655,9 @@ def selu(x):
     return op_selu(x)
 
 
-cdef object _silu(object x):
+cdef object forward_silu(object x):
     try:
-        return as_array(_multiply(x, kernels.sigmoid(x)))
+        return as_array(forward_multiply(x, kernels.sigmoid(x)))
     except Exception as error:
         raise explain(error, "silu", x=x) from None
 
@@ -675,7 +675,7 @@ cdef object op_silu(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_silu(array_of(x)))
+    y = wrap_forward(forward_silu(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -705,7 +705,7 @@ cdef object op_silu_(object x):
     check_inplace(state, written, recording, "silu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_silu(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "silu_")
-    copy_into(written.array, _silu(array_of(x)), "silu_")
+    copy_into(written.array, forward_silu(array_of(x)), "silu_")
     written.bump()
     return written
 
@@ -718,9 +718,9 @@ def silu(x):
     return op_silu(x)
 
 
-cdef object _softplus(object x, object beta, object threshold):
+cdef object forward_softplus(object x, object beta, object threshold):
     try:
-        return as_array(np.where(_greater(_multiply(beta, x), threshold), x, np.logaddexp(0, _multiply(beta, x)) / beta))
+        return as_array(np.where(forward_greater(forward_multiply(beta, x), threshold), x, np.logaddexp(0, forward_multiply(beta, x)) / beta))
     except Exception as error:
         raise explain(error, "softplus", x=x, beta=beta, threshold=threshold) from None
 
@@ -742,7 +742,7 @@ cdef object op_softplus(object x, object beta, object threshold):
         node.x = save_input(state, x, &node.x_version)
         node.threshold = threshold
 
-    y = wrap_forward(_softplus(array_of(x), beta, threshold))
+    y = wrap_forward(forward_softplus(array_of(x), beta, threshold))
 
     if node is not None:
         set_history(y, node, 0)
@@ -773,7 +773,7 @@ cdef object op_softplus_(object x, object beta, object threshold):
     check_inplace(state, written, recording, "softplus_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_softplus(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), beta, threshold), "softplus_")
-    copy_into(written.array, _softplus(array_of(x), beta, threshold), "softplus_")
+    copy_into(written.array, forward_softplus(array_of(x), beta, threshold), "softplus_")
     written.bump()
     return written
 
@@ -787,8 +787,8 @@ def softplus(x, beta=1.0, threshold=20.0):
     return op_softplus(x, beta, threshold)
 
 
-cdef object _softshrink(object x, object lambd):
-    return _subtract(x, _clip(x, -lambd, lambd))
+cdef object forward_softshrink(object x, object lambd):
+    return forward_subtract(x, forward_clip(x, -lambd, lambd))
 
 
 cdef object op_softshrink(object x, object lambd):
@@ -798,7 +798,7 @@ cdef object op_softshrink(object x, object lambd):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x - ops.clip(x, -lambd, lambd)
-    return wrap_forward(_softshrink(array_of(x), lambd))
+    return wrap_forward(forward_softshrink(array_of(x), lambd))
 
 
 cdef object op_softshrink_(object x, object lambd):
@@ -810,7 +810,7 @@ cdef object op_softshrink_(object x, object lambd):
     check_inplace(state, written, recording, "softshrink_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_softshrink(before(written, True), lambd), "softshrink_")
-    copy_into(written.array, _softshrink(array_of(x), lambd), "softshrink_")
+    copy_into(written.array, forward_softshrink(array_of(x), lambd), "softshrink_")
     written.bump()
     return written
 
@@ -823,8 +823,8 @@ def softshrink(x, lambd=0.5):
     return op_softshrink(x, lambd)
 
 
-cdef object _softsign(object x):
-    return _divide(x, _add(1, _absolute(x)))
+cdef object forward_softsign(object x):
+    return forward_divide(x, forward_add(1, forward_absolute(x)))
 
 
 cdef object op_softsign(object x):
@@ -833,7 +833,7 @@ cdef object op_softsign(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x / (1 + ops.absolute(x))
-    return wrap_forward(_softsign(array_of(x)))
+    return wrap_forward(forward_softsign(array_of(x)))
 
 
 cdef object op_softsign_(object x):
@@ -844,7 +844,7 @@ cdef object op_softsign_(object x):
     check_inplace(state, written, recording, "softsign_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_softsign(before(written, True)), "softsign_")
-    copy_into(written.array, _softsign(array_of(x)), "softsign_")
+    copy_into(written.array, forward_softsign(array_of(x)), "softsign_")
     written.bump()
     return written
 
@@ -857,8 +857,8 @@ def softsign(x):
     return op_softsign(x)
 
 
-cdef object _tanhshrink(object x):
-    return _subtract(x, _tanh(x))
+cdef object forward_tanhshrink(object x):
+    return forward_subtract(x, forward_tanh(x))
 
 
 cdef object op_tanhshrink(object x):
@@ -867,7 +867,7 @@ cdef object op_tanhshrink(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return x - ops.tanh(x)
-    return wrap_forward(_tanhshrink(array_of(x)))
+    return wrap_forward(forward_tanhshrink(array_of(x)))
 
 
 cdef object op_tanhshrink_(object x):
@@ -878,7 +878,7 @@ cdef object op_tanhshrink_(object x):
     check_inplace(state, written, recording, "tanhshrink_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_tanhshrink(before(written, True)), "tanhshrink_")
-    copy_into(written.array, _tanhshrink(array_of(x)), "tanhshrink_")
+    copy_into(written.array, forward_tanhshrink(array_of(x)), "tanhshrink_")
     written.bump()
     return written
 

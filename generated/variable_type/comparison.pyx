@@ -16,7 +16,7 @@ from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, overwrite, writable
 
 
-cdef object _allclose(object a, object b, object rtol, object atol, object equal_nan):
+cdef object forward_allclose(object a, object b, object rtol, object atol, object equal_nan):
     try:
         return as_array(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
     except Exception as error:
@@ -31,7 +31,7 @@ cdef object op_allclose(object a, object b, object rtol, object atol, object equ
     atol = as_scalar(atol, "allclose", "atol")
     equal_nan = as_scalar(equal_nan, "allclose", "equal_nan")
 
-    y = wrap_forward(_allclose(array_of(a), array_of(b), rtol, atol, equal_nan))
+    y = wrap_forward(forward_allclose(array_of(a), array_of(b), rtol, atol, equal_nan))
     return y
 
 
@@ -46,7 +46,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 cdef Ufunc bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and")
 
 
-cdef inline object _bitwise_and(object a, object b):
+cdef inline object forward_bitwise_and(object a, object b):
     return bitwise_and_ufunc.binary(a, b)
 
 
@@ -55,7 +55,7 @@ cdef object op_bitwise_and(object a, object b):
     a = as_operand(a, "bitwise_and", "a")
     b = as_operand(b, "bitwise_and", "b")
 
-    y = wrap_forward(_bitwise_and(array_of(a), array_of(b)))
+    y = wrap_forward(forward_bitwise_and(array_of(a), array_of(b)))
     return y
 
 
@@ -96,7 +96,7 @@ def bitwise_and(a, b, *, out=None):
 cdef Ufunc bitwise_invert_ufunc = Ufunc(np.invert, "bitwise_invert")
 
 
-cdef inline object _bitwise_invert(object x):
+cdef inline object forward_bitwise_invert(object x):
     return bitwise_invert_ufunc.unary(x)
 
 
@@ -104,7 +104,7 @@ cdef object op_bitwise_invert(object x):
     cdef TensorBase y
     x = as_operand(x, "bitwise_invert", "x")
 
-    y = wrap_forward(_bitwise_invert(array_of(x)))
+    y = wrap_forward(forward_bitwise_invert(array_of(x)))
     return y
 
 
@@ -143,7 +143,7 @@ def bitwise_invert(x, *, out=None):
 cdef Ufunc bitwise_left_shift_ufunc = Ufunc(np.left_shift, "bitwise_left_shift")
 
 
-cdef inline object _bitwise_left_shift(object a, object b):
+cdef inline object forward_bitwise_left_shift(object a, object b):
     return bitwise_left_shift_ufunc.binary(a, b)
 
 
@@ -152,7 +152,7 @@ cdef object op_bitwise_left_shift(object a, object b):
     a = as_operand(a, "bitwise_left_shift", "a")
     b = as_operand(b, "bitwise_left_shift", "b")
 
-    y = wrap_forward(_bitwise_left_shift(array_of(a), array_of(b)))
+    y = wrap_forward(forward_bitwise_left_shift(array_of(a), array_of(b)))
     return y
 
 
@@ -193,7 +193,7 @@ def bitwise_left_shift(a, b, *, out=None):
 cdef Ufunc bitwise_or_ufunc = Ufunc(np.bitwise_or, "bitwise_or")
 
 
-cdef inline object _bitwise_or(object a, object b):
+cdef inline object forward_bitwise_or(object a, object b):
     return bitwise_or_ufunc.binary(a, b)
 
 
@@ -202,7 +202,7 @@ cdef object op_bitwise_or(object a, object b):
     a = as_operand(a, "bitwise_or", "a")
     b = as_operand(b, "bitwise_or", "b")
 
-    y = wrap_forward(_bitwise_or(array_of(a), array_of(b)))
+    y = wrap_forward(forward_bitwise_or(array_of(a), array_of(b)))
     return y
 
 
@@ -243,7 +243,7 @@ def bitwise_or(a, b, *, out=None):
 cdef Ufunc bitwise_right_shift_ufunc = Ufunc(np.right_shift, "bitwise_right_shift")
 
 
-cdef inline object _bitwise_right_shift(object a, object b):
+cdef inline object forward_bitwise_right_shift(object a, object b):
     return bitwise_right_shift_ufunc.binary(a, b)
 
 
@@ -252,7 +252,7 @@ cdef object op_bitwise_right_shift(object a, object b):
     a = as_operand(a, "bitwise_right_shift", "a")
     b = as_operand(b, "bitwise_right_shift", "b")
 
-    y = wrap_forward(_bitwise_right_shift(array_of(a), array_of(b)))
+    y = wrap_forward(forward_bitwise_right_shift(array_of(a), array_of(b)))
     return y
 
 
@@ -293,7 +293,7 @@ def bitwise_right_shift(a, b, *, out=None):
 cdef Ufunc bitwise_xor_ufunc = Ufunc(np.bitwise_xor, "bitwise_xor")
 
 
-cdef inline object _bitwise_xor(object a, object b):
+cdef inline object forward_bitwise_xor(object a, object b):
     return bitwise_xor_ufunc.binary(a, b)
 
 
@@ -302,7 +302,7 @@ cdef object op_bitwise_xor(object a, object b):
     a = as_operand(a, "bitwise_xor", "a")
     b = as_operand(b, "bitwise_xor", "b")
 
-    y = wrap_forward(_bitwise_xor(array_of(a), array_of(b)))
+    y = wrap_forward(forward_bitwise_xor(array_of(a), array_of(b)))
     return y
 
 
@@ -343,7 +343,7 @@ def bitwise_xor(a, b, *, out=None):
 cdef Ufunc equal_ufunc = Ufunc(np.equal, "equal")
 
 
-cdef inline object _equal(object a, object b):
+cdef inline object forward_equal(object a, object b):
     return equal_ufunc.binary(a, b)
 
 
@@ -352,7 +352,7 @@ cdef object op_equal(object a, object b):
     a = as_operand(a, "equal", "a")
     b = as_operand(b, "equal", "b")
 
-    y = wrap_forward(_equal(array_of(a), array_of(b)))
+    y = wrap_forward(forward_equal(array_of(a), array_of(b)))
     return y
 
 
@@ -379,7 +379,7 @@ def equal(a, b, *, out=None):
 cdef Ufunc greater_ufunc = Ufunc(np.greater, "greater")
 
 
-cdef inline object _greater(object a, object b):
+cdef inline object forward_greater(object a, object b):
     return greater_ufunc.binary(a, b)
 
 
@@ -388,7 +388,7 @@ cdef object op_greater(object a, object b):
     a = as_operand(a, "greater", "a")
     b = as_operand(b, "greater", "b")
 
-    y = wrap_forward(_greater(array_of(a), array_of(b)))
+    y = wrap_forward(forward_greater(array_of(a), array_of(b)))
     return y
 
 
@@ -415,7 +415,7 @@ def greater(a, b, *, out=None):
 cdef Ufunc greater_equal_ufunc = Ufunc(np.greater_equal, "greater_equal")
 
 
-cdef inline object _greater_equal(object a, object b):
+cdef inline object forward_greater_equal(object a, object b):
     return greater_equal_ufunc.binary(a, b)
 
 
@@ -424,7 +424,7 @@ cdef object op_greater_equal(object a, object b):
     a = as_operand(a, "greater_equal", "a")
     b = as_operand(b, "greater_equal", "b")
 
-    y = wrap_forward(_greater_equal(array_of(a), array_of(b)))
+    y = wrap_forward(forward_greater_equal(array_of(a), array_of(b)))
     return y
 
 
@@ -448,7 +448,7 @@ def greater_equal(a, b, *, out=None):
     return op_greater_equal(a, b)
 
 
-cdef object _isclose(object a, object b, object rtol, object atol, object equal_nan):
+cdef object forward_isclose(object a, object b, object rtol, object atol, object equal_nan):
     try:
         return as_array(np.isclose(a, b, rtol, atol, equal_nan))
     except Exception as error:
@@ -463,7 +463,7 @@ cdef object op_isclose(object a, object b, object rtol, object atol, object equa
     atol = as_scalar(atol, "isclose", "atol")
     equal_nan = as_scalar(equal_nan, "isclose", "equal_nan")
 
-    y = wrap_forward(_isclose(array_of(a), array_of(b), rtol, atol, equal_nan))
+    y = wrap_forward(forward_isclose(array_of(a), array_of(b), rtol, atol, equal_nan))
     return y
 
 
@@ -478,7 +478,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 cdef Ufunc isfinite_ufunc = Ufunc(np.isfinite, "isfinite")
 
 
-cdef inline object _isfinite(object x):
+cdef inline object forward_isfinite(object x):
     return isfinite_ufunc.unary(x)
 
 
@@ -486,7 +486,7 @@ cdef object op_isfinite(object x):
     cdef TensorBase y
     x = as_operand(x, "isfinite", "x")
 
-    y = wrap_forward(_isfinite(array_of(x)))
+    y = wrap_forward(forward_isfinite(array_of(x)))
     return y
 
 
@@ -512,7 +512,7 @@ def isfinite(x, *, out=None):
 cdef Ufunc isinf_ufunc = Ufunc(np.isinf, "isinf")
 
 
-cdef inline object _isinf(object x):
+cdef inline object forward_isinf(object x):
     return isinf_ufunc.unary(x)
 
 
@@ -520,7 +520,7 @@ cdef object op_isinf(object x):
     cdef TensorBase y
     x = as_operand(x, "isinf", "x")
 
-    y = wrap_forward(_isinf(array_of(x)))
+    y = wrap_forward(forward_isinf(array_of(x)))
     return y
 
 
@@ -546,7 +546,7 @@ def isinf(x, *, out=None):
 cdef Ufunc isnan_ufunc = Ufunc(np.isnan, "isnan")
 
 
-cdef inline object _isnan(object x):
+cdef inline object forward_isnan(object x):
     return isnan_ufunc.unary(x)
 
 
@@ -554,7 +554,7 @@ cdef object op_isnan(object x):
     cdef TensorBase y
     x = as_operand(x, "isnan", "x")
 
-    y = wrap_forward(_isnan(array_of(x)))
+    y = wrap_forward(forward_isnan(array_of(x)))
     return y
 
 
@@ -580,7 +580,7 @@ def isnan(x, *, out=None):
 cdef Ufunc less_ufunc = Ufunc(np.less, "less")
 
 
-cdef inline object _less(object a, object b):
+cdef inline object forward_less(object a, object b):
     return less_ufunc.binary(a, b)
 
 
@@ -589,7 +589,7 @@ cdef object op_less(object a, object b):
     a = as_operand(a, "less", "a")
     b = as_operand(b, "less", "b")
 
-    y = wrap_forward(_less(array_of(a), array_of(b)))
+    y = wrap_forward(forward_less(array_of(a), array_of(b)))
     return y
 
 
@@ -616,7 +616,7 @@ def less(a, b, *, out=None):
 cdef Ufunc less_equal_ufunc = Ufunc(np.less_equal, "less_equal")
 
 
-cdef inline object _less_equal(object a, object b):
+cdef inline object forward_less_equal(object a, object b):
     return less_equal_ufunc.binary(a, b)
 
 
@@ -625,7 +625,7 @@ cdef object op_less_equal(object a, object b):
     a = as_operand(a, "less_equal", "a")
     b = as_operand(b, "less_equal", "b")
 
-    y = wrap_forward(_less_equal(array_of(a), array_of(b)))
+    y = wrap_forward(forward_less_equal(array_of(a), array_of(b)))
     return y
 
 
@@ -652,7 +652,7 @@ def less_equal(a, b, *, out=None):
 cdef Ufunc logical_and_ufunc = Ufunc(np.logical_and, "logical_and")
 
 
-cdef inline object _logical_and(object a, object b):
+cdef inline object forward_logical_and(object a, object b):
     return logical_and_ufunc.binary(a, b)
 
 
@@ -661,7 +661,7 @@ cdef object op_logical_and(object a, object b):
     a = as_operand(a, "logical_and", "a")
     b = as_operand(b, "logical_and", "b")
 
-    y = wrap_forward(_logical_and(array_of(a), array_of(b)))
+    y = wrap_forward(forward_logical_and(array_of(a), array_of(b)))
     return y
 
 
@@ -688,7 +688,7 @@ def logical_and(a, b, *, out=None):
 cdef Ufunc logical_not_ufunc = Ufunc(np.logical_not, "logical_not")
 
 
-cdef inline object _logical_not(object x):
+cdef inline object forward_logical_not(object x):
     return logical_not_ufunc.unary(x)
 
 
@@ -696,7 +696,7 @@ cdef object op_logical_not(object x):
     cdef TensorBase y
     x = as_operand(x, "logical_not", "x")
 
-    y = wrap_forward(_logical_not(array_of(x)))
+    y = wrap_forward(forward_logical_not(array_of(x)))
     return y
 
 
@@ -722,7 +722,7 @@ def logical_not(x, *, out=None):
 cdef Ufunc logical_or_ufunc = Ufunc(np.logical_or, "logical_or")
 
 
-cdef inline object _logical_or(object a, object b):
+cdef inline object forward_logical_or(object a, object b):
     return logical_or_ufunc.binary(a, b)
 
 
@@ -731,7 +731,7 @@ cdef object op_logical_or(object a, object b):
     a = as_operand(a, "logical_or", "a")
     b = as_operand(b, "logical_or", "b")
 
-    y = wrap_forward(_logical_or(array_of(a), array_of(b)))
+    y = wrap_forward(forward_logical_or(array_of(a), array_of(b)))
     return y
 
 
@@ -758,7 +758,7 @@ def logical_or(a, b, *, out=None):
 cdef Ufunc logical_xor_ufunc = Ufunc(np.logical_xor, "logical_xor")
 
 
-cdef inline object _logical_xor(object a, object b):
+cdef inline object forward_logical_xor(object a, object b):
     return logical_xor_ufunc.binary(a, b)
 
 
@@ -767,7 +767,7 @@ cdef object op_logical_xor(object a, object b):
     a = as_operand(a, "logical_xor", "a")
     b = as_operand(b, "logical_xor", "b")
 
-    y = wrap_forward(_logical_xor(array_of(a), array_of(b)))
+    y = wrap_forward(forward_logical_xor(array_of(a), array_of(b)))
     return y
 
 
@@ -794,7 +794,7 @@ def logical_xor(a, b, *, out=None):
 cdef Ufunc not_equal_ufunc = Ufunc(np.not_equal, "not_equal")
 
 
-cdef inline object _not_equal(object a, object b):
+cdef inline object forward_not_equal(object a, object b):
     return not_equal_ufunc.binary(a, b)
 
 
@@ -803,7 +803,7 @@ cdef object op_not_equal(object a, object b):
     a = as_operand(a, "not_equal", "a")
     b = as_operand(b, "not_equal", "b")
 
-    y = wrap_forward(_not_equal(array_of(a), array_of(b)))
+    y = wrap_forward(forward_not_equal(array_of(a), array_of(b)))
     return y
 
 
@@ -830,7 +830,7 @@ def not_equal(a, b, *, out=None):
 cdef Ufunc signbit_ufunc = Ufunc(np.signbit, "signbit")
 
 
-cdef inline object _signbit(object x):
+cdef inline object forward_signbit(object x):
     return signbit_ufunc.unary(x)
 
 
@@ -838,7 +838,7 @@ cdef object op_signbit(object x):
     cdef TensorBase y
     x = as_operand(x, "signbit", "x")
 
-    y = wrap_forward(_signbit(array_of(x)))
+    y = wrap_forward(forward_signbit(array_of(x)))
     return y
 
 

@@ -21,7 +21,7 @@ from gradspec.operand cimport array_of, as_dtype, as_index, as_ints, as_operand,
 from gradspec.tensor cimport TensorBase
 
 
-cdef object _arange(object start, object stop, object step, object dtype):
+cdef object forward_arange(object start, object stop, object step, object dtype):
     try:
         return as_array(np.arange(start, stop, step, dtype=dtype))
     except Exception as error:
@@ -35,7 +35,7 @@ cdef object op_arange(object start, object stop, object step, object dtype):
     step = as_scalar(step, "arange", "step")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_arange(start, stop, step, dtype))
+    y = wrap_forward(forward_arange(start, stop, step, dtype))
     return y
 
 
@@ -48,7 +48,7 @@ def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
     return result.requires_grad_() if requires_grad else result
 
 
-cdef object _astype(object x, object dtype):
+cdef object forward_astype(object x, object dtype):
     try:
         return as_array(np.array(x, dtype))
     except Exception as error:
@@ -68,7 +68,7 @@ cdef object op_astype(object x, object dtype):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_astype(array_of(x), dtype))
+    y = wrap_forward(forward_astype(array_of(x), dtype))
 
     if node is not None:
         set_history(y, node, 0)
@@ -95,7 +95,7 @@ def astype(x, dtype):
     return op_astype(x, dtype)
 
 
-cdef object _copy(object x):
+cdef object forward_copy(object x):
     try:
         return as_array(np.array(x))
     except Exception as error:
@@ -114,7 +114,7 @@ cdef object op_copy(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_copy(array_of(x)))
+    y = wrap_forward(forward_copy(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -141,7 +141,7 @@ def copy(x):
     return op_copy(x)
 
 
-cdef object _empty(object shape, object dtype):
+cdef object forward_empty(object shape, object dtype):
     try:
         return as_array(np.empty(shape, dtype))
     except Exception as error:
@@ -153,7 +153,7 @@ cdef object op_empty(object shape, object dtype):
     shape = as_ints(shape, "empty", "shape")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_empty(shape, dtype))
+    y = wrap_forward(forward_empty(shape, dtype))
     return y
 
 
@@ -166,7 +166,7 @@ def empty(shape, *, dtype=None, requires_grad=False):
     return result.requires_grad_() if requires_grad else result
 
 
-cdef object _empty_like(object x, object dtype):
+cdef object forward_empty_like(object x, object dtype):
     try:
         return as_array(np.empty_like(x, dtype=dtype))
     except Exception as error:
@@ -178,7 +178,7 @@ cdef object op_empty_like(object x, object dtype):
     x = as_operand(x, "empty_like", "x")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_empty_like(array_of(x), dtype))
+    y = wrap_forward(forward_empty_like(array_of(x), dtype))
     return y
 
 
@@ -190,7 +190,7 @@ def empty_like(x, *, dtype=None):
     return op_empty_like(x, dtype)
 
 
-cdef object _eye(object n_rows, object n_cols, object k, object dtype):
+cdef object forward_eye(object n_rows, object n_cols, object k, object dtype):
     try:
         return as_array(np.eye(n_rows, n_cols, k, dtype))
     except Exception as error:
@@ -204,7 +204,7 @@ cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
     k = as_scalar(k, "eye", "k")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_eye(n_rows, n_cols, k, dtype))
+    y = wrap_forward(forward_eye(n_rows, n_cols, k, dtype))
     return y
 
 
@@ -217,7 +217,7 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
     return result.requires_grad_() if requires_grad else result
 
 
-cdef object _full(object shape, object fill_value, object dtype):
+cdef object forward_full(object shape, object fill_value, object dtype):
     try:
         return as_array(np.full(shape, fill_value, dtype))
     except Exception as error:
@@ -230,7 +230,7 @@ cdef object op_full(object shape, object fill_value, object dtype):
     fill_value = as_scalar(fill_value, "full", "fill_value")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_full(shape, fill_value, dtype))
+    y = wrap_forward(forward_full(shape, fill_value, dtype))
     return y
 
 
@@ -243,7 +243,7 @@ def full(shape, fill_value, *, dtype=None, requires_grad=False):
     return result.requires_grad_() if requires_grad else result
 
 
-cdef object _full_like(object x, object fill_value, object dtype):
+cdef object forward_full_like(object x, object fill_value, object dtype):
     try:
         return as_array(np.full_like(x, fill_value, dtype=dtype))
     except Exception as error:
@@ -256,7 +256,7 @@ cdef object op_full_like(object x, object fill_value, object dtype):
     fill_value = as_scalar(fill_value, "full_like", "fill_value")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_full_like(array_of(x), fill_value, dtype))
+    y = wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
     return y
 
 
@@ -268,7 +268,7 @@ def full_like(x, fill_value, *, dtype=None):
     return op_full_like(x, fill_value, dtype)
 
 
-cdef object _linspace(object start, object stop, object num, object endpoint, object dtype):
+cdef object forward_linspace(object start, object stop, object num, object endpoint, object dtype):
     try:
         return as_array(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype))
     except Exception as error:
@@ -283,7 +283,7 @@ cdef object op_linspace(object start, object stop, object num, object endpoint, 
     endpoint = as_scalar(endpoint, "linspace", "endpoint")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_linspace(start, stop, num, endpoint, dtype))
+    y = wrap_forward(forward_linspace(start, stop, num, endpoint, dtype))
     return y
 
 
@@ -297,7 +297,7 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
     return result.requires_grad_() if requires_grad else result
 
 
-cdef object _one_hot(object indices, object num_classes, object dtype):
+cdef object forward_one_hot(object indices, object num_classes, object dtype):
     try:
         return as_array(kernels.one_hot(indices, num_classes, dtype))
     except Exception as error:
@@ -310,7 +310,7 @@ cdef object op_one_hot(object indices, object num_classes, object dtype):
     num_classes = as_scalar(num_classes, "one_hot", "num_classes")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_one_hot(indices, num_classes, dtype))
+    y = wrap_forward(forward_one_hot(indices, num_classes, dtype))
     return y
 
 
@@ -322,7 +322,7 @@ def one_hot(indices, num_classes, *, dtype=None):
     return op_one_hot(indices, num_classes, dtype)
 
 
-cdef object _ones(object shape, object dtype):
+cdef object forward_ones(object shape, object dtype):
     try:
         return as_array(np.ones(shape, dtype))
     except Exception as error:
@@ -334,7 +334,7 @@ cdef object op_ones(object shape, object dtype):
     shape = as_ints(shape, "ones", "shape")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_ones(shape, dtype))
+    y = wrap_forward(forward_ones(shape, dtype))
     return y
 
 
@@ -347,7 +347,7 @@ def ones(shape, *, dtype=None, requires_grad=False):
     return result.requires_grad_() if requires_grad else result
 
 
-cdef object _ones_like(object x, object dtype):
+cdef object forward_ones_like(object x, object dtype):
     try:
         return as_array(np.ones_like(x, dtype=dtype))
     except Exception as error:
@@ -359,7 +359,7 @@ cdef object op_ones_like(object x, object dtype):
     x = as_operand(x, "ones_like", "x")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_ones_like(array_of(x), dtype))
+    y = wrap_forward(forward_ones_like(array_of(x), dtype))
     return y
 
 
@@ -371,7 +371,7 @@ def ones_like(x, *, dtype=None):
     return op_ones_like(x, dtype)
 
 
-cdef object _zeros(object shape, object dtype):
+cdef object forward_zeros(object shape, object dtype):
     try:
         return as_array(np.zeros(shape, dtype))
     except Exception as error:
@@ -383,7 +383,7 @@ cdef object op_zeros(object shape, object dtype):
     shape = as_ints(shape, "zeros", "shape")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_zeros(shape, dtype))
+    y = wrap_forward(forward_zeros(shape, dtype))
     return y
 
 
@@ -396,7 +396,7 @@ def zeros(shape, *, dtype=None, requires_grad=False):
     return result.requires_grad_() if requires_grad else result
 
 
-cdef object _zeros_like(object x, object dtype):
+cdef object forward_zeros_like(object x, object dtype):
     try:
         return as_array(np.zeros_like(x, dtype=dtype))
     except Exception as error:
@@ -408,7 +408,7 @@ cdef object op_zeros_like(object x, object dtype):
     x = as_operand(x, "zeros_like", "x")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(_zeros_like(array_of(x), dtype))
+    y = wrap_forward(forward_zeros_like(array_of(x), dtype))
     return y
 
 

@@ -46,7 +46,7 @@ from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view, before, check_inplace, finish_inplace, overwrite, writable
 
 
-cdef object _gather(object x, object axis, object indices):
+cdef object forward_gather(object x, object axis, object indices):
     try:
         return as_array(kernels.gather(x, axis, indices))
     except Exception as error:
@@ -71,7 +71,7 @@ cdef object op_gather(object x, object axis, object indices):
         node.axis = axis
         node.indices = indices
 
-    y = wrap_forward(_gather(array_of(x), axis, indices))
+    y = wrap_forward(forward_gather(array_of(x), axis, indices))
 
     if node is not None:
         set_history(y, node, 0)
@@ -100,7 +100,7 @@ def gather(x, axis, indices):
     return op_gather(x, axis, indices)
 
 
-cdef object _getitem(object x, object index):
+cdef object forward_getitem(object x, object index):
     try:
         return as_array(kernels.getitem(x, index))
     except Exception as error:
@@ -122,7 +122,7 @@ cdef object op_getitem(object x, object index):
         node.index = index
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(_getitem(array_of(x), index))
+    y = wrap_forward(forward_getitem(array_of(x), index))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -151,7 +151,7 @@ def getitem(x, index):
     return op_getitem(x, index)
 
 
-cdef object _getitem_backward(object x, object index, object shape):
+cdef object forward_getitem_backward(object x, object index, object shape):
     try:
         return as_array(kernels.getitem_backward(x, index, shape))
     except Exception as error:
@@ -173,7 +173,7 @@ cdef object op_getitem_backward(object x, object index, object shape):
         connect(node, state, inputs, 1)
         node.index = index
 
-    y = wrap_forward(_getitem_backward(array_of(x), index, shape))
+    y = wrap_forward(forward_getitem_backward(array_of(x), index, shape))
 
     if node is not None:
         set_history(y, node, 0)
@@ -200,7 +200,7 @@ def getitem_backward(x, index, shape):
     return op_getitem_backward(x, index, shape)
 
 
-cdef object _index_add(object x, object axis, object indices, object source):
+cdef object forward_index_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.index_add(x, axis, indices, source))
     except Exception as error:
@@ -226,7 +226,7 @@ cdef object op_index_add(object x, object axis, object indices, object source):
         if node.needs(1):
             node.axis = axis
 
-    y = wrap_forward(_index_add(array_of(x), axis, indices, array_of(source)))
+    y = wrap_forward(forward_index_add(array_of(x), axis, indices, array_of(source)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -288,7 +288,7 @@ def index_add(x, axis, indices, source):
     return op_index_add(x, axis, indices, source)
 
 
-cdef object _index_put(object x, object index, object value):
+cdef object forward_index_put(object x, object index, object value):
     try:
         return as_array(kernels.index_put(x, index, value))
     except Exception as error:
@@ -312,7 +312,7 @@ cdef object op_index_put(object x, object index, object value):
         if node.needs(1):
             node.value_shape = shape_of(value)
 
-    y = wrap_forward(_index_put(array_of(x), index, array_of(value)))
+    y = wrap_forward(forward_index_put(array_of(x), index, array_of(value)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -372,7 +372,7 @@ def index_put(x, index, value):
     return op_index_put(x, index, value)
 
 
-cdef object _index_put_backward(object x, object index, object shape):
+cdef object forward_index_put_backward(object x, object index, object shape):
     try:
         return as_array(kernels.index_put_backward(x, index, shape))
     except Exception as error:
@@ -396,7 +396,7 @@ cdef object op_index_put_backward(object x, object index, object shape):
         node.x_dtype = dtype_of(x)
         node.index = index
 
-    y = wrap_forward(_index_put_backward(array_of(x), index, shape))
+    y = wrap_forward(forward_index_put_backward(array_of(x), index, shape))
 
     if node is not None:
         set_history(y, node, 0)
@@ -425,8 +425,8 @@ def index_put_backward(x, index, shape):
     return op_index_put_backward(x, index, shape)
 
 
-cdef object _index_select(object x, object axis, object indices):
-    return _take(x, indices, axis)
+cdef object forward_index_select(object x, object axis, object indices):
+    return forward_take(x, indices, axis)
 
 
 cdef object op_index_select(object x, object axis, object indices):
@@ -437,7 +437,7 @@ cdef object op_index_select(object x, object axis, object indices):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.take(x, indices, axis)
-    return wrap_forward(_index_select(array_of(x), axis, indices))
+    return wrap_forward(forward_index_select(array_of(x), axis, indices))
 
 
 def index_select(x, axis, indices):
@@ -448,7 +448,7 @@ def index_select(x, axis, indices):
     return op_index_select(x, axis, indices)
 
 
-cdef object _masked_fill(object x, object mask, object value):
+cdef object forward_masked_fill(object x, object mask, object value):
     try:
         return as_array(np.where(mask, value, x))
     except Exception as error:
@@ -470,7 +470,7 @@ cdef object op_masked_fill(object x, object mask, object value):
         connect(node, state, inputs, 2)
         node.mask = save_input(state, mask, &node.mask_version)
 
-    y = wrap_forward(_masked_fill(array_of(x), mask, array_of(value)))
+    y = wrap_forward(forward_masked_fill(array_of(x), mask, array_of(value)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -528,7 +528,7 @@ def masked_fill(x, mask, value):
     return op_masked_fill(x, mask, value)
 
 
-cdef object _scatter_add(object x, object axis, object indices, object source):
+cdef object forward_scatter_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter_add(x, axis, indices, source))
     except Exception as error:
@@ -554,7 +554,7 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
         if node.needs(1):
             node.indices = indices
 
-    y = wrap_forward(_scatter_add(array_of(x), axis, indices, array_of(source)))
+    y = wrap_forward(forward_scatter_add(array_of(x), axis, indices, array_of(source)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -616,7 +616,7 @@ def scatter_add(x, axis, indices, source):
     return op_scatter_add(x, axis, indices, source)
 
 
-cdef object _take(object x, object indices, object axis):
+cdef object forward_take(object x, object indices, object axis):
     try:
         return as_array(np.take(x, indices, axis))
     except Exception as error:
@@ -640,7 +640,7 @@ cdef object op_take(object x, object indices, object axis):
         node.x_shape = shape_of(x)
         node.axis = axis
 
-    y = wrap_forward(_take(array_of(x), indices, axis))
+    y = wrap_forward(forward_take(array_of(x), indices, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -667,7 +667,7 @@ def take(x, indices, axis=None):
     return op_take(x, indices, axis)
 
 
-cdef object _take_backward(object x, object indices, object shape, object axis):
+cdef object forward_take_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_backward(x, indices, shape, axis))
     except Exception as error:
@@ -691,7 +691,7 @@ cdef object op_take_backward(object x, object indices, object shape, object axis
         node.indices = indices
         node.axis = axis
 
-    y = wrap_forward(_take_backward(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward_take_backward(array_of(x), indices, shape, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -720,7 +720,7 @@ def take_backward(x, indices, shape, axis=None):
     return op_take_backward(x, indices, shape, axis)
 
 
-cdef object _take_along_axis(object x, object indices, object axis):
+cdef object forward_take_along_axis(object x, object indices, object axis):
     try:
         return as_array(np.take_along_axis(x, indices, axis))
     except Exception as error:
@@ -744,7 +744,7 @@ cdef object op_take_along_axis(object x, object indices, object axis):
         node.x_shape = shape_of(x)
         node.axis = axis
 
-    y = wrap_forward(_take_along_axis(array_of(x), indices, axis))
+    y = wrap_forward(forward_take_along_axis(array_of(x), indices, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -773,7 +773,7 @@ def take_along_axis(x, indices, axis=-1):
     return op_take_along_axis(x, indices, axis)
 
 
-cdef object _take_along_axis_backward(object x, object indices, object shape, object axis):
+cdef object forward_take_along_axis_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
     except Exception as error:
@@ -797,7 +797,7 @@ cdef object op_take_along_axis_backward(object x, object indices, object shape, 
         node.indices = indices
         node.axis = axis
 
-    y = wrap_forward(_take_along_axis_backward(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward_take_along_axis_backward(array_of(x), indices, shape, axis))
 
     if node is not None:
         set_history(y, node, 0)

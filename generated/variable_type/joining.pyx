@@ -44,7 +44,7 @@ from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view
 
 
-cdef object _array_split(object x, object sections, object axis):
+cdef object forward_array_split(object x, object sections, object axis):
     try:
         return as_array(np.array_split(x, sections, axis))
     except Exception as error:
@@ -65,7 +65,7 @@ cdef object op_array_split(object x, object sections, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    ys = [wrap_forward(item) for item in _array_split(array_of(x), sections, axis)]
+    ys = [wrap_forward(item) for item in forward_array_split(array_of(x), sections, axis)]
     if is_tensor(x):
         for item in ys:
             attach_view(item, x)
@@ -98,7 +98,7 @@ def array_split(x, sections, axis=0):
     return op_array_split(x, sections, axis)
 
 
-cdef object _concat(object arrays, object axis):
+cdef object forward_concat(object arrays, object axis):
     try:
         return as_array(np.concatenate(arrays, axis))
     except Exception as error:
@@ -120,7 +120,7 @@ cdef object op_concat(object arrays, object axis):
         node.arrays_shape = shape_of(arrays)
         node.axis = axis
 
-    y = wrap_forward(_concat(arrays_of(arrays), axis))
+    y = wrap_forward(forward_concat(arrays_of(arrays), axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -149,7 +149,7 @@ def concat(arrays, axis=0):
     return op_concat(arrays, axis)
 
 
-cdef object _concat_backward(object x, object shapes, object axis):
+cdef object forward_concat_backward(object x, object shapes, object axis):
     try:
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error:
@@ -170,7 +170,7 @@ cdef object op_concat_backward(object x, object shapes, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    ys = [wrap_forward(item) for item in _concat_backward(array_of(x), shapes, axis)]
+    ys = [wrap_forward(item) for item in forward_concat_backward(array_of(x), shapes, axis)]
     if is_tensor(x):
         for item in ys:
             attach_view(item, x)
@@ -203,7 +203,7 @@ def concat_backward(x, shapes, axis=0):
     return op_concat_backward(x, shapes, axis)
 
 
-cdef object _pad(object x, object pad_width, object mode, object constant_values):
+cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
     try:
         return as_array(kernels.pad(x, pad_width, mode, constant_values))
     except Exception as error:
@@ -227,7 +227,7 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
         node.pad_width = pad_width
         node.mode = mode
 
-    y = wrap_forward(_pad(array_of(x), pad_width, mode, constant_values))
+    y = wrap_forward(forward_pad(array_of(x), pad_width, mode, constant_values))
 
     if node is not None:
         set_history(y, node, 0)
@@ -257,7 +257,7 @@ def pad(x, pad_width, mode='constant', *, constant_values=0):
     return op_pad(x, pad_width, mode, constant_values)
 
 
-cdef object _pad_backward(object x, object shape, object pad_width, object mode):
+cdef object forward_pad_backward(object x, object shape, object pad_width, object mode):
     try:
         return as_array(kernels.pad_backward(x, shape, pad_width, mode))
     except Exception as error:
@@ -280,7 +280,7 @@ cdef object op_pad_backward(object x, object shape, object pad_width, object mod
         node.pad_width = pad_width
         node.mode = mode
 
-    y = wrap_forward(_pad_backward(array_of(x), shape, pad_width, mode))
+    y = wrap_forward(forward_pad_backward(array_of(x), shape, pad_width, mode))
 
     if node is not None:
         set_history(y, node, 0)
@@ -309,7 +309,7 @@ def pad_backward(x, shape, pad_width, mode='constant'):
     return op_pad_backward(x, shape, pad_width, mode)
 
 
-cdef object _repeat(object x, object repeats, object axis):
+cdef object forward_repeat(object x, object repeats, object axis):
     try:
         return as_array(np.repeat(x, repeats, axis))
     except Exception as error:
@@ -333,7 +333,7 @@ cdef object op_repeat(object x, object repeats, object axis):
         node.repeats = repeats
         node.axis = axis
 
-    y = wrap_forward(_repeat(array_of(x), repeats, axis))
+    y = wrap_forward(forward_repeat(array_of(x), repeats, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -362,7 +362,7 @@ def repeat(x, repeats, axis=None):
     return op_repeat(x, repeats, axis)
 
 
-cdef object _repeat_backward(object x, object shape, object repeats, object axis):
+cdef object forward_repeat_backward(object x, object shape, object repeats, object axis):
     try:
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
     except Exception as error:
@@ -386,7 +386,7 @@ cdef object op_repeat_backward(object x, object shape, object repeats, object ax
         node.repeats = repeats
         node.axis = axis
 
-    y = wrap_forward(_repeat_backward(array_of(x), shape, repeats, axis))
+    y = wrap_forward(forward_repeat_backward(array_of(x), shape, repeats, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -415,7 +415,7 @@ def repeat_backward(x, shape, repeats, axis=None):
     return op_repeat_backward(x, shape, repeats, axis)
 
 
-cdef object _split(object x, object sections, object axis):
+cdef object forward_split(object x, object sections, object axis):
     try:
         return as_array(np.split(x, sections, axis))
     except Exception as error:
@@ -436,7 +436,7 @@ cdef object op_split(object x, object sections, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    ys = [wrap_forward(item) for item in _split(array_of(x), sections, axis)]
+    ys = [wrap_forward(item) for item in forward_split(array_of(x), sections, axis)]
     if is_tensor(x):
         for item in ys:
             attach_view(item, x)
@@ -469,7 +469,7 @@ def split(x, sections, axis=0):
     return op_split(x, sections, axis)
 
 
-cdef object _stack(object arrays, object axis):
+cdef object forward_stack(object arrays, object axis):
     try:
         return as_array(np.stack(arrays, axis))
     except Exception as error:
@@ -490,7 +490,7 @@ cdef object op_stack(object arrays, object axis):
         connect_all(node, state, flat)
         node.axis = axis
 
-    y = wrap_forward(_stack(arrays_of(arrays), axis))
+    y = wrap_forward(forward_stack(arrays_of(arrays), axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -517,7 +517,7 @@ def stack(arrays, axis=0):
     return op_stack(arrays, axis)
 
 
-cdef object _tile(object x, object reps):
+cdef object forward_tile(object x, object reps):
     try:
         return as_array(np.tile(x, reps))
     except Exception as error:
@@ -539,7 +539,7 @@ cdef object op_tile(object x, object reps):
         node.x_shape = shape_of(x)
         node.reps = reps
 
-    y = wrap_forward(_tile(array_of(x), reps))
+    y = wrap_forward(forward_tile(array_of(x), reps))
 
     if node is not None:
         set_history(y, node, 0)
@@ -568,7 +568,7 @@ def tile(x, reps):
     return op_tile(x, reps)
 
 
-cdef object _unstack(object x, object axis):
+cdef object forward_unstack(object x, object axis):
     try:
         return as_array(kernels.unstack(x, axis))
     except Exception as error:
@@ -588,7 +588,7 @@ cdef object op_unstack(object x, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    ys = [wrap_forward(item) for item in _unstack(array_of(x), axis)]
+    ys = [wrap_forward(item) for item in forward_unstack(array_of(x), axis)]
     if is_tensor(x):
         for item in ys:
             attach_view(item, x)

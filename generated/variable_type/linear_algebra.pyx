@@ -13,25 +13,25 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport (
-    _add,
-    _broadcast_to,
-    _conj,
-    _diagonal,
-    _divide,
-    _equal,
-    _expand_dims,
-    _eye,
-    _mH,
-    _maximum,
-    _multiply,
-    _ravel,
-    _squeeze,
-    _subtract,
-    _sum,
-    _take_along_axis,
-    _take_along_axis_backward,
-    _vector_norm,
-    _where,
+    forward_add,
+    forward_broadcast_to,
+    forward_conj,
+    forward_diagonal,
+    forward_divide,
+    forward_equal,
+    forward_expand_dims,
+    forward_eye,
+    forward_mH,
+    forward_maximum,
+    forward_multiply,
+    forward_ravel,
+    forward_squeeze,
+    forward_subtract,
+    forward_sum,
+    forward_take_along_axis,
+    forward_take_along_axis_backward,
+    forward_vector_norm,
+    forward_where,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     CheckerboardBackward,
@@ -82,7 +82,7 @@ from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
-cdef object _checkerboard(object x):
+cdef object forward_checkerboard(object x):
     try:
         return as_array(kernels.checkerboard(x))
     except Exception as error:
@@ -101,7 +101,7 @@ cdef object op_checkerboard(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_checkerboard(array_of(x)))
+    y = wrap_forward(forward_checkerboard(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -128,7 +128,7 @@ def checkerboard(x):
     return op_checkerboard(x)
 
 
-cdef object _cholesky(object x):
+cdef object forward_cholesky(object x):
     try:
         return as_array(np.linalg.cholesky(x))
     except Exception as error:
@@ -147,7 +147,7 @@ cdef object op_cholesky(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_cholesky(array_of(x)))
+    y = wrap_forward(forward_cholesky(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -184,7 +184,7 @@ def cholesky(x):
     return op_cholesky(x)
 
 
-cdef object _cofactor(object x):
+cdef object forward_cofactor(object x):
     try:
         return as_array(kernels.cofactor(x))
     except Exception as error:
@@ -204,7 +204,7 @@ cdef object op_cofactor(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_cofactor(array_of(x)))
+    y = wrap_forward(forward_cofactor(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -233,8 +233,8 @@ def cofactor(x):
     return op_cofactor(x)
 
 
-cdef object _cofactor_hessian(object x, object s, object t):
-    return _checkerboard(_sum(_multiply(_cofactor_jvp(_minors(x), _minors(s)), _minors(t)), (-2, -1), False))
+cdef object forward_cofactor_hessian(object x, object s, object t):
+    return forward_checkerboard(forward_sum(forward_multiply(forward_cofactor_jvp(forward_minors(x), forward_minors(s)), forward_minors(t)), (-2, -1), False))
 
 
 cdef object op_cofactor_hessian(object x, object s, object t):
@@ -245,7 +245,7 @@ cdef object op_cofactor_hessian(object x, object s, object t):
 
     if needs_grad(state, x) or needs_grad(state, s) or needs_grad(state, t) or state.flags & DUAL:
         return ops.checkerboard(ops.sum(ops.cofactor_jvp(ops.minors(x), ops.minors(s)) * ops.minors(t), (-2, -1)))
-    return wrap_forward(_cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+    return wrap_forward(forward_cofactor_hessian(array_of(x), array_of(s), array_of(t)))
 
 
 def cofactor_hessian(x, s, t):
@@ -257,7 +257,7 @@ def cofactor_hessian(x, s, t):
     return op_cofactor_hessian(x, s, t)
 
 
-cdef object _cofactor_jvp(object x, object t):
+cdef object forward_cofactor_jvp(object x, object t):
     try:
         return as_array(kernels.cofactor_jvp(x, t))
     except Exception as error:
@@ -280,7 +280,7 @@ cdef object op_cofactor_jvp(object x, object t):
         if node.needs(0):
             node.t = save_input(state, t, &node.t_version)
 
-    y = wrap_forward(_cofactor_jvp(array_of(x), array_of(t)))
+    y = wrap_forward(forward_cofactor_jvp(array_of(x), array_of(t)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -316,8 +316,8 @@ def cofactor_jvp(x, t):
     return op_cofactor_jvp(x, t)
 
 
-cdef object _cosine_similarity(object a, object b, object axis, object eps):
-    return _divide(_sum(_multiply(a, b), axis, False), _multiply(_maximum(_vector_norm(a, 2, axis, False), eps), _maximum(_vector_norm(b, 2, axis, False), eps)))
+cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
+    return forward_divide(forward_sum(forward_multiply(a, b), axis, False), forward_multiply(forward_maximum(forward_vector_norm(a, 2, axis, False), eps), forward_maximum(forward_vector_norm(b, 2, axis, False), eps)))
 
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
@@ -329,7 +329,7 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.sum(a * b, axis) / (ops.maximum(ops.vector_norm(a, 2, axis), eps) * ops.maximum(ops.vector_norm(b, 2, axis), eps))
-    return wrap_forward(_cosine_similarity(array_of(a), array_of(b), axis, eps))
+    return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
 
 
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
@@ -341,7 +341,7 @@ def cosine_similarity(a, b, axis=-1, eps=1e-8):
     return op_cosine_similarity(a, b, axis, eps)
 
 
-cdef object _cross(object a, object b, object axis):
+cdef object forward_cross(object a, object b, object axis):
     try:
         return as_array(np.linalg.cross(a, b, axis=axis))
     except Exception as error:
@@ -367,7 +367,7 @@ cdef object op_cross(object a, object b, object axis):
         if node.needs(1):
             node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_cross(array_of(a), array_of(b), axis))
+    y = wrap_forward(forward_cross(array_of(a), array_of(b), axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -403,7 +403,7 @@ def cross(a, b, axis=-1):
     return op_cross(a, b, axis)
 
 
-cdef object _det(object x):
+cdef object forward_det(object x):
     try:
         return as_array(np.linalg.det(x))
     except Exception as error:
@@ -423,7 +423,7 @@ cdef object op_det(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_det(array_of(x)))
+    y = wrap_forward(forward_det(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -452,8 +452,8 @@ def det(x):
     return op_det(x)
 
 
-cdef object _dot(object a, object b):
-    return _multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else _matmul(a, b) if ndim_of(b) <= 2 else _tensordot(a, b, ((-1,), (-2,)))
+cdef object forward_dot(object a, object b):
+    return forward_multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else forward_matmul(a, b) if ndim_of(b) <= 2 else forward_tensordot(a, b, ((-1,), (-2,)))
 
 
 cdef object op_dot(object a, object b):
@@ -463,7 +463,7 @@ cdef object op_dot(object a, object b):
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.matmul(a, b) if ndim_of(b) <= 2 else ops.tensordot(a, b, ((-1,), (-2,)))
-    return wrap_forward(_dot(array_of(a), array_of(b)))
+    return wrap_forward(forward_dot(array_of(a), array_of(b)))
 
 
 def dot(a, b):
@@ -476,7 +476,7 @@ def dot(a, b):
     return op_dot(a, b)
 
 
-cdef object _eigh(object x):
+cdef object forward_eigh(object x):
     try:
         return as_array(kernels.eigh(x))
     except Exception as error:
@@ -497,7 +497,7 @@ cdef object op_eigh(object x):
         connect(node, state, inputs, 1)
         node.x_dtype = dtype_of(x)
 
-    values, vectors = wrap_forward(_eigh(array_of(x)))
+    values, vectors = wrap_forward(forward_eigh(array_of(x)))
 
     if node is not None:
         node.set_outputs(2)
@@ -553,8 +553,8 @@ def eigh(x):
     return op_eigh(x)
 
 
-cdef object _eigvalsh(object x):
-    return _eigh(x)[0]
+cdef object forward_eigvalsh(object x):
+    return forward_eigh(x)[0]
 
 
 cdef object op_eigvalsh(object x):
@@ -563,7 +563,7 @@ cdef object op_eigvalsh(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.eigh(x)[0]
-    return wrap_forward(_eigvalsh(array_of(x)))
+    return wrap_forward(forward_eigvalsh(array_of(x)))
 
 
 def eigvalsh(x):
@@ -574,9 +574,9 @@ def eigvalsh(x):
     return op_eigvalsh(x)
 
 
-cdef object _einsum(object subscripts, object operands):
+cdef object forward_einsum(object subscripts, object operands):
     steps = formulas.einsum_steps(subscripts, shape_of(operands))
-    return _einsum_fold(steps[1:], _einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
+    return forward_einsum_fold(steps[1:], forward_einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
 
 
 cdef object op_einsum(object subscripts, object operands):
@@ -586,7 +586,7 @@ cdef object op_einsum(object subscripts, object operands):
     if any_needs_grad(state, operands) or state.flags & DUAL:
         steps = formulas.einsum_steps(subscripts, shape_of(operands))
         return ops.einsum_fold(steps[1:], ops.einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
-    return wrap_forward(_einsum(subscripts, arrays_of(operands)))
+    return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
 
 
 def einsum(subscripts, operands):
@@ -600,8 +600,8 @@ def einsum(subscripts, operands):
     return op_einsum(subscripts, operands)
 
 
-cdef object _einsum_fold(object steps, object x, object operands):
-    return x if not steps else _einsum_fold(steps[2:], _einsum_pair(steps[1], x, _einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+cdef object forward_einsum_fold(object steps, object x, object operands):
+    return x if not steps else forward_einsum_fold(steps[2:], forward_einsum_pair(steps[1], x, forward_einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
 
 
 cdef object op_einsum_fold(object steps, object x, object operands):
@@ -611,7 +611,7 @@ cdef object op_einsum_fold(object steps, object x, object operands):
 
     if needs_grad(state, x) or any_needs_grad(state, operands) or state.flags & DUAL:
         return x if not steps else ops.einsum_fold(steps[2:], ops.einsum_pair(steps[1], x, ops.einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
-    return wrap_forward(_einsum_fold(steps, array_of(x), arrays_of(operands)))
+    return wrap_forward(forward_einsum_fold(steps, array_of(x), arrays_of(operands)))
 
 
 def einsum_fold(steps, x, operands):
@@ -624,7 +624,7 @@ def einsum_fold(steps, x, operands):
     return op_einsum_fold(steps, x, operands)
 
 
-cdef object _einsum_pair(object subscripts, object a, object b):
+cdef object forward_einsum_pair(object subscripts, object a, object b):
     try:
         return as_array(kernels.einsum_pair(subscripts, a, b))
     except Exception as error:
@@ -649,7 +649,7 @@ cdef object op_einsum_pair(object subscripts, object a, object b):
         if node.needs(1):
             node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_einsum_pair(subscripts, array_of(a), array_of(b)))
+    y = wrap_forward(forward_einsum_pair(subscripts, array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -685,7 +685,7 @@ def einsum_pair(subscripts, a, b):
     return op_einsum_pair(subscripts, a, b)
 
 
-cdef object _einsum_single(object x, object subscripts):
+cdef object forward_einsum_single(object x, object subscripts):
     try:
         return as_array(kernels.einsum_single(subscripts, x))
     except Exception as error:
@@ -706,7 +706,7 @@ cdef object op_einsum_single(object x, object subscripts):
         node.subscripts = subscripts
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(_einsum_single(array_of(x), subscripts))
+    y = wrap_forward(forward_einsum_single(array_of(x), subscripts))
 
     if node is not None:
         set_history(y, node, 0)
@@ -733,7 +733,7 @@ def einsum_single(x, subscripts):
     return op_einsum_single(x, subscripts)
 
 
-cdef object _einsum_single_backward(object x, object subscripts, object shape):
+cdef object forward_einsum_single_backward(object x, object subscripts, object shape):
     try:
         return as_array(kernels.einsum_single_backward(x, subscripts, shape))
     except Exception as error:
@@ -754,7 +754,7 @@ cdef object op_einsum_single_backward(object x, object subscripts, object shape)
         connect(node, state, inputs, 1)
         node.subscripts = subscripts
 
-    y = wrap_forward(_einsum_single_backward(array_of(x), subscripts, shape))
+    y = wrap_forward(forward_einsum_single_backward(array_of(x), subscripts, shape))
 
     if node is not None:
         set_history(y, node, 0)
@@ -783,8 +783,8 @@ def einsum_single_backward(x, subscripts, shape):
     return op_einsum_single_backward(x, subscripts, shape)
 
 
-cdef object _hermitian_part(object x):
-    return _divide(_add(x, _mH(x)), 2)
+cdef object forward_hermitian_part(object x):
+    return forward_divide(forward_add(x, forward_mH(x)), 2)
 
 
 cdef object op_hermitian_part(object x):
@@ -793,7 +793,7 @@ cdef object op_hermitian_part(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return (x + ops.mH(x)) / 2
-    return wrap_forward(_hermitian_part(array_of(x)))
+    return wrap_forward(forward_hermitian_part(array_of(x)))
 
 
 def hermitian_part(x):
@@ -804,8 +804,8 @@ def hermitian_part(x):
     return op_hermitian_part(x)
 
 
-cdef object _inner(object a, object b):
-    return _multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else _tensordot(a, b, ((-1,), (-1,)))
+cdef object forward_inner(object a, object b):
+    return forward_multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else forward_tensordot(a, b, ((-1,), (-1,)))
 
 
 cdef object op_inner(object a, object b):
@@ -815,7 +815,7 @@ cdef object op_inner(object a, object b):
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.tensordot(a, b, ((-1,), (-1,)))
-    return wrap_forward(_inner(array_of(a), array_of(b)))
+    return wrap_forward(forward_inner(array_of(a), array_of(b)))
 
 
 def inner(a, b):
@@ -826,7 +826,7 @@ def inner(a, b):
     return op_inner(a, b)
 
 
-cdef object _inv(object x):
+cdef object forward_inv(object x):
     try:
         return as_array(np.linalg.inv(x))
     except Exception as error:
@@ -845,7 +845,7 @@ cdef object op_inv(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_inv(array_of(x)))
+    y = wrap_forward(forward_inv(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -875,8 +875,8 @@ def inv(x):
     return op_inv(x)
 
 
-cdef object _logdet(object x):
-    return _slogdet(x)[1]
+cdef object forward_logdet(object x):
+    return forward_slogdet(x)[1]
 
 
 cdef object op_logdet(object x):
@@ -885,7 +885,7 @@ cdef object op_logdet(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.slogdet(x)[1]
-    return wrap_forward(_logdet(array_of(x)))
+    return wrap_forward(forward_logdet(array_of(x)))
 
 
 def logdet(x):
@@ -896,8 +896,8 @@ def logdet(x):
     return op_logdet(x)
 
 
-cdef object _lower_half(object x):
-    return _divide(_add(_tril(x, 0), _tril(x, -1)), 2)
+cdef object forward_lower_half(object x):
+    return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
 
 
 cdef object op_lower_half(object x):
@@ -906,7 +906,7 @@ cdef object op_lower_half(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return (ops.tril(x) + ops.tril(x, -1)) / 2
-    return wrap_forward(_lower_half(array_of(x)))
+    return wrap_forward(forward_lower_half(array_of(x)))
 
 
 def lower_half(x):
@@ -917,7 +917,7 @@ def lower_half(x):
     return op_lower_half(x)
 
 
-cdef object _matmul(object a, object b):
+cdef object forward_matmul(object a, object b):
     try:
         return as_array(np.matmul(a, b))
     except Exception as error:
@@ -943,7 +943,7 @@ cdef object op_matmul(object a, object b):
         if node.needs(1):
             node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_matmul(array_of(a), array_of(b)))
+    y = wrap_forward(forward_matmul(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -977,7 +977,7 @@ cdef object op_matmul_(object a, object b):
     check_inplace(state, written, recording, "matmul_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_matmul(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "matmul_")
-    copy_into(written.array, _matmul(array_of(a), array_of(b)), "matmul_")
+    copy_into(written.array, forward_matmul(array_of(a), array_of(b)), "matmul_")
     written.bump()
     return written
 
@@ -988,7 +988,7 @@ cdef object op_matmul_out(object a, object b, object out):
     a = as_operand(a, "matmul", "a")
     b = as_operand(b, "matmul", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "matmul")
-    return write_out(written, _matmul(array_of(a), array_of(b)), "matmul")
+    return write_out(written, forward_matmul(array_of(a), array_of(b)), "matmul")
 
 
 def matmul(a, b, *, out=None):
@@ -1007,8 +1007,8 @@ def matmul(a, b, *, out=None):
     return op_matmul(a, b)
 
 
-cdef object _matrix_power(object x, object n):
-    return _matrix_power(_inv(x), -n) if n < 0 else x if n == 1 else _matmul(x, _matrix_power(x, n - 1)) if n % 2 else _matrix_power(_matmul(x, x), n // 2) if n else _broadcast_to(_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
+cdef object forward_matrix_power(object x, object n):
+    return forward_matrix_power(forward_inv(x), -n) if n < 0 else x if n == 1 else forward_matmul(x, forward_matrix_power(x, n - 1)) if n % 2 else forward_matrix_power(forward_matmul(x, x), n // 2) if n else forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
 
 
 cdef object op_matrix_power(object x, object n):
@@ -1018,7 +1018,7 @@ cdef object op_matrix_power(object x, object n):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.matrix_power(ops.inv(x), -n) if n < 0 else x if n == 1 else ops.matmul(x, ops.matrix_power(x, n - 1)) if n % 2 else ops.matrix_power(ops.matmul(x, x), n // 2) if n else ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
-    return wrap_forward(_matrix_power(array_of(x), n))
+    return wrap_forward(forward_matrix_power(array_of(x), n))
 
 
 def matrix_power(x, n):
@@ -1031,7 +1031,7 @@ def matrix_power(x, n):
     return op_matrix_power(x, n)
 
 
-cdef object _minors(object x):
+cdef object forward_minors(object x):
     try:
         return as_array(kernels.minors(x))
     except Exception as error:
@@ -1050,7 +1050,7 @@ cdef object op_minors(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_minors(array_of(x)))
+    y = wrap_forward(forward_minors(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1077,7 +1077,7 @@ def minors(x):
     return op_minors(x)
 
 
-cdef object _minors_backward(object x):
+cdef object forward_minors_backward(object x):
     try:
         return as_array(kernels.minors_backward(x))
     except Exception as error:
@@ -1096,7 +1096,7 @@ cdef object op_minors_backward(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_minors_backward(array_of(x)))
+    y = wrap_forward(forward_minors_backward(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1123,7 +1123,7 @@ def minors_backward(x):
     return op_minors_backward(x)
 
 
-cdef object _outer(object a, object b):
+cdef object forward_outer(object a, object b):
     try:
         return as_array(np.outer(a, b))
     except Exception as error:
@@ -1151,7 +1151,7 @@ cdef object op_outer(object a, object b):
         if node.needs(1):
             node.b_shape = shape_of(b)
 
-    y = wrap_forward(_outer(array_of(a), array_of(b)))
+    y = wrap_forward(forward_outer(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1187,10 +1187,10 @@ def outer(a, b):
     return op_outer(a, b)
 
 
-cdef object _phase_turn(object x, object vectors):
-    rows = _pivots(vectors)
-    ratio = _divide(_take_along_axis(x, rows, -2), _take_along_axis(vectors, rows, -2))
-    return _divide(_subtract(ratio, _conj(ratio)), 2)
+cdef object forward_phase_turn(object x, object vectors):
+    rows = forward_pivots(vectors)
+    ratio = forward_divide(forward_take_along_axis(x, rows, -2), forward_take_along_axis(vectors, rows, -2))
+    return forward_divide(forward_subtract(ratio, forward_conj(ratio)), 2)
 
 
 cdef object op_phase_turn(object x, object vectors):
@@ -1202,7 +1202,7 @@ cdef object op_phase_turn(object x, object vectors):
         rows = ops.pivots(vectors)
         ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
         return (ratio - ops.conj(ratio)) / 2
-    return wrap_forward(_phase_turn(array_of(x), array_of(vectors)))
+    return wrap_forward(forward_phase_turn(array_of(x), array_of(vectors)))
 
 
 def phase_turn(x, vectors):
@@ -1216,9 +1216,9 @@ def phase_turn(x, vectors):
     return op_phase_turn(x, vectors)
 
 
-cdef object _phase_turn_backward(object x, object vectors):
-    rows = _pivots(vectors)
-    return _take_along_axis_backward(_divide(_subtract(x, _conj(x)), _multiply(2, _take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
+cdef object forward_phase_turn_backward(object x, object vectors):
+    rows = forward_pivots(vectors)
+    return forward_take_along_axis_backward(forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
 
 
 cdef object op_phase_turn_backward(object x, object vectors):
@@ -1229,7 +1229,7 @@ cdef object op_phase_turn_backward(object x, object vectors):
     if needs_grad(state, x) or needs_grad(state, vectors) or state.flags & DUAL:
         rows = ops.pivots(vectors)
         return ops.take_along_axis_backward((x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2)
-    return wrap_forward(_phase_turn_backward(array_of(x), array_of(vectors)))
+    return wrap_forward(forward_phase_turn_backward(array_of(x), array_of(vectors)))
 
 
 def phase_turn_backward(x, vectors):
@@ -1243,7 +1243,7 @@ def phase_turn_backward(x, vectors):
     return op_phase_turn_backward(x, vectors)
 
 
-cdef object _pinv(object x):
+cdef object forward_pinv(object x):
     try:
         return as_array(np.linalg.pinv(x))
     except Exception as error:
@@ -1263,7 +1263,7 @@ cdef object op_pinv(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_pinv(array_of(x)))
+    y = wrap_forward(forward_pinv(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1305,7 +1305,7 @@ def pinv(x):
     return op_pinv(x)
 
 
-cdef object _pivots(object x):
+cdef object forward_pivots(object x):
     try:
         return as_array(kernels.pivots(x))
     except Exception as error:
@@ -1316,7 +1316,7 @@ cdef object op_pivots(object x):
     cdef TensorBase rows
     x = as_operand(x, "pivots", "x")
 
-    rows = wrap_forward(_pivots(array_of(x)))
+    rows = wrap_forward(forward_pivots(array_of(x)))
     return rows
 
 
@@ -1328,7 +1328,7 @@ def pivots(x):
     return op_pivots(x)
 
 
-cdef object _qr(object x):
+cdef object forward_qr(object x):
     try:
         return as_array(kernels.qr(x))
     except Exception as error:
@@ -1348,7 +1348,7 @@ cdef object op_qr(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    q, r = wrap_forward(_qr(array_of(x)))
+    q, r = wrap_forward(forward_qr(array_of(x)))
 
     if node is not None:
         node.set_outputs(2)
@@ -1405,9 +1405,9 @@ def qr(x):
     return op_qr(x)
 
 
-cdef object _reciprocal_gaps(object values):
-    gap = _subtract(_expand_dims(values, -2), _expand_dims(values, -1))
-    return _where(_equal(gap, 0), 0, _divide(1, _where(_equal(gap, 0), 1, gap)))
+cdef object forward_reciprocal_gaps(object values):
+    gap = forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1))
+    return forward_where(forward_equal(gap, 0), 0, forward_divide(1, forward_where(forward_equal(gap, 0), 1, gap)))
 
 
 cdef object op_reciprocal_gaps(object values):
@@ -1417,7 +1417,7 @@ cdef object op_reciprocal_gaps(object values):
     if needs_grad(state, values) or state.flags & DUAL:
         gap = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
         return ops.where(gap == 0, 0, 1 / ops.where(gap == 0, 1, gap))
-    return wrap_forward(_reciprocal_gaps(array_of(values)))
+    return wrap_forward(forward_reciprocal_gaps(array_of(values)))
 
 
 def reciprocal_gaps(values):
@@ -1430,7 +1430,7 @@ def reciprocal_gaps(values):
     return op_reciprocal_gaps(values)
 
 
-cdef object _slogdet(object x):
+cdef object forward_slogdet(object x):
     try:
         return as_array(np.linalg.slogdet(x))
     except Exception as error:
@@ -1451,7 +1451,7 @@ cdef object op_slogdet(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    sign, logabsdet = wrap_forward(_slogdet(array_of(x)))
+    sign, logabsdet = wrap_forward(forward_slogdet(array_of(x)))
 
     if node is not None:
         node.set_outputs(2)
@@ -1497,8 +1497,8 @@ def slogdet(x):
     return op_slogdet(x)
 
 
-cdef object _solve(object a, object b):
-    return _squeeze(_solve_columns(a, _expand_dims(b, -1)), -1) if ndim_of(b) == 1 else _solve_columns(a, b)
+cdef object forward_solve(object a, object b):
+    return forward_squeeze(forward_solve_columns(a, forward_expand_dims(b, -1)), -1) if ndim_of(b) == 1 else forward_solve_columns(a, b)
 
 
 cdef object op_solve(object a, object b):
@@ -1508,7 +1508,7 @@ cdef object op_solve(object a, object b):
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.squeeze(ops.solve_columns(a, ops.expand_dims(b, -1)), -1) if ndim_of(b) == 1 else ops.solve_columns(a, b)
-    return wrap_forward(_solve(array_of(a), array_of(b)))
+    return wrap_forward(forward_solve(array_of(a), array_of(b)))
 
 
 def solve(a, b):
@@ -1520,7 +1520,7 @@ def solve(a, b):
     return op_solve(a, b)
 
 
-cdef object _solve_columns(object a, object b):
+cdef object forward_solve_columns(object a, object b):
     try:
         return as_array(np.linalg.solve(a, b))
     except Exception as error:
@@ -1541,7 +1541,7 @@ cdef object op_solve_columns(object a, object b):
         connect(node, state, inputs, 2)
         node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_solve_columns(array_of(a), array_of(b)))
+    y = wrap_forward(forward_solve_columns(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1580,7 +1580,7 @@ def solve_columns(a, b):
     return op_solve_columns(a, b)
 
 
-cdef object _solve_triangular(object a, object b, object lower, object unit_diagonal):
+cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
     try:
         return as_array(kernels.solve_triangular(a, b, lower, unit_diagonal))
     except Exception as error:
@@ -1605,7 +1605,7 @@ cdef object op_solve_triangular(object a, object b, object lower, object unit_di
         node.lower = lower
         node.unit_diagonal = unit_diagonal
 
-    y = wrap_forward(_solve_triangular(array_of(a), array_of(b), lower, unit_diagonal))
+    y = wrap_forward(forward_solve_triangular(array_of(a), array_of(b), lower, unit_diagonal))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1649,7 +1649,7 @@ def solve_triangular(a, b, *, lower=False, unit_diagonal=False):
     return op_solve_triangular(a, b, lower, unit_diagonal)
 
 
-cdef object _svd(object x, object full_matrices):
+cdef object forward_svd(object x, object full_matrices):
     try:
         return as_array(kernels.svd(x, full_matrices))
     except Exception as error:
@@ -1673,7 +1673,7 @@ cdef object op_svd(object x, object full_matrices):
         node.x_dtype = dtype_of(x)
         node.x_shape = shape_of(x)
 
-    u, s, vh = wrap_forward(_svd(array_of(x), full_matrices))
+    u, s, vh = wrap_forward(forward_svd(array_of(x), full_matrices))
 
     if node is not None:
         node.set_outputs(3)
@@ -1760,8 +1760,8 @@ def svd(x, *, full_matrices=False):
     return op_svd(x, full_matrices)
 
 
-cdef object _svdvals(object x):
-    return _svd(x, False)[1]
+cdef object forward_svdvals(object x):
+    return forward_svd(x, False)[1]
 
 
 cdef object op_svdvals(object x):
@@ -1770,7 +1770,7 @@ cdef object op_svdvals(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.svd(x)[1]
-    return wrap_forward(_svdvals(array_of(x)))
+    return wrap_forward(forward_svdvals(array_of(x)))
 
 
 def svdvals(x):
@@ -1781,7 +1781,7 @@ def svdvals(x):
     return op_svdvals(x)
 
 
-cdef object _tensordot(object a, object b, object axes):
+cdef object forward_tensordot(object a, object b, object axes):
     try:
         return as_array(np.tensordot(a, b, axes))
     except Exception as error:
@@ -1809,7 +1809,7 @@ cdef object op_tensordot(object a, object b, object axes):
         if node.needs(1):
             node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_tensordot(array_of(a), array_of(b), axes))
+    y = wrap_forward(forward_tensordot(array_of(a), array_of(b), axes))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1847,8 +1847,8 @@ def tensordot(a, b, axes=2):
     return op_tensordot(a, b, axes)
 
 
-cdef object _trace(object x, object offset, object axis1, object axis2):
-    return _sum(_diagonal(x, offset, axis1, axis2), -1, False)
+cdef object forward_trace(object x, object offset, object axis1, object axis2):
+    return forward_sum(forward_diagonal(x, offset, axis1, axis2), -1, False)
 
 
 cdef object op_trace(object x, object offset, object axis1, object axis2):
@@ -1860,7 +1860,7 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
-    return wrap_forward(_trace(array_of(x), offset, axis1, axis2))
+    return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
 
 
 def trace(x, offset=0, axis1=0, axis2=1):
@@ -1871,8 +1871,8 @@ def trace(x, offset=0, axis1=0, axis2=1):
     return op_trace(x, offset, axis1, axis2)
 
 
-cdef object _triangle(object x, object lower, object strict):
-    return _tril(x, -1 if strict else 0) if lower else _triu(x, 1 if strict else 0)
+cdef object forward_triangle(object x, object lower, object strict):
+    return forward_tril(x, -1 if strict else 0) if lower else forward_triu(x, 1 if strict else 0)
 
 
 cdef object op_triangle(object x, object lower, object strict):
@@ -1883,7 +1883,7 @@ cdef object op_triangle(object x, object lower, object strict):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.tril(x, -1 if strict else 0) if lower else ops.triu(x, 1 if strict else 0)
-    return wrap_forward(_triangle(array_of(x), lower, strict))
+    return wrap_forward(forward_triangle(array_of(x), lower, strict))
 
 
 def triangle(x, lower=True, strict=False):
@@ -1895,7 +1895,7 @@ def triangle(x, lower=True, strict=False):
     return op_triangle(x, lower, strict)
 
 
-cdef object _tril(object x, object k):
+cdef object forward_tril(object x, object k):
     try:
         return as_array(np.tril(x, k))
     except Exception as error:
@@ -1916,7 +1916,7 @@ cdef object op_tril(object x, object k):
         connect(node, state, inputs, 1)
         node.k = k
 
-    y = wrap_forward(_tril(array_of(x), k))
+    y = wrap_forward(forward_tril(array_of(x), k))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1944,7 +1944,7 @@ cdef object op_tril_(object x, object k):
     check_inplace(state, written, recording, "tril_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_tril(before(written, False), k), "tril_")
-    copy_into(written.array, _tril(array_of(x), k), "tril_")
+    copy_into(written.array, forward_tril(array_of(x), k), "tril_")
     written.bump()
     return written
 
@@ -1957,7 +1957,7 @@ def tril(x, k=0):
     return op_tril(x, k)
 
 
-cdef object _triu(object x, object k):
+cdef object forward_triu(object x, object k):
     try:
         return as_array(np.triu(x, k))
     except Exception as error:
@@ -1978,7 +1978,7 @@ cdef object op_triu(object x, object k):
         connect(node, state, inputs, 1)
         node.k = k
 
-    y = wrap_forward(_triu(array_of(x), k))
+    y = wrap_forward(forward_triu(array_of(x), k))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2006,7 +2006,7 @@ cdef object op_triu_(object x, object k):
     check_inplace(state, written, recording, "triu_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_triu(before(written, False), k), "triu_")
-    copy_into(written.array, _triu(array_of(x), k), "triu_")
+    copy_into(written.array, forward_triu(array_of(x), k), "triu_")
     written.bump()
     return written
 
@@ -2019,8 +2019,8 @@ def triu(x, k=0):
     return op_triu(x, k)
 
 
-cdef object _vdot(object a, object b):
-    return _vecdot(_ravel(a), _ravel(b), -1)
+cdef object forward_vdot(object a, object b):
+    return forward_vecdot(forward_ravel(a), forward_ravel(b), -1)
 
 
 cdef object op_vdot(object a, object b):
@@ -2030,7 +2030,7 @@ cdef object op_vdot(object a, object b):
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return ops.vecdot(ops.ravel(a), ops.ravel(b))
-    return wrap_forward(_vdot(array_of(a), array_of(b)))
+    return wrap_forward(forward_vdot(array_of(a), array_of(b)))
 
 
 def vdot(a, b):
@@ -2041,7 +2041,7 @@ def vdot(a, b):
     return op_vdot(a, b)
 
 
-cdef object _vecdot(object a, object b, object axis):
+cdef object forward_vecdot(object a, object b, object axis):
     try:
         return as_array(np.vecdot(a, b, axis=axis))
     except Exception as error:
@@ -2067,7 +2067,7 @@ cdef object op_vecdot(object a, object b, object axis):
         if node.needs(1):
             node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_vecdot(array_of(a), array_of(b), axis))
+    y = wrap_forward(forward_vecdot(array_of(a), array_of(b), axis))
 
     if node is not None:
         set_history(y, node, 0)

@@ -11,18 +11,18 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport (
-    _absolute,
-    _clip,
-    _divide,
-    _logaddexp,
-    _logsumexp,
-    _mean,
-    _multiply,
-    _negative,
-    _square,
-    _subtract,
-    _sum,
-    _xlogy,
+    forward_absolute,
+    forward_clip,
+    forward_divide,
+    forward_logaddexp,
+    forward_logsumexp,
+    forward_mean,
+    forward_multiply,
+    forward_negative,
+    forward_square,
+    forward_subtract,
+    forward_sum,
+    forward_xlogy,
 )
 from gradspec.generated.functions.losses cimport PickBackward, UnpickBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
@@ -33,8 +33,8 @@ from gradspec.operand cimport array_of, as_index, as_ints, as_operand, as_scalar
 from gradspec.tensor cimport TensorBase
 
 
-cdef object _binary_cross_entropy(object x, object target, object reduction):
-    return _reduce_loss(_subtract(_negative(_xlogy(target, x)), _xlogy(_subtract(1, target), _subtract(1, x))), reduction)
+cdef object forward_binary_cross_entropy(object x, object target, object reduction):
+    return forward_reduce_loss(forward_subtract(forward_negative(forward_xlogy(target, x)), forward_xlogy(forward_subtract(1, target), forward_subtract(1, x))), reduction)
 
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
@@ -44,7 +44,7 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
-    return wrap_forward(_binary_cross_entropy(array_of(x), array_of(target), reduction))
+    return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
 
 
 def binary_cross_entropy(x, target, reduction='mean'):
@@ -56,8 +56,8 @@ def binary_cross_entropy(x, target, reduction='mean'):
     return op_binary_cross_entropy(x, target, reduction)
 
 
-cdef object _binary_cross_entropy_with_logits(object x, object target, object reduction):
-    return _reduce_loss(_subtract(_logaddexp(0, x), _multiply(x, target)), reduction)
+cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
+    return forward_reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
 
 
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object reduction):
@@ -67,7 +67,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
-    return wrap_forward(_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
+    return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
 
 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
@@ -79,9 +79,9 @@ def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     return op_binary_cross_entropy_with_logits(x, target, reduction)
 
 
-cdef object _cross_entropy(object x, object target, object reduction):
+cdef object forward_cross_entropy(object x, object target, object reduction):
     axis = 1 if ndim_of(x) > 1 else 0
-    return _reduce_loss(_subtract(_logsumexp(x, axis, False), _pick(x, target, axis)), reduction)
+    return forward_reduce_loss(forward_subtract(forward_logsumexp(x, axis, False), forward_pick(x, target, axis)), reduction)
 
 
 cdef object op_cross_entropy(object x, object target, object reduction):
@@ -92,7 +92,7 @@ cdef object op_cross_entropy(object x, object target, object reduction):
     if needs_grad(state, x) or state.flags & DUAL:
         axis = 1 if ndim_of(x) > 1 else 0
         return ops.reduce_loss(ops.logsumexp(x, axis) - ops.pick(x, target, axis), reduction)
-    return wrap_forward(_cross_entropy(array_of(x), target, reduction))
+    return wrap_forward(forward_cross_entropy(array_of(x), target, reduction))
 
 
 def cross_entropy(x, target, reduction='mean'):
@@ -105,10 +105,10 @@ def cross_entropy(x, target, reduction='mean'):
     return op_cross_entropy(x, target, reduction)
 
 
-cdef object _huber_loss(object x, object target, object reduction, object delta):
-    error = _subtract(x, target)
-    near = _clip(error, -delta, delta)
-    return _reduce_loss(_multiply(near, _subtract(error, _divide(near, 2))), reduction)
+cdef object forward_huber_loss(object x, object target, object reduction, object delta):
+    error = forward_subtract(x, target)
+    near = forward_clip(error, -delta, delta)
+    return forward_reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
 
 
 cdef object op_huber_loss(object x, object target, object reduction, object delta):
@@ -121,7 +121,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
         error = x - target
         near = ops.clip(error, -delta, delta)
         return ops.reduce_loss(near * (error - near / 2), reduction)
-    return wrap_forward(_huber_loss(array_of(x), array_of(target), reduction, delta))
+    return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
 
 
 def huber_loss(x, target, reduction='mean', delta=1.0):
@@ -135,8 +135,8 @@ def huber_loss(x, target, reduction='mean', delta=1.0):
     return op_huber_loss(x, target, reduction, delta)
 
 
-cdef object _kl_div(object x, object target, object reduction):
-    return _reduce_loss(_subtract(_xlogy(target, target), _multiply(x, target)), reduction)
+cdef object forward_kl_div(object x, object target, object reduction):
+    return forward_reduce_loss(forward_subtract(forward_xlogy(target, target), forward_multiply(x, target)), reduction)
 
 
 cdef object op_kl_div(object x, object target, object reduction):
@@ -146,7 +146,7 @@ cdef object op_kl_div(object x, object target, object reduction):
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.xlogy(target, target) - x * target, reduction)
-    return wrap_forward(_kl_div(array_of(x), array_of(target), reduction))
+    return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
 
 
 def kl_div(x, target, reduction='mean'):
@@ -158,8 +158,8 @@ def kl_div(x, target, reduction='mean'):
     return op_kl_div(x, target, reduction)
 
 
-cdef object _l1_loss(object x, object target, object reduction):
-    return _reduce_loss(_absolute(_subtract(x, target)), reduction)
+cdef object forward_l1_loss(object x, object target, object reduction):
+    return forward_reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
 
 
 cdef object op_l1_loss(object x, object target, object reduction):
@@ -169,7 +169,7 @@ cdef object op_l1_loss(object x, object target, object reduction):
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.absolute(x - target), reduction)
-    return wrap_forward(_l1_loss(array_of(x), array_of(target), reduction))
+    return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
 
 
 def l1_loss(x, target, reduction='mean'):
@@ -180,8 +180,8 @@ def l1_loss(x, target, reduction='mean'):
     return op_l1_loss(x, target, reduction)
 
 
-cdef object _mse_loss(object x, object target, object reduction):
-    return _reduce_loss(_square(_subtract(x, target)), reduction)
+cdef object forward_mse_loss(object x, object target, object reduction):
+    return forward_reduce_loss(forward_square(forward_subtract(x, target)), reduction)
 
 
 cdef object op_mse_loss(object x, object target, object reduction):
@@ -191,7 +191,7 @@ cdef object op_mse_loss(object x, object target, object reduction):
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.reduce_loss(ops.square(x - target), reduction)
-    return wrap_forward(_mse_loss(array_of(x), array_of(target), reduction))
+    return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
 
 
 def mse_loss(x, target, reduction='mean'):
@@ -202,8 +202,8 @@ def mse_loss(x, target, reduction='mean'):
     return op_mse_loss(x, target, reduction)
 
 
-cdef object _nll_loss(object x, object target, object reduction):
-    return _reduce_loss(_negative(_pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
+cdef object forward_nll_loss(object x, object target, object reduction):
+    return forward_reduce_loss(forward_negative(forward_pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
 
 
 cdef object op_nll_loss(object x, object target, object reduction):
@@ -213,7 +213,7 @@ cdef object op_nll_loss(object x, object target, object reduction):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.reduce_loss(-ops.pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
-    return wrap_forward(_nll_loss(array_of(x), target, reduction))
+    return wrap_forward(forward_nll_loss(array_of(x), target, reduction))
 
 
 def nll_loss(x, target, reduction='mean'):
@@ -225,7 +225,7 @@ def nll_loss(x, target, reduction='mean'):
     return op_nll_loss(x, target, reduction)
 
 
-cdef object _pick(object x, object indices, object axis):
+cdef object forward_pick(object x, object indices, object axis):
     try:
         return as_array(kernels.pick(x, indices, axis))
     except Exception as error:
@@ -249,7 +249,7 @@ cdef object op_pick(object x, object indices, object axis):
         node.x_shape = shape_of(x)
         node.axis = axis
 
-    y = wrap_forward(_pick(array_of(x), indices, axis))
+    y = wrap_forward(forward_pick(array_of(x), indices, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -276,7 +276,7 @@ def pick(x, indices, axis=-1):
     return op_pick(x, indices, axis)
 
 
-cdef object _unpick(object x, object indices, object shape, object axis):
+cdef object forward_unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
     except Exception as error:
@@ -300,7 +300,7 @@ cdef object op_unpick(object x, object indices, object shape, object axis):
         node.indices = indices
         node.axis = axis
 
-    y = wrap_forward(_unpick(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward_unpick(array_of(x), indices, shape, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -327,12 +327,12 @@ def unpick(x, indices, shape, axis=-1):
     return op_unpick(x, indices, shape, axis)
 
 
-cdef object _reduce_loss(object x, object reduction):
+cdef object forward_reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
     if kind == 'mean':
-        return _mean(x, None, False)
+        return forward_mean(x, None, False)
     if kind == 'sum':
-        return _sum(x, None, False)
+        return forward_sum(x, None, False)
     return x
 
 
@@ -347,7 +347,7 @@ cdef object op_reduce_loss(object x, object reduction):
         if kind == 'sum':
             return ops.sum(x)
         return x
-    return wrap_forward(_reduce_loss(array_of(x), reduction))
+    return wrap_forward(forward_reduce_loss(array_of(x), reduction))
 
 
 def reduce_loss(x, reduction='mean'):
@@ -360,8 +360,8 @@ def reduce_loss(x, reduction='mean'):
     return op_reduce_loss(x, reduction)
 
 
-cdef object _smooth_l1_loss(object x, object target, object reduction, object beta):
-    return _l1_loss(x, target, reduction) if beta == 0 else _divide(_huber_loss(x, target, reduction, beta), beta)
+cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
+    return forward_l1_loss(x, target, reduction) if beta == 0 else forward_divide(forward_huber_loss(x, target, reduction, beta), beta)
 
 
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
@@ -372,7 +372,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         return ops.l1_loss(x, target, reduction) if beta == 0 else ops.huber_loss(x, target, reduction, beta) / beta
-    return wrap_forward(_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
+    return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
 
 
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):

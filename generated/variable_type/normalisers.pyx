@@ -10,7 +10,7 @@ from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _negative
+from gradspec.generated.kernels.forward cimport forward_negative
 from gradspec.generated.functions.normalisers cimport LogSoftmaxBackward, SoftmaxBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
@@ -21,7 +21,7 @@ from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
 
 
-cdef object _log_softmax(object x, object axis):
+cdef object forward_log_softmax(object x, object axis):
     try:
         return as_array(kernels.log_softmax(x, axis))
     except Exception as error:
@@ -42,7 +42,7 @@ cdef object op_log_softmax(object x, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    y = wrap_forward(_log_softmax(array_of(x), axis))
+    y = wrap_forward(forward_log_softmax(array_of(x), axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -76,7 +76,7 @@ def log_softmax(x, axis=-1):
     return op_log_softmax(x, axis)
 
 
-cdef object _softmax(object x, object axis):
+cdef object forward_softmax(object x, object axis):
     try:
         return as_array(kernels.softmax(x, axis))
     except Exception as error:
@@ -97,7 +97,7 @@ cdef object op_softmax(object x, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    y = wrap_forward(_softmax(array_of(x), axis))
+    y = wrap_forward(forward_softmax(array_of(x), axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -129,8 +129,8 @@ def softmax(x, axis=-1):
     return op_softmax(x, axis)
 
 
-cdef object _softmin(object x, object axis):
-    return _softmax(_negative(x), axis)
+cdef object forward_softmin(object x, object axis):
+    return forward_softmax(forward_negative(x), axis)
 
 
 cdef object op_softmin(object x, object axis):
@@ -140,7 +140,7 @@ cdef object op_softmin(object x, object axis):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.softmax(-x, axis)
-    return wrap_forward(_softmin(array_of(x), axis))
+    return wrap_forward(forward_softmin(array_of(x), axis))
 
 
 def softmin(x, axis=-1):

@@ -48,7 +48,7 @@ from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_o
 cdef Ufunc add_ufunc = Ufunc(np.add, "add")
 
 
-cdef inline object _add(object a, object b):
+cdef inline object forward_add(object a, object b):
     return add_ufunc.binary(a, b)
 
 
@@ -65,7 +65,7 @@ cdef object op_add(object a, object b):
         inputs = [<PyObject*> a, <PyObject*> b]
         connect(node, state, inputs, 2)
 
-    y = wrap_forward(_add(array_of(a), array_of(b)))
+    y = wrap_forward(forward_add(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -123,8 +123,8 @@ def add(a, b, *, out=None):
     return op_add(a, b)
 
 
-cdef object _addcdiv(object x, object a, object b, object value):
-    return _add(x, _multiply(value, _divide(a, b)))
+cdef object forward_addcdiv(object x, object a, object b, object value):
+    return forward_add(x, forward_multiply(value, forward_divide(a, b)))
 
 
 cdef object op_addcdiv(object x, object a, object b, object value):
@@ -136,7 +136,7 @@ cdef object op_addcdiv(object x, object a, object b, object value):
 
     if needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return x + value * (a / b)
-    return wrap_forward(_addcdiv(array_of(x), array_of(a), array_of(b), value))
+    return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
 
 
 cdef object op_addcdiv_(object x, object a, object b, object value):
@@ -150,7 +150,7 @@ cdef object op_addcdiv_(object x, object a, object b, object value):
     check_inplace(state, written, recording, "addcdiv_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_addcdiv(before(written, True), a, b, value), "addcdiv_")
-    copy_into(written.array, _addcdiv(array_of(x), array_of(a), array_of(b), value), "addcdiv_")
+    copy_into(written.array, forward_addcdiv(array_of(x), array_of(a), array_of(b), value), "addcdiv_")
     written.bump()
     return written
 
@@ -163,8 +163,8 @@ def addcdiv(x, a, b, value=1):
     return op_addcdiv(x, a, b, value)
 
 
-cdef object _addcmul(object x, object a, object b, object value):
-    return _add(x, _multiply(value, _multiply(a, b)))
+cdef object forward_addcmul(object x, object a, object b, object value):
+    return forward_add(x, forward_multiply(value, forward_multiply(a, b)))
 
 
 cdef object op_addcmul(object x, object a, object b, object value):
@@ -176,7 +176,7 @@ cdef object op_addcmul(object x, object a, object b, object value):
 
     if needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
         return x + value * (a * b)
-    return wrap_forward(_addcmul(array_of(x), array_of(a), array_of(b), value))
+    return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
 
 
 cdef object op_addcmul_(object x, object a, object b, object value):
@@ -190,7 +190,7 @@ cdef object op_addcmul_(object x, object a, object b, object value):
     check_inplace(state, written, recording, "addcmul_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_addcmul(before(written, True), a, b, value), "addcmul_")
-    copy_into(written.array, _addcmul(array_of(x), array_of(a), array_of(b), value), "addcmul_")
+    copy_into(written.array, forward_addcmul(array_of(x), array_of(a), array_of(b), value), "addcmul_")
     written.bump()
     return written
 
@@ -206,7 +206,7 @@ def addcmul(x, a, b, value=1):
 cdef Ufunc atan2_ufunc = Ufunc(np.arctan2, "atan2")
 
 
-cdef inline object _atan2(object a, object b):
+cdef inline object forward_atan2(object a, object b):
     return atan2_ufunc.binary(a, b)
 
 
@@ -225,7 +225,7 @@ cdef object op_atan2(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_atan2(array_of(a), array_of(b)))
+    y = wrap_forward(forward_atan2(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -291,7 +291,7 @@ def atan2(a, b, *, out=None):
     return op_atan2(a, b)
 
 
-cdef object _clip(object x, object min, object max):
+cdef object forward_clip(object x, object min, object max):
     try:
         return as_array(np.clip(x, min, max))
     except Exception as error:
@@ -315,7 +315,7 @@ cdef object op_clip(object x, object min, object max):
         node.x = save_input(state, x, &node.x_version)
         node.max = save_input(state, max, &node.max_version)
 
-    y = wrap_forward(_clip(array_of(x), array_of(min), array_of(max)))
+    y = wrap_forward(forward_clip(array_of(x), array_of(min), array_of(max)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -357,7 +357,7 @@ cdef object op_clip_(object x, object min, object max):
     check_inplace(state, written, recording, "clip_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_clip(before(written, state.flags & DUAL != 0 or needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max)), min, max), "clip_")
-    copy_into(written.array, _clip(array_of(x), array_of(min), array_of(max)), "clip_")
+    copy_into(written.array, forward_clip(array_of(x), array_of(min), array_of(max)), "clip_")
     written.bump()
     return written
 
@@ -369,7 +369,7 @@ cdef object op_clip_out(object x, object min, object max, object out):
     min = as_operand(min, "clip", "min")
     max = as_operand(max, "clip", "max")
     refuse_out(state, written, needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max), "clip")
-    return write_out(written, _clip(array_of(x), array_of(min), array_of(max)), "clip")
+    return write_out(written, forward_clip(array_of(x), array_of(min), array_of(max)), "clip")
 
 
 def clip(x, min=None, max=None, *, out=None):
@@ -392,7 +392,7 @@ def clip(x, min=None, max=None, *, out=None):
 cdef Ufunc copysign_ufunc = Ufunc(np.copysign, "copysign")
 
 
-cdef inline object _copysign(object a, object b):
+cdef inline object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
 
 
@@ -413,7 +413,7 @@ cdef object op_copysign(object a, object b):
         if node.needs(0):
             node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_copysign(array_of(a), array_of(b)))
+    y = wrap_forward(forward_copysign(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -476,7 +476,7 @@ def copysign(a, b, *, out=None):
 cdef Ufunc divide_ufunc = Ufunc(np.divide, "divide")
 
 
-cdef inline object _divide(object a, object b):
+cdef inline object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
 
 
@@ -494,7 +494,7 @@ cdef object op_divide(object a, object b):
         connect(node, state, inputs, 2)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_divide(array_of(a), array_of(b)))
+    y = wrap_forward(forward_divide(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -559,7 +559,7 @@ def divide(a, b, *, out=None):
 cdef Ufunc floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
 
 
-cdef inline object _floor_divide(object a, object b):
+cdef inline object forward_floor_divide(object a, object b):
     return floor_divide_ufunc.binary(a, b)
 
 
@@ -576,7 +576,7 @@ cdef object op_floor_divide(object a, object b):
         inputs = [<PyObject*> a, <PyObject*> b]
         connect(node, state, inputs, 2)
 
-    y = wrap_forward(_floor_divide(array_of(a), array_of(b)))
+    y = wrap_forward(forward_floor_divide(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -637,7 +637,7 @@ def floor_divide(a, b, *, out=None):
 cdef Ufunc fmax_ufunc = Ufunc(np.fmax, "fmax")
 
 
-cdef inline object _fmax(object a, object b):
+cdef inline object forward_fmax(object a, object b):
     return fmax_ufunc.binary(a, b)
 
 
@@ -656,7 +656,7 @@ cdef object op_fmax(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_fmax(array_of(a), array_of(b)))
+    y = wrap_forward(forward_fmax(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -721,7 +721,7 @@ def fmax(a, b, *, out=None):
 cdef Ufunc fmin_ufunc = Ufunc(np.fmin, "fmin")
 
 
-cdef inline object _fmin(object a, object b):
+cdef inline object forward_fmin(object a, object b):
     return fmin_ufunc.binary(a, b)
 
 
@@ -740,7 +740,7 @@ cdef object op_fmin(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_fmin(array_of(a), array_of(b)))
+    y = wrap_forward(forward_fmin(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -805,7 +805,7 @@ def fmin(a, b, *, out=None):
 cdef Ufunc fmod_ufunc = Ufunc(np.fmod, "fmod")
 
 
-cdef inline object _fmod(object a, object b):
+cdef inline object forward_fmod(object a, object b):
     return fmod_ufunc.binary(a, b)
 
 
@@ -826,7 +826,7 @@ cdef object op_fmod(object a, object b):
         if node.needs(1):
             node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_fmod(array_of(a), array_of(b)))
+    y = wrap_forward(forward_fmod(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -889,7 +889,7 @@ def fmod(a, b, *, out=None):
 cdef Ufunc heaviside_ufunc = Ufunc(np.heaviside, "heaviside")
 
 
-cdef inline object _heaviside(object a, object b):
+cdef inline object forward_heaviside(object a, object b):
     return heaviside_ufunc.binary(a, b)
 
 
@@ -898,7 +898,7 @@ cdef object op_heaviside(object a, object b):
     a = as_operand(a, "heaviside", "a")
     b = as_operand(b, "heaviside", "b")
 
-    y = wrap_forward(_heaviside(array_of(a), array_of(b)))
+    y = wrap_forward(forward_heaviside(array_of(a), array_of(b)))
     return y
 
 
@@ -939,7 +939,7 @@ def heaviside(a, b, *, out=None):
 cdef Ufunc hypot_ufunc = Ufunc(np.hypot, "hypot")
 
 
-cdef inline object _hypot(object a, object b):
+cdef inline object forward_hypot(object a, object b):
     return hypot_ufunc.binary(a, b)
 
 
@@ -960,7 +960,7 @@ cdef object op_hypot(object a, object b):
         if node.needs(1):
             node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_hypot(array_of(a), array_of(b)))
+    y = wrap_forward(forward_hypot(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1023,8 +1023,8 @@ def hypot(a, b, *, out=None):
     return op_hypot(a, b)
 
 
-cdef object _lerp(object a, object b, object weight):
-    return _add(a, _multiply(weight, _subtract(b, a)))
+cdef object forward_lerp(object a, object b, object weight):
+    return forward_add(a, forward_multiply(weight, forward_subtract(b, a)))
 
 
 cdef object op_lerp(object a, object b, object weight):
@@ -1035,7 +1035,7 @@ cdef object op_lerp(object a, object b, object weight):
 
     if needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight) or state.flags & DUAL:
         return a + weight * (b - a)
-    return wrap_forward(_lerp(array_of(a), array_of(b), array_of(weight)))
+    return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
 
 
 cdef object op_lerp_(object a, object b, object weight):
@@ -1048,7 +1048,7 @@ cdef object op_lerp_(object a, object b, object weight):
     check_inplace(state, written, recording, "lerp_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_lerp(before(written, True), b, weight), "lerp_")
-    copy_into(written.array, _lerp(array_of(a), array_of(b), array_of(weight)), "lerp_")
+    copy_into(written.array, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp_")
     written.bump()
     return written
 
@@ -1060,7 +1060,7 @@ cdef object op_lerp_out(object a, object b, object weight, object out):
     b = as_operand(b, "lerp", "b")
     weight = as_operand(weight, "lerp", "weight")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight), "lerp")
-    return write_out(written, _lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
+    return write_out(written, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
 
 
 def lerp(a, b, weight, *, out=None):
@@ -1076,7 +1076,7 @@ def lerp(a, b, weight, *, out=None):
 cdef Ufunc logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp")
 
 
-cdef inline object _logaddexp(object a, object b):
+cdef inline object forward_logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
 
 
@@ -1095,7 +1095,7 @@ cdef object op_logaddexp(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_logaddexp(array_of(a), array_of(b)))
+    y = wrap_forward(forward_logaddexp(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1164,7 +1164,7 @@ def logaddexp(a, b, *, out=None):
 cdef Ufunc logaddexp2_ufunc = Ufunc(np.logaddexp2, "logaddexp2")
 
 
-cdef inline object _logaddexp2(object a, object b):
+cdef inline object forward_logaddexp2(object a, object b):
     return logaddexp2_ufunc.binary(a, b)
 
 
@@ -1183,7 +1183,7 @@ cdef object op_logaddexp2(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_logaddexp2(array_of(a), array_of(b)))
+    y = wrap_forward(forward_logaddexp2(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1252,7 +1252,7 @@ def logaddexp2(a, b, *, out=None):
 cdef Ufunc maximum_ufunc = Ufunc(np.maximum, "maximum")
 
 
-cdef inline object _maximum(object a, object b):
+cdef inline object forward_maximum(object a, object b):
     return maximum_ufunc.binary(a, b)
 
 
@@ -1271,7 +1271,7 @@ cdef object op_maximum(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_maximum(array_of(a), array_of(b)))
+    y = wrap_forward(forward_maximum(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1334,7 +1334,7 @@ def maximum(a, b, *, out=None):
 cdef Ufunc minimum_ufunc = Ufunc(np.minimum, "minimum")
 
 
-cdef inline object _minimum(object a, object b):
+cdef inline object forward_minimum(object a, object b):
     return minimum_ufunc.binary(a, b)
 
 
@@ -1353,7 +1353,7 @@ cdef object op_minimum(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_minimum(array_of(a), array_of(b)))
+    y = wrap_forward(forward_minimum(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1416,7 +1416,7 @@ def minimum(a, b, *, out=None):
 cdef Ufunc multiply_ufunc = Ufunc(np.multiply, "multiply")
 
 
-cdef inline object _multiply(object a, object b):
+cdef inline object forward_multiply(object a, object b):
     return multiply_ufunc.binary(a, b)
 
 
@@ -1437,7 +1437,7 @@ cdef object op_multiply(object a, object b):
         if node.needs(1):
             node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_multiply(array_of(a), array_of(b)))
+    y = wrap_forward(forward_multiply(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1500,7 +1500,7 @@ def multiply(a, b, *, out=None):
 cdef Ufunc pow_ufunc = Ufunc(np.power, "pow")
 
 
-cdef inline object _pow(object a, object b):
+cdef inline object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
 
@@ -1519,7 +1519,7 @@ cdef object op_pow(object a, object b):
         node.b = save_input(state, b, &node.b_version)
         node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_pow(array_of(a), array_of(b)))
+    y = wrap_forward(forward_pow(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1585,7 +1585,7 @@ def pow(a, b, *, out=None):
 cdef Ufunc remainder_ufunc = Ufunc(np.remainder, "remainder")
 
 
-cdef inline object _remainder(object a, object b):
+cdef inline object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
 
 
@@ -1606,7 +1606,7 @@ cdef object op_remainder(object a, object b):
         if node.needs(1):
             node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_remainder(array_of(a), array_of(b)))
+    y = wrap_forward(forward_remainder(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1666,7 +1666,7 @@ def remainder(a, b, *, out=None):
     return op_remainder(a, b)
 
 
-cdef object _scaled_pow(object c, object a, object b):
+cdef object forward_scaled_pow(object c, object a, object b):
     try:
         return as_array(kernels.scaled_pow(c, a, b))
     except Exception as error:
@@ -1691,7 +1691,7 @@ cdef object op_scaled_pow(object c, object a, object b):
         if node.needs(1):
             node.c = save_input(state, c, &node.c_version)
 
-    y = wrap_forward(_scaled_pow(array_of(c), array_of(a), array_of(b)))
+    y = wrap_forward(forward_scaled_pow(array_of(c), array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1737,7 +1737,7 @@ def scaled_pow(c, a, b):
 cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
 
 
-cdef inline object _subtract(object a, object b):
+cdef inline object forward_subtract(object a, object b):
     return subtract_ufunc.binary(a, b)
 
 
@@ -1754,7 +1754,7 @@ cdef object op_subtract(object a, object b):
         inputs = [<PyObject*> a, <PyObject*> b]
         connect(node, state, inputs, 2)
 
-    y = wrap_forward(_subtract(array_of(a), array_of(b)))
+    y = wrap_forward(forward_subtract(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1812,7 +1812,7 @@ def subtract(a, b, *, out=None):
     return op_subtract(a, b)
 
 
-cdef object _where(object mask, object a, object b):
+cdef object forward_where(object mask, object a, object b):
     try:
         return as_array(np.where(mask, a, b))
     except Exception as error:
@@ -1834,7 +1834,7 @@ cdef object op_where(object mask, object a, object b):
         connect(node, state, inputs, 2)
         node.mask = save_input(state, mask, &node.mask_version)
 
-    y = wrap_forward(_where(mask, array_of(a), array_of(b)))
+    y = wrap_forward(forward_where(mask, array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1860,7 +1860,7 @@ def where(mask, a, b):
     return op_where(mask, a, b)
 
 
-cdef object _xlogy(object a, object b):
+cdef object forward_xlogy(object a, object b):
     try:
         return as_array(kernels.xlogy(a, b))
     except Exception as error:
@@ -1882,7 +1882,7 @@ cdef object op_xlogy(object a, object b):
         node.a = save_input(state, a, &node.a_version)
         node.b = save_input(state, b, &node.b_version)
 
-    y = wrap_forward(_xlogy(array_of(a), array_of(b)))
+    y = wrap_forward(forward_xlogy(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1917,7 +1917,7 @@ cdef object op_xlogy_(object a, object b):
     check_inplace(state, written, recording, "xlogy_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_xlogy(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "xlogy_")
-    copy_into(written.array, _xlogy(array_of(a), array_of(b)), "xlogy_")
+    copy_into(written.array, forward_xlogy(array_of(a), array_of(b)), "xlogy_")
     written.bump()
     return written
 
@@ -1928,7 +1928,7 @@ cdef object op_xlogy_out(object a, object b, object out):
     a = as_operand(a, "xlogy", "a")
     b = as_operand(b, "xlogy", "b")
     refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "xlogy")
-    return write_out(written, _xlogy(array_of(a), array_of(b)), "xlogy")
+    return write_out(written, forward_xlogy(array_of(a), array_of(b)), "xlogy")
 
 
 def xlogy(a, b, *, out=None):

@@ -12,7 +12,7 @@ from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _divide, _multiply
+from gradspec.generated.kernels.forward cimport forward_divide, forward_multiply
 from gradspec.generated.functions.pointwise_unary cimport (
     AbsoluteBackward,
     AcosBackward,
@@ -79,7 +79,7 @@ from gradspec.view cimport attach_view, before, check_inplace, copy_into, overwr
 cdef Ufunc absolute_ufunc = Ufunc(np.absolute, "absolute")
 
 
-cdef inline object _absolute(object x):
+cdef inline object forward_absolute(object x):
     return absolute_ufunc.unary(x)
 
 
@@ -96,7 +96,7 @@ cdef object op_absolute(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_absolute(array_of(x)))
+    y = wrap_forward(forward_absolute(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -153,7 +153,7 @@ def absolute(x, *, out=None):
 cdef Ufunc acos_ufunc = Ufunc(np.arccos, "acos")
 
 
-cdef inline object _acos(object x):
+cdef inline object forward_acos(object x):
     return acos_ufunc.unary(x)
 
 
@@ -170,7 +170,7 @@ cdef object op_acos(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_acos(array_of(x)))
+    y = wrap_forward(forward_acos(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -227,7 +227,7 @@ def acos(x, *, out=None):
 cdef Ufunc acosh_ufunc = Ufunc(np.arccosh, "acosh")
 
 
-cdef inline object _acosh(object x):
+cdef inline object forward_acosh(object x):
     return acosh_ufunc.unary(x)
 
 
@@ -244,7 +244,7 @@ cdef object op_acosh(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_acosh(array_of(x)))
+    y = wrap_forward(forward_acosh(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -298,7 +298,7 @@ def acosh(x, *, out=None):
     return op_acosh(x)
 
 
-cdef object _angle(object x):
+cdef object forward_angle(object x):
     try:
         return as_array(np.angle(x))
     except Exception as error:
@@ -318,7 +318,7 @@ cdef object op_angle(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_angle(array_of(x)))
+    y = wrap_forward(forward_angle(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -354,7 +354,7 @@ def angle(x):
 cdef Ufunc asin_ufunc = Ufunc(np.arcsin, "asin")
 
 
-cdef inline object _asin(object x):
+cdef inline object forward_asin(object x):
     return asin_ufunc.unary(x)
 
 
@@ -371,7 +371,7 @@ cdef object op_asin(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_asin(array_of(x)))
+    y = wrap_forward(forward_asin(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -428,7 +428,7 @@ def asin(x, *, out=None):
 cdef Ufunc asinh_ufunc = Ufunc(np.arcsinh, "asinh")
 
 
-cdef inline object _asinh(object x):
+cdef inline object forward_asinh(object x):
     return asinh_ufunc.unary(x)
 
 
@@ -445,7 +445,7 @@ cdef object op_asinh(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_asinh(array_of(x)))
+    y = wrap_forward(forward_asinh(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -502,7 +502,7 @@ def asinh(x, *, out=None):
 cdef Ufunc atan_ufunc = Ufunc(np.arctan, "atan")
 
 
-cdef inline object _atan(object x):
+cdef inline object forward_atan(object x):
     return atan_ufunc.unary(x)
 
 
@@ -519,7 +519,7 @@ cdef object op_atan(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_atan(array_of(x)))
+    y = wrap_forward(forward_atan(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -576,7 +576,7 @@ def atan(x, *, out=None):
 cdef Ufunc atanh_ufunc = Ufunc(np.arctanh, "atanh")
 
 
-cdef inline object _atanh(object x):
+cdef inline object forward_atanh(object x):
     return atanh_ufunc.unary(x)
 
 
@@ -593,7 +593,7 @@ cdef object op_atanh(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_atanh(array_of(x)))
+    y = wrap_forward(forward_atanh(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -650,7 +650,7 @@ def atanh(x, *, out=None):
 cdef Ufunc cbrt_ufunc = Ufunc(np.cbrt, "cbrt")
 
 
-cdef inline object _cbrt(object x):
+cdef inline object forward_cbrt(object x):
     return cbrt_ufunc.unary(x)
 
 
@@ -666,7 +666,7 @@ cdef object op_cbrt(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_cbrt(array_of(x)))
+    y = wrap_forward(forward_cbrt(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -724,7 +724,7 @@ def cbrt(x, *, out=None):
 cdef Ufunc ceil_ufunc = Ufunc(np.ceil, "ceil")
 
 
-cdef inline object _ceil(object x):
+cdef inline object forward_ceil(object x):
     return ceil_ufunc.unary(x)
 
 
@@ -740,7 +740,7 @@ cdef object op_ceil(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_ceil(array_of(x)))
+    y = wrap_forward(forward_ceil(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -796,7 +796,7 @@ def ceil(x, *, out=None):
 cdef Ufunc conj_ufunc = Ufunc(np.conjugate, "conj")
 
 
-cdef inline object _conj(object x):
+cdef inline object forward_conj(object x):
     return conj_ufunc.unary(x)
 
 
@@ -812,7 +812,7 @@ cdef object op_conj(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_conj(array_of(x)))
+    y = wrap_forward(forward_conj(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -869,7 +869,7 @@ def conj(x, *, out=None):
 cdef Ufunc cos_ufunc = Ufunc(np.cos, "cos")
 
 
-cdef inline object _cos(object x):
+cdef inline object forward_cos(object x):
     return cos_ufunc.unary(x)
 
 
@@ -886,7 +886,7 @@ cdef object op_cos(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_cos(array_of(x)))
+    y = wrap_forward(forward_cos(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -943,7 +943,7 @@ def cos(x, *, out=None):
 cdef Ufunc cosh_ufunc = Ufunc(np.cosh, "cosh")
 
 
-cdef inline object _cosh(object x):
+cdef inline object forward_cosh(object x):
     return cosh_ufunc.unary(x)
 
 
@@ -960,7 +960,7 @@ cdef object op_cosh(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_cosh(array_of(x)))
+    y = wrap_forward(forward_cosh(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1017,7 +1017,7 @@ def cosh(x, *, out=None):
 cdef Ufunc deg2rad_ufunc = Ufunc(np.deg2rad, "deg2rad")
 
 
-cdef inline object _deg2rad(object x):
+cdef inline object forward_deg2rad(object x):
     return deg2rad_ufunc.unary(x)
 
 
@@ -1033,7 +1033,7 @@ cdef object op_deg2rad(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_deg2rad(array_of(x)))
+    y = wrap_forward(forward_deg2rad(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1086,7 +1086,7 @@ def deg2rad(x, *, out=None):
     return op_deg2rad(x)
 
 
-cdef object _digamma(object x):
+cdef object forward_digamma(object x):
     try:
         return as_array(kernels.digamma(x))
     except Exception as error:
@@ -1106,7 +1106,7 @@ cdef object op_digamma(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_digamma(array_of(x)))
+    y = wrap_forward(forward_digamma(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1135,7 +1135,7 @@ cdef object op_digamma_(object x):
     check_inplace(state, written, recording, "digamma_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_digamma(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "digamma_")
-    copy_into(written.array, _digamma(array_of(x)), "digamma_")
+    copy_into(written.array, forward_digamma(array_of(x)), "digamma_")
     written.bump()
     return written
 
@@ -1145,7 +1145,7 @@ cdef object op_digamma_out(object x, object out):
     cdef TensorBase written = writable(out, "digamma")
     x = as_operand(x, "digamma", "x")
     refuse_out(state, written, needs_grad(state, x), "digamma")
-    return write_out(written, _digamma(array_of(x)), "digamma")
+    return write_out(written, forward_digamma(array_of(x)), "digamma")
 
 
 def digamma(x, *, out=None):
@@ -1158,9 +1158,9 @@ def digamma(x, *, out=None):
     return op_digamma(x)
 
 
-cdef object _entr(object x):
+cdef object forward_entr(object x):
     try:
-        return as_array(_multiply(_negative(x), np.log(x)))
+        return as_array(forward_multiply(forward_negative(x), np.log(x)))
     except Exception as error:
         raise explain(error, "entr", x=x) from None
 
@@ -1178,7 +1178,7 @@ cdef object op_entr(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_entr(array_of(x)))
+    y = wrap_forward(forward_entr(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1207,7 +1207,7 @@ def entr(x):
     return op_entr(x)
 
 
-cdef object _erf(object x):
+cdef object forward_erf(object x):
     try:
         return as_array(kernels.erf(x))
     except Exception as error:
@@ -1227,7 +1227,7 @@ cdef object op_erf(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_erf(array_of(x)))
+    y = wrap_forward(forward_erf(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1256,7 +1256,7 @@ cdef object op_erf_(object x):
     check_inplace(state, written, recording, "erf_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_erf(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "erf_")
-    copy_into(written.array, _erf(array_of(x)), "erf_")
+    copy_into(written.array, forward_erf(array_of(x)), "erf_")
     written.bump()
     return written
 
@@ -1266,7 +1266,7 @@ cdef object op_erf_out(object x, object out):
     cdef TensorBase written = writable(out, "erf")
     x = as_operand(x, "erf", "x")
     refuse_out(state, written, needs_grad(state, x), "erf")
-    return write_out(written, _erf(array_of(x)), "erf")
+    return write_out(written, forward_erf(array_of(x)), "erf")
 
 
 def erf(x, *, out=None):
@@ -1279,7 +1279,7 @@ def erf(x, *, out=None):
     return op_erf(x)
 
 
-cdef object _erfc(object x):
+cdef object forward_erfc(object x):
     try:
         return as_array(kernels.erfc(x))
     except Exception as error:
@@ -1299,7 +1299,7 @@ cdef object op_erfc(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_erfc(array_of(x)))
+    y = wrap_forward(forward_erfc(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1328,7 +1328,7 @@ cdef object op_erfc_(object x):
     check_inplace(state, written, recording, "erfc_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_erfc(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "erfc_")
-    copy_into(written.array, _erfc(array_of(x)), "erfc_")
+    copy_into(written.array, forward_erfc(array_of(x)), "erfc_")
     written.bump()
     return written
 
@@ -1338,7 +1338,7 @@ cdef object op_erfc_out(object x, object out):
     cdef TensorBase written = writable(out, "erfc")
     x = as_operand(x, "erfc", "x")
     refuse_out(state, written, needs_grad(state, x), "erfc")
-    return write_out(written, _erfc(array_of(x)), "erfc")
+    return write_out(written, forward_erfc(array_of(x)), "erfc")
 
 
 def erfc(x, *, out=None):
@@ -1351,7 +1351,7 @@ def erfc(x, *, out=None):
     return op_erfc(x)
 
 
-cdef object _erfcx(object x):
+cdef object forward_erfcx(object x):
     try:
         return as_array(kernels.erfcx(x))
     except Exception as error:
@@ -1371,7 +1371,7 @@ cdef object op_erfcx(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_erfcx(array_of(x)))
+    y = wrap_forward(forward_erfcx(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1402,7 +1402,7 @@ def erfcx(x):
     return op_erfcx(x)
 
 
-cdef object _erfinv(object x):
+cdef object forward_erfinv(object x):
     try:
         return as_array(kernels.erfinv(x))
     except Exception as error:
@@ -1421,7 +1421,7 @@ cdef object op_erfinv(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_erfinv(array_of(x)))
+    y = wrap_forward(forward_erfinv(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1451,7 +1451,7 @@ cdef object op_erfinv_(object x):
     check_inplace(state, written, recording, "erfinv_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_erfinv(before(written, False)), "erfinv_")
-    copy_into(written.array, _erfinv(array_of(x)), "erfinv_")
+    copy_into(written.array, forward_erfinv(array_of(x)), "erfinv_")
     written.bump()
     return written
 
@@ -1461,7 +1461,7 @@ cdef object op_erfinv_out(object x, object out):
     cdef TensorBase written = writable(out, "erfinv")
     x = as_operand(x, "erfinv", "x")
     refuse_out(state, written, needs_grad(state, x), "erfinv")
-    return write_out(written, _erfinv(array_of(x)), "erfinv")
+    return write_out(written, forward_erfinv(array_of(x)), "erfinv")
 
 
 def erfinv(x, *, out=None):
@@ -1477,7 +1477,7 @@ def erfinv(x, *, out=None):
 cdef Ufunc exp_ufunc = Ufunc(np.exp, "exp")
 
 
-cdef inline object _exp(object x):
+cdef inline object forward_exp(object x):
     return exp_ufunc.unary(x)
 
 
@@ -1493,7 +1493,7 @@ cdef object op_exp(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_exp(array_of(x)))
+    y = wrap_forward(forward_exp(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1551,7 +1551,7 @@ def exp(x, *, out=None):
 cdef Ufunc exp2_ufunc = Ufunc(np.exp2, "exp2")
 
 
-cdef inline object _exp2(object x):
+cdef inline object forward_exp2(object x):
     return exp2_ufunc.unary(x)
 
 
@@ -1567,7 +1567,7 @@ cdef object op_exp2(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_exp2(array_of(x)))
+    y = wrap_forward(forward_exp2(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1625,7 +1625,7 @@ def exp2(x, *, out=None):
 cdef Ufunc expm1_ufunc = Ufunc(np.expm1, "expm1")
 
 
-cdef inline object _expm1(object x):
+cdef inline object forward_expm1(object x):
     return expm1_ufunc.unary(x)
 
 
@@ -1641,7 +1641,7 @@ cdef object op_expm1(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_expm1(array_of(x)))
+    y = wrap_forward(forward_expm1(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1699,7 +1699,7 @@ def expm1(x, *, out=None):
 cdef Ufunc floor_ufunc = Ufunc(np.floor, "floor")
 
 
-cdef inline object _floor(object x):
+cdef inline object forward_floor(object x):
     return floor_ufunc.unary(x)
 
 
@@ -1715,7 +1715,7 @@ cdef object op_floor(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_floor(array_of(x)))
+    y = wrap_forward(forward_floor(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1768,7 +1768,7 @@ def floor(x, *, out=None):
     return op_floor(x)
 
 
-cdef object _imag(object x):
+cdef object forward_imag(object x):
     try:
         return as_array(np.imag(x))
     except Exception as error:
@@ -1787,7 +1787,7 @@ cdef object op_imag(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_imag(array_of(x)))
+    y = wrap_forward(forward_imag(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -1816,7 +1816,7 @@ def imag(x):
     return op_imag(x)
 
 
-cdef object _lgamma(object x):
+cdef object forward_lgamma(object x):
     try:
         return as_array(kernels.lgamma(x))
     except Exception as error:
@@ -1836,7 +1836,7 @@ cdef object op_lgamma(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_lgamma(array_of(x)))
+    y = wrap_forward(forward_lgamma(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1865,7 +1865,7 @@ cdef object op_lgamma_(object x):
     check_inplace(state, written, recording, "lgamma_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_lgamma(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "lgamma_")
-    copy_into(written.array, _lgamma(array_of(x)), "lgamma_")
+    copy_into(written.array, forward_lgamma(array_of(x)), "lgamma_")
     written.bump()
     return written
 
@@ -1875,7 +1875,7 @@ cdef object op_lgamma_out(object x, object out):
     cdef TensorBase written = writable(out, "lgamma")
     x = as_operand(x, "lgamma", "x")
     refuse_out(state, written, needs_grad(state, x), "lgamma")
-    return write_out(written, _lgamma(array_of(x)), "lgamma")
+    return write_out(written, forward_lgamma(array_of(x)), "lgamma")
 
 
 def lgamma(x, *, out=None):
@@ -1891,7 +1891,7 @@ def lgamma(x, *, out=None):
 cdef Ufunc log_ufunc = Ufunc(np.log, "log")
 
 
-cdef inline object _log(object x):
+cdef inline object forward_log(object x):
     return log_ufunc.unary(x)
 
 
@@ -1908,7 +1908,7 @@ cdef object op_log(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_log(array_of(x)))
+    y = wrap_forward(forward_log(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1965,7 +1965,7 @@ def log(x, *, out=None):
 cdef Ufunc log10_ufunc = Ufunc(np.log10, "log10")
 
 
-cdef inline object _log10(object x):
+cdef inline object forward_log10(object x):
     return log10_ufunc.unary(x)
 
 
@@ -1982,7 +1982,7 @@ cdef object op_log10(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_log10(array_of(x)))
+    y = wrap_forward(forward_log10(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2039,7 +2039,7 @@ def log10(x, *, out=None):
 cdef Ufunc log1p_ufunc = Ufunc(np.log1p, "log1p")
 
 
-cdef inline object _log1p(object x):
+cdef inline object forward_log1p(object x):
     return log1p_ufunc.unary(x)
 
 
@@ -2056,7 +2056,7 @@ cdef object op_log1p(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_log1p(array_of(x)))
+    y = wrap_forward(forward_log1p(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2113,7 +2113,7 @@ def log1p(x, *, out=None):
 cdef Ufunc log2_ufunc = Ufunc(np.log2, "log2")
 
 
-cdef inline object _log2(object x):
+cdef inline object forward_log2(object x):
     return log2_ufunc.unary(x)
 
 
@@ -2130,7 +2130,7 @@ cdef object op_log2(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_log2(array_of(x)))
+    y = wrap_forward(forward_log2(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2184,9 +2184,9 @@ def log2(x, *, out=None):
     return op_log2(x)
 
 
-cdef object _logit(object x):
+cdef object forward_logit(object x):
     try:
-        return as_array(np.log(x) - np.log1p(_negative(x)))
+        return as_array(np.log(x) - np.log1p(forward_negative(x)))
     except Exception as error:
         raise explain(error, "logit", x=x) from None
 
@@ -2204,7 +2204,7 @@ cdef object op_logit(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_logit(array_of(x)))
+    y = wrap_forward(forward_logit(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2233,7 +2233,7 @@ cdef object op_logit_(object x):
     check_inplace(state, written, recording, "logit_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_logit(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "logit_")
-    copy_into(written.array, _logit(array_of(x)), "logit_")
+    copy_into(written.array, forward_logit(array_of(x)), "logit_")
     written.bump()
     return written
 
@@ -2243,7 +2243,7 @@ cdef object op_logit_out(object x, object out):
     cdef TensorBase written = writable(out, "logit")
     x = as_operand(x, "logit", "x")
     refuse_out(state, written, needs_grad(state, x), "logit")
-    return write_out(written, _logit(array_of(x)), "logit")
+    return write_out(written, forward_logit(array_of(x)), "logit")
 
 
 def logit(x, *, out=None):
@@ -2256,7 +2256,7 @@ def logit(x, *, out=None):
     return op_logit(x)
 
 
-cdef object _nan_to_num(object x, object nan, object posinf, object neginf):
+cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf):
     try:
         return as_array(np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf))
     except Exception as error:
@@ -2279,7 +2279,7 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_nan_to_num(array_of(x), nan, posinf, neginf))
+    y = wrap_forward(forward_nan_to_num(array_of(x), nan, posinf, neginf))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2311,7 +2311,7 @@ cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     check_inplace(state, written, recording, "nan_to_num_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_nan_to_num(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), nan, posinf, neginf), "nan_to_num_")
-    copy_into(written.array, _nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num_")
+    copy_into(written.array, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num_")
     written.bump()
     return written
 
@@ -2324,7 +2324,7 @@ cdef object op_nan_to_num_out(object x, object nan, object posinf, object neginf
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
     refuse_out(state, written, needs_grad(state, x), "nan_to_num")
-    return write_out(written, _nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
+    return write_out(written, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
 
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
@@ -2340,7 +2340,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
 cdef Ufunc negative_ufunc = Ufunc(np.negative, "negative")
 
 
-cdef inline object _negative(object x):
+cdef inline object forward_negative(object x):
     return negative_ufunc.unary(x)
 
 
@@ -2356,7 +2356,7 @@ cdef object op_negative(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_negative(array_of(x)))
+    y = wrap_forward(forward_negative(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2409,7 +2409,7 @@ def negative(x, *, out=None):
     return op_negative(x)
 
 
-cdef object _polygamma(object n, object x):
+cdef object forward_polygamma(object n, object x):
     try:
         return as_array(kernels.polygamma(n, x))
     except Exception as error:
@@ -2431,7 +2431,7 @@ cdef object op_polygamma(object n, object x):
         node.n = n
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_polygamma(n, array_of(x)))
+    y = wrap_forward(forward_polygamma(n, array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2458,7 +2458,7 @@ cdef object op_polygamma_out(object n, object x, object out):
     n = as_scalar(n, "polygamma", "n")
     x = as_operand(x, "polygamma", "x")
     refuse_out(state, written, needs_grad(state, x), "polygamma")
-    return write_out(written, _polygamma(n, array_of(x)), "polygamma")
+    return write_out(written, forward_polygamma(n, array_of(x)), "polygamma")
 
 
 def polygamma(n, x, *, out=None):
@@ -2474,7 +2474,7 @@ def polygamma(n, x, *, out=None):
 cdef Ufunc positive_ufunc = Ufunc(np.positive, "positive")
 
 
-cdef inline object _positive(object x):
+cdef inline object forward_positive(object x):
     return positive_ufunc.unary(x)
 
 
@@ -2490,7 +2490,7 @@ cdef object op_positive(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_positive(array_of(x)))
+    y = wrap_forward(forward_positive(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2521,7 +2521,7 @@ def positive(x):
 cdef Ufunc rad2deg_ufunc = Ufunc(np.rad2deg, "rad2deg")
 
 
-cdef inline object _rad2deg(object x):
+cdef inline object forward_rad2deg(object x):
     return rad2deg_ufunc.unary(x)
 
 
@@ -2537,7 +2537,7 @@ cdef object op_rad2deg(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_rad2deg(array_of(x)))
+    y = wrap_forward(forward_rad2deg(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2590,7 +2590,7 @@ def rad2deg(x, *, out=None):
     return op_rad2deg(x)
 
 
-cdef object _real(object x):
+cdef object forward_real(object x):
     try:
         return as_array(np.real(x))
     except Exception as error:
@@ -2609,7 +2609,7 @@ cdef object op_real(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_real(array_of(x)))
+    y = wrap_forward(forward_real(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -2638,9 +2638,9 @@ def real(x):
     return op_real(x)
 
 
-cdef object _reciprocal(object x):
+cdef object forward_reciprocal(object x):
     try:
-        return as_array(_divide(1, x))
+        return as_array(forward_divide(1, x))
     except Exception as error:
         raise explain(error, "reciprocal", x=x) from None
 
@@ -2657,7 +2657,7 @@ cdef object op_reciprocal(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_reciprocal(array_of(x)))
+    y = wrap_forward(forward_reciprocal(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2687,7 +2687,7 @@ cdef object op_reciprocal_(object x):
     check_inplace(state, written, recording, "reciprocal_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_reciprocal(before(written, False)), "reciprocal_")
-    copy_into(written.array, _reciprocal(array_of(x)), "reciprocal_")
+    copy_into(written.array, forward_reciprocal(array_of(x)), "reciprocal_")
     written.bump()
     return written
 
@@ -2697,7 +2697,7 @@ cdef object op_reciprocal_out(object x, object out):
     cdef TensorBase written = writable(out, "reciprocal")
     x = as_operand(x, "reciprocal", "x")
     refuse_out(state, written, needs_grad(state, x), "reciprocal")
-    return write_out(written, _reciprocal(array_of(x)), "reciprocal")
+    return write_out(written, forward_reciprocal(array_of(x)), "reciprocal")
 
 
 def reciprocal(x, *, out=None):
@@ -2710,7 +2710,7 @@ def reciprocal(x, *, out=None):
     return op_reciprocal(x)
 
 
-cdef object _round(object x, object decimals):
+cdef object forward_round(object x, object decimals):
     try:
         return as_array(np.round(x, decimals))
     except Exception as error:
@@ -2730,7 +2730,7 @@ cdef object op_round(object x, object decimals):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_round(array_of(x), decimals))
+    y = wrap_forward(forward_round(array_of(x), decimals))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2759,7 +2759,7 @@ cdef object op_round_(object x, object decimals):
     check_inplace(state, written, recording, "round_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_round(before(written, False), decimals), "round_")
-    copy_into(written.array, _round(array_of(x), decimals), "round_")
+    copy_into(written.array, forward_round(array_of(x), decimals), "round_")
     written.bump()
     return written
 
@@ -2770,7 +2770,7 @@ cdef object op_round_out(object x, object decimals, object out):
     x = as_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
     refuse_out(state, written, needs_grad(state, x), "round")
-    return write_out(written, _round(array_of(x), decimals), "round")
+    return write_out(written, forward_round(array_of(x), decimals), "round")
 
 
 def round(x, decimals=0, *, out=None):
@@ -2783,7 +2783,7 @@ def round(x, decimals=0, *, out=None):
     return op_round(x, decimals)
 
 
-cdef object _rsqrt(object x):
+cdef object forward_rsqrt(object x):
     try:
         return as_array(1 / np.sqrt(x))
     except Exception as error:
@@ -2802,7 +2802,7 @@ cdef object op_rsqrt(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_rsqrt(array_of(x)))
+    y = wrap_forward(forward_rsqrt(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2832,7 +2832,7 @@ cdef object op_rsqrt_(object x):
     check_inplace(state, written, recording, "rsqrt_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_rsqrt(before(written, False)), "rsqrt_")
-    copy_into(written.array, _rsqrt(array_of(x)), "rsqrt_")
+    copy_into(written.array, forward_rsqrt(array_of(x)), "rsqrt_")
     written.bump()
     return written
 
@@ -2842,7 +2842,7 @@ cdef object op_rsqrt_out(object x, object out):
     cdef TensorBase written = writable(out, "rsqrt")
     x = as_operand(x, "rsqrt", "x")
     refuse_out(state, written, needs_grad(state, x), "rsqrt")
-    return write_out(written, _rsqrt(array_of(x)), "rsqrt")
+    return write_out(written, forward_rsqrt(array_of(x)), "rsqrt")
 
 
 def rsqrt(x, *, out=None):
@@ -2855,7 +2855,7 @@ def rsqrt(x, *, out=None):
     return op_rsqrt(x)
 
 
-cdef object _sigmoid(object x):
+cdef object forward_sigmoid(object x):
     try:
         return as_array(kernels.sigmoid(x))
     except Exception as error:
@@ -2874,7 +2874,7 @@ cdef object op_sigmoid(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_sigmoid(array_of(x)))
+    y = wrap_forward(forward_sigmoid(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -2904,7 +2904,7 @@ cdef object op_sigmoid_(object x):
     check_inplace(state, written, recording, "sigmoid_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_sigmoid(before(written, False)), "sigmoid_")
-    copy_into(written.array, _sigmoid(array_of(x)), "sigmoid_")
+    copy_into(written.array, forward_sigmoid(array_of(x)), "sigmoid_")
     written.bump()
     return written
 
@@ -2914,7 +2914,7 @@ cdef object op_sigmoid_out(object x, object out):
     cdef TensorBase written = writable(out, "sigmoid")
     x = as_operand(x, "sigmoid", "x")
     refuse_out(state, written, needs_grad(state, x), "sigmoid")
-    return write_out(written, _sigmoid(array_of(x)), "sigmoid")
+    return write_out(written, forward_sigmoid(array_of(x)), "sigmoid")
 
 
 def sigmoid(x, *, out=None):
@@ -2930,7 +2930,7 @@ def sigmoid(x, *, out=None):
 cdef Ufunc sign_ufunc = Ufunc(np.sign, "sign")
 
 
-cdef inline object _sign(object x):
+cdef inline object forward_sign(object x):
     return sign_ufunc.unary(x)
 
 
@@ -2948,7 +2948,7 @@ cdef object op_sign(object x):
         node.x = save_input(state, x, &node.x_version)
         node.x_dtype = dtype_of(x)
 
-    y = wrap_forward(_sign(array_of(x)))
+    y = wrap_forward(forward_sign(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3011,7 +3011,7 @@ def sign(x, *, out=None):
 cdef Ufunc sin_ufunc = Ufunc(np.sin, "sin")
 
 
-cdef inline object _sin(object x):
+cdef inline object forward_sin(object x):
     return sin_ufunc.unary(x)
 
 
@@ -3028,7 +3028,7 @@ cdef object op_sin(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_sin(array_of(x)))
+    y = wrap_forward(forward_sin(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3082,7 +3082,7 @@ def sin(x, *, out=None):
     return op_sin(x)
 
 
-cdef object _sinc(object x):
+cdef object forward_sinc(object x):
     try:
         return as_array(kernels.sinc(x, 0))
     except Exception as error:
@@ -3102,7 +3102,7 @@ cdef object op_sinc(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_sinc(array_of(x)))
+    y = wrap_forward(forward_sinc(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3131,7 +3131,7 @@ cdef object op_sinc_(object x):
     check_inplace(state, written, recording, "sinc_")
     if recording or state.flags & DUAL:
         return overwrite(written, op_sinc(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sinc_")
-    copy_into(written.array, _sinc(array_of(x)), "sinc_")
+    copy_into(written.array, forward_sinc(array_of(x)), "sinc_")
     written.bump()
     return written
 
@@ -3141,7 +3141,7 @@ cdef object op_sinc_out(object x, object out):
     cdef TensorBase written = writable(out, "sinc")
     x = as_operand(x, "sinc", "x")
     refuse_out(state, written, needs_grad(state, x), "sinc")
-    return write_out(written, _sinc(array_of(x)), "sinc")
+    return write_out(written, forward_sinc(array_of(x)), "sinc")
 
 
 def sinc(x, *, out=None):
@@ -3154,7 +3154,7 @@ def sinc(x, *, out=None):
     return op_sinc(x)
 
 
-cdef object _sinc_derivative(object x, object n):
+cdef object forward_sinc_derivative(object x, object n):
     try:
         return as_array(kernels.sinc(x, n))
     except Exception as error:
@@ -3176,7 +3176,7 @@ cdef object op_sinc_derivative(object x, object n):
         node.x = save_input(state, x, &node.x_version)
         node.n = n
 
-    y = wrap_forward(_sinc_derivative(array_of(x), n))
+    y = wrap_forward(forward_sinc_derivative(array_of(x), n))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3208,7 +3208,7 @@ def sinc_derivative(x, n):
 cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
 
 
-cdef inline object _sinh(object x):
+cdef inline object forward_sinh(object x):
     return sinh_ufunc.unary(x)
 
 
@@ -3225,7 +3225,7 @@ cdef object op_sinh(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_sinh(array_of(x)))
+    y = wrap_forward(forward_sinh(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3282,7 +3282,7 @@ def sinh(x, *, out=None):
 cdef Ufunc sqrt_ufunc = Ufunc(np.sqrt, "sqrt")
 
 
-cdef inline object _sqrt(object x):
+cdef inline object forward_sqrt(object x):
     return sqrt_ufunc.unary(x)
 
 
@@ -3298,7 +3298,7 @@ cdef object op_sqrt(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_sqrt(array_of(x)))
+    y = wrap_forward(forward_sqrt(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3356,7 +3356,7 @@ def sqrt(x, *, out=None):
 cdef Ufunc square_ufunc = Ufunc(np.square, "square")
 
 
-cdef inline object _square(object x):
+cdef inline object forward_square(object x):
     return square_ufunc.unary(x)
 
 
@@ -3373,7 +3373,7 @@ cdef object op_square(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_square(array_of(x)))
+    y = wrap_forward(forward_square(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3430,7 +3430,7 @@ def square(x, *, out=None):
 cdef Ufunc tan_ufunc = Ufunc(np.tan, "tan")
 
 
-cdef inline object _tan(object x):
+cdef inline object forward_tan(object x):
     return tan_ufunc.unary(x)
 
 
@@ -3446,7 +3446,7 @@ cdef object op_tan(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_tan(array_of(x)))
+    y = wrap_forward(forward_tan(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3504,7 +3504,7 @@ def tan(x, *, out=None):
 cdef Ufunc tanh_ufunc = Ufunc(np.tanh, "tanh")
 
 
-cdef inline object _tanh(object x):
+cdef inline object forward_tanh(object x):
     return tanh_ufunc.unary(x)
 
 
@@ -3520,7 +3520,7 @@ cdef object op_tanh(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_tanh(array_of(x)))
+    y = wrap_forward(forward_tanh(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
@@ -3578,7 +3578,7 @@ def tanh(x, *, out=None):
 cdef Ufunc trunc_ufunc = Ufunc(np.trunc, "trunc")
 
 
-cdef inline object _trunc(object x):
+cdef inline object forward_trunc(object x):
     return trunc_ufunc.unary(x)
 
 
@@ -3594,7 +3594,7 @@ cdef object op_trunc(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_trunc(array_of(x)))
+    y = wrap_forward(forward_trunc(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)

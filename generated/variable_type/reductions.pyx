@@ -13,16 +13,16 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport (
-    _absolute,
-    _cumprod,
-    _divide,
-    _isnan,
-    _multiply,
-    _ones_like,
-    _shift,
-    _sign,
-    _where,
-    _zeros_like,
+    forward_absolute,
+    forward_cumprod,
+    forward_divide,
+    forward_isnan,
+    forward_multiply,
+    forward_ones_like,
+    forward_shift,
+    forward_sign,
+    forward_where,
+    forward_zeros_like,
 )
 from gradspec.generated.functions.reductions cimport (
     EuclideanNormBackward,
@@ -48,7 +48,7 @@ from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view, before, refuse_out, writable, write_out
 
 
-cdef object _all(object x, object axis, object keepdims):
+cdef object forward_all(object x, object axis, object keepdims):
     try:
         return as_array(np.all(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -61,7 +61,7 @@ cdef object op_all(object x, object axis, object keepdims):
     axis = as_ints(axis, "all", "axis")
     keepdims = as_scalar(keepdims, "all", "keepdims")
 
-    y = wrap_forward(_all(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_all(array_of(x), axis, keepdims))
     return y
 
 
@@ -71,7 +71,7 @@ cdef object op_all_out(object x, object axis, object keepdims, object out):
     x = as_operand(x, "all", "x")
     axis = as_ints(axis, "all", "axis")
     keepdims = as_scalar(keepdims, "all", "keepdims")
-    return write_out(written, _all(array_of(x), axis, keepdims), "all")
+    return write_out(written, forward_all(array_of(x), axis, keepdims), "all")
 
 
 def all(x, axis=None, keepdims=False, *, out=None):
@@ -84,7 +84,7 @@ def all(x, axis=None, keepdims=False, *, out=None):
     return op_all(x, axis, keepdims)
 
 
-cdef object _any(object x, object axis, object keepdims):
+cdef object forward_any(object x, object axis, object keepdims):
     try:
         return as_array(np.any(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -97,7 +97,7 @@ cdef object op_any(object x, object axis, object keepdims):
     axis = as_ints(axis, "any", "axis")
     keepdims = as_scalar(keepdims, "any", "keepdims")
 
-    y = wrap_forward(_any(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_any(array_of(x), axis, keepdims))
     return y
 
 
@@ -107,7 +107,7 @@ cdef object op_any_out(object x, object axis, object keepdims, object out):
     x = as_operand(x, "any", "x")
     axis = as_ints(axis, "any", "axis")
     keepdims = as_scalar(keepdims, "any", "keepdims")
-    return write_out(written, _any(array_of(x), axis, keepdims), "any")
+    return write_out(written, forward_any(array_of(x), axis, keepdims), "any")
 
 
 def any(x, axis=None, keepdims=False, *, out=None):
@@ -120,7 +120,7 @@ def any(x, axis=None, keepdims=False, *, out=None):
     return op_any(x, axis, keepdims)
 
 
-cdef object _count_nonzero(object x, object axis, object keepdims):
+cdef object forward_count_nonzero(object x, object axis, object keepdims):
     try:
         return as_array(np.count_nonzero(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -133,7 +133,7 @@ cdef object op_count_nonzero(object x, object axis, object keepdims):
     axis = as_ints(axis, "count_nonzero", "axis")
     keepdims = as_scalar(keepdims, "count_nonzero", "keepdims")
 
-    y = wrap_forward(_count_nonzero(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_count_nonzero(array_of(x), axis, keepdims))
     return y
 
 
@@ -145,7 +145,7 @@ def count_nonzero(x, axis=None, keepdims=False):
     return op_count_nonzero(x, axis, keepdims)
 
 
-cdef object _euclidean_norm(object x, object axis, object keepdims):
+cdef object forward_euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
     except Exception as error:
@@ -170,7 +170,7 @@ cdef object op_euclidean_norm(object x, object axis, object keepdims):
         node.axis = axis
         node.keepdims = keepdims
 
-    y = wrap_forward(_euclidean_norm(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_euclidean_norm(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -205,7 +205,7 @@ def euclidean_norm(x, axis=None, keepdims=False):
     return op_euclidean_norm(x, axis, keepdims)
 
 
-cdef object _logsumexp(object x, object axis, object keepdims):
+cdef object forward_logsumexp(object x, object axis, object keepdims):
     try:
         return as_array(kernels.logsumexp(x, axis, keepdims))
     except Exception as error:
@@ -230,7 +230,7 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
         node.axis = axis
         node.keepdims = keepdims
 
-    y = wrap_forward(_logsumexp(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_logsumexp(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -267,7 +267,7 @@ def logsumexp(x, axis=None, keepdims=False):
     return op_logsumexp(x, axis, keepdims)
 
 
-cdef object _max(object x, object axis, object keepdims):
+cdef object forward_max(object x, object axis, object keepdims):
     try:
         return as_array(np.max(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -292,7 +292,7 @@ cdef object op_max(object x, object axis, object keepdims):
         node.keepdims = keepdims
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_max(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_max(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -326,7 +326,7 @@ cdef object op_max_out(object x, object axis, object keepdims, object out):
     axis = as_ints(axis, "max", "axis")
     keepdims = as_scalar(keepdims, "max", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "max")
-    return write_out(written, _max(array_of(x), axis, keepdims), "max")
+    return write_out(written, forward_max(array_of(x), axis, keepdims), "max")
 
 
 def max(x, axis=None, keepdims=False, *, out=None):
@@ -344,7 +344,7 @@ def max(x, axis=None, keepdims=False, *, out=None):
     return op_max(x, axis, keepdims)
 
 
-cdef object _mean(object x, object axis, object keepdims):
+cdef object forward_mean(object x, object axis, object keepdims):
     try:
         return as_array(np.mean(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -368,7 +368,7 @@ cdef object op_mean(object x, object axis, object keepdims):
         node.axis = axis
         node.keepdims = keepdims
 
-    y = wrap_forward(_mean(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_mean(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -394,7 +394,7 @@ cdef object op_mean_out(object x, object axis, object keepdims, object out):
     axis = as_ints(axis, "mean", "axis")
     keepdims = as_scalar(keepdims, "mean", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "mean")
-    return write_out(written, _mean(array_of(x), axis, keepdims), "mean")
+    return write_out(written, forward_mean(array_of(x), axis, keepdims), "mean")
 
 
 def mean(x, axis=None, keepdims=False, *, out=None):
@@ -409,7 +409,7 @@ def mean(x, axis=None, keepdims=False, *, out=None):
     return op_mean(x, axis, keepdims)
 
 
-cdef object _min(object x, object axis, object keepdims):
+cdef object forward_min(object x, object axis, object keepdims):
     try:
         return as_array(np.min(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -434,7 +434,7 @@ cdef object op_min(object x, object axis, object keepdims):
         node.keepdims = keepdims
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(_min(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_min(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -468,7 +468,7 @@ cdef object op_min_out(object x, object axis, object keepdims, object out):
     axis = as_ints(axis, "min", "axis")
     keepdims = as_scalar(keepdims, "min", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "min")
-    return write_out(written, _min(array_of(x), axis, keepdims), "min")
+    return write_out(written, forward_min(array_of(x), axis, keepdims), "min")
 
 
 def min(x, axis=None, keepdims=False, *, out=None):
@@ -486,8 +486,8 @@ def min(x, axis=None, keepdims=False, *, out=None):
     return op_min(x, axis, keepdims)
 
 
-cdef object _nanmean(object x, object axis, object keepdims):
-    return _divide(_nansum(x, axis, keepdims), _sum(_where(_isnan(x), _zeros_like(x, None), _ones_like(x, None)), axis, keepdims))
+cdef object forward_nanmean(object x, object axis, object keepdims):
+    return forward_divide(forward_nansum(x, axis, keepdims), forward_sum(forward_where(forward_isnan(x), forward_zeros_like(x, None), forward_ones_like(x, None)), axis, keepdims))
 
 
 cdef object op_nanmean(object x, object axis, object keepdims):
@@ -498,7 +498,7 @@ cdef object op_nanmean(object x, object axis, object keepdims):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.nansum(x, axis, keepdims) / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
-    return wrap_forward(_nanmean(array_of(x), axis, keepdims))
+    return wrap_forward(forward_nanmean(array_of(x), axis, keepdims))
 
 
 def nanmean(x, axis=None, keepdims=False):
@@ -510,8 +510,8 @@ def nanmean(x, axis=None, keepdims=False):
     return op_nanmean(x, axis, keepdims)
 
 
-cdef object _nansum(object x, object axis, object keepdims):
-    return _sum(_where(_isnan(x), 0, x), axis, keepdims)
+cdef object forward_nansum(object x, object axis, object keepdims):
+    return forward_sum(forward_where(forward_isnan(x), 0, x), axis, keepdims)
 
 
 cdef object op_nansum(object x, object axis, object keepdims):
@@ -522,7 +522,7 @@ cdef object op_nansum(object x, object axis, object keepdims):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.sum(ops.where(ops.isnan(x), 0, x), axis, keepdims)
-    return wrap_forward(_nansum(array_of(x), axis, keepdims))
+    return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
 
 
 def nansum(x, axis=None, keepdims=False):
@@ -533,8 +533,8 @@ def nansum(x, axis=None, keepdims=False):
     return op_nansum(x, axis, keepdims)
 
 
-cdef object _norm(object x, object ord, object axis, object keepdims):
-    return _vector_norm(x, ord, axis, keepdims)
+cdef object forward_norm(object x, object ord, object axis, object keepdims):
+    return forward_vector_norm(x, ord, axis, keepdims)
 
 
 cdef object op_norm(object x, object ord, object axis, object keepdims):
@@ -546,7 +546,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.vector_norm(x, ord, axis, keepdims)
-    return wrap_forward(_norm(array_of(x), ord, axis, keepdims))
+    return wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
 
 
 def norm(x, ord=2, axis=None, keepdims=False):
@@ -557,7 +557,7 @@ def norm(x, ord=2, axis=None, keepdims=False):
     return op_norm(x, ord, axis, keepdims)
 
 
-cdef object _power_norm(object x, object ord, object axis, object keepdims):
+cdef object forward_power_norm(object x, object ord, object axis, object keepdims):
     try:
         return as_array(kernels.power_norm(x, ord, axis, keepdims))
     except Exception as error:
@@ -584,7 +584,7 @@ cdef object op_power_norm(object x, object ord, object axis, object keepdims):
         node.x = save_input(state, x, &node.x_version)
         node.ord = ord
 
-    y = wrap_forward(_power_norm(array_of(x), ord, axis, keepdims))
+    y = wrap_forward(forward_power_norm(array_of(x), ord, axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -621,7 +621,7 @@ def power_norm(x, ord, axis=None, keepdims=False):
     return op_power_norm(x, ord, axis, keepdims)
 
 
-cdef object _prod(object x, object axis, object keepdims):
+cdef object forward_prod(object x, object axis, object keepdims):
     try:
         return as_array(np.prod(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -646,7 +646,7 @@ cdef object op_prod(object x, object axis, object keepdims):
         node.x_shape = shape_of(x)
         node.keepdims = keepdims
 
-    y = wrap_forward(_prod(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_prod(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -674,7 +674,7 @@ cdef object op_prod_out(object x, object axis, object keepdims, object out):
     axis = as_ints(axis, "prod", "axis")
     keepdims = as_scalar(keepdims, "prod", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "prod")
-    return write_out(written, _prod(array_of(x), axis, keepdims), "prod")
+    return write_out(written, forward_prod(array_of(x), axis, keepdims), "prod")
 
 
 def prod(x, axis=None, keepdims=False, *, out=None):
@@ -689,15 +689,15 @@ def prod(x, axis=None, keepdims=False, *, out=None):
     return op_prod(x, axis, keepdims)
 
 
-cdef object _product_of_others(object x, object axis):
+cdef object forward_product_of_others(object x, object axis):
     axes = formulas.axes_tuple(axis, ndim_of(x))
     if not axes:
-        return _ones_like(x, None)
+        return forward_ones_like(x, None)
     if not axes[1:]:
-        before = _shift(_cumprod(x, axes[0], False), 1, axes[0], 1)
-        after = _shift(_cumprod(x, axes[0], True), -1, axes[0], 1)
-        return _multiply(before, after)
-    return _multiply(_product_of_others(x, axes[:1]), _product_of_others(_prod(x, axes[:1], True), axes[1:]))
+        before = forward_shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
+        after = forward_shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
+        return forward_multiply(before, after)
+    return forward_multiply(forward_product_of_others(x, axes[:1]), forward_product_of_others(forward_prod(x, axes[:1], True), axes[1:]))
 
 
 cdef object op_product_of_others(object x, object axis):
@@ -714,7 +714,7 @@ cdef object op_product_of_others(object x, object axis):
             after = ops.shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
             return before * after
         return ops.product_of_others(x, axes[:1]) * ops.product_of_others(ops.prod(x, axes[:1], True), axes[1:])
-    return wrap_forward(_product_of_others(array_of(x), axis))
+    return wrap_forward(forward_product_of_others(array_of(x), axis))
 
 
 def product_of_others(x, axis=None):
@@ -730,7 +730,7 @@ def product_of_others(x, axis=None):
     return op_product_of_others(x, axis)
 
 
-cdef object _std(object x, object axis, object keepdims, object correction):
+cdef object forward_std(object x, object axis, object keepdims, object correction):
     try:
         return as_array(np.std(x, axis=axis, ddof=correction, keepdims=keepdims))
     except Exception as error:
@@ -757,7 +757,7 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
         node.correction = correction
         node.keepdims = keepdims
 
-    y = wrap_forward(_std(array_of(x), axis, keepdims, correction))
+    y = wrap_forward(forward_std(array_of(x), axis, keepdims, correction))
 
     if node is not None:
         set_history(y, node, 0)
@@ -794,7 +794,7 @@ def std(x, axis=None, keepdims=False, *, correction=0):
     return op_std(x, axis, keepdims, correction)
 
 
-cdef object _sum(object x, object axis, object keepdims):
+cdef object forward_sum(object x, object axis, object keepdims):
     try:
         return as_array(np.sum(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -818,7 +818,7 @@ cdef object op_sum(object x, object axis, object keepdims):
         node.axis = axis
         node.keepdims = keepdims
 
-    y = wrap_forward(_sum(array_of(x), axis, keepdims))
+    y = wrap_forward(forward_sum(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
@@ -844,7 +844,7 @@ cdef object op_sum_out(object x, object axis, object keepdims, object out):
     axis = as_ints(axis, "sum", "axis")
     keepdims = as_scalar(keepdims, "sum", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "sum")
-    return write_out(written, _sum(array_of(x), axis, keepdims), "sum")
+    return write_out(written, forward_sum(array_of(x), axis, keepdims), "sum")
 
 
 def sum(x, axis=None, keepdims=False, *, out=None):
@@ -859,7 +859,7 @@ def sum(x, axis=None, keepdims=False, *, out=None):
     return op_sum(x, axis, keepdims)
 
 
-cdef object _unreduce(object x, object shape, object axis, object keepdims):
+cdef object forward_unreduce(object x, object shape, object axis, object keepdims):
     try:
         return as_array(kernels.unreduce(x, shape, axis, keepdims))
     except Exception as error:
@@ -883,7 +883,7 @@ cdef object op_unreduce(object x, object shape, object axis, object keepdims):
         node.axis = axis
         node.keepdims = keepdims
 
-    y = wrap_forward(_unreduce(array_of(x), shape, axis, keepdims))
+    y = wrap_forward(forward_unreduce(array_of(x), shape, axis, keepdims))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -914,7 +914,7 @@ def unreduce(x, shape, axis=None, keepdims=False):
     return op_unreduce(x, shape, axis, keepdims)
 
 
-cdef object _sum_to(object x, object shape):
+cdef object forward_sum_to(object x, object shape):
     try:
         return as_array(kernels.sum_to(x, shape))
     except Exception as error:
@@ -935,7 +935,7 @@ cdef object op_sum_to(object x, object shape):
         connect(node, state, inputs, 1)
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(_sum_to(array_of(x), shape))
+    y = wrap_forward(forward_sum_to(array_of(x), shape))
 
     if node is not None:
         set_history(y, node, 0)
@@ -962,7 +962,7 @@ def sum_to(x, shape):
     return op_sum_to(x, shape)
 
 
-cdef object _var(object x, object axis, object keepdims, object correction):
+cdef object forward_var(object x, object axis, object keepdims, object correction):
     try:
         return as_array(np.var(x, axis=axis, ddof=correction, keepdims=keepdims))
     except Exception as error:
@@ -989,7 +989,7 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
         node.correction = correction
         node.keepdims = keepdims
 
-    y = wrap_forward(_var(array_of(x), axis, keepdims, correction))
+    y = wrap_forward(forward_var(array_of(x), axis, keepdims, correction))
 
     if node is not None:
         set_history(y, node, 0)
@@ -1024,8 +1024,8 @@ def var(x, axis=None, keepdims=False, *, correction=0):
     return op_var(x, axis, keepdims, correction)
 
 
-cdef object _vector_norm(object x, object ord, object axis, object keepdims):
-    return _euclidean_norm(x, axis, keepdims) if ord == 2 else _sum(_absolute(x if ord else _sign(x)), axis, keepdims) if ord == 1 or ord == 0 else _max(_absolute(x), axis, keepdims) if ord == 1e309 else _min(_absolute(x), axis, keepdims) if ord == -1e309 else _power_norm(x, ord, axis, keepdims)
+cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
+    return forward_euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward_power_norm(x, ord, axis, keepdims)
 
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
@@ -1037,7 +1037,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == 1e309 else ops.min(ops.absolute(x), axis, keepdims) if ord == -1e309 else ops.power_norm(x, ord, axis, keepdims)
-    return wrap_forward(_vector_norm(array_of(x), ord, axis, keepdims))
+    return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
 
 
 cdef object op_vector_norm_out(object x, object ord, object axis, object keepdims, object out):
@@ -1048,7 +1048,7 @@ cdef object op_vector_norm_out(object x, object ord, object axis, object keepdim
     axis = as_ints(axis, "vector_norm", "axis")
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
     refuse_out(state, written, needs_grad(state, x), "vector_norm")
-    return write_out(written, _vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")
+    return write_out(written, forward_vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")
 
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):

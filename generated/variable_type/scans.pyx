@@ -10,7 +10,15 @@ from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _add, _divide, _getitem, _multiply, _subtract, _sum, _take
+from gradspec.generated.kernels.forward cimport (
+    forward_add,
+    forward_divide,
+    forward_getitem,
+    forward_multiply,
+    forward_subtract,
+    forward_sum,
+    forward_take,
+)
 from gradspec.generated.functions.scans cimport (
     CumprodBackward,
     CumsumBackward,
@@ -27,7 +35,7 @@ from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, refuse_out, writable, write_out
 
 
-cdef object _cumprod(object x, object axis, object reverse):
+cdef object forward_cumprod(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumprod(x, axis, reverse))
     except Exception as error:
@@ -52,7 +60,7 @@ cdef object op_cumprod(object x, object axis, object reverse):
         node.x = save_input(state, x, &node.x_version)
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(_cumprod(array_of(x), axis, reverse))
+    y = wrap_forward(forward_cumprod(array_of(x), axis, reverse))
 
     if node is not None:
         set_history(y, node, 0)
@@ -87,7 +95,7 @@ cdef object op_cumprod_out(object x, object axis, object reverse, object out):
     axis = as_scalar(axis, "cumprod", "axis")
     reverse = as_scalar(reverse, "cumprod", "reverse")
     refuse_out(state, written, needs_grad(state, x), "cumprod")
-    return write_out(written, _cumprod(array_of(x), axis, reverse), "cumprod")
+    return write_out(written, forward_cumprod(array_of(x), axis, reverse), "cumprod")
 
 
 def cumprod(x, axis=None, *, reverse=False, out=None):
@@ -108,7 +116,7 @@ def cumprod(x, axis=None, *, reverse=False, out=None):
     return op_cumprod(x, axis, reverse)
 
 
-cdef object _cumsum(object x, object axis, object reverse):
+cdef object forward_cumsum(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumsum(x, axis, reverse))
     except Exception as error:
@@ -132,7 +140,7 @@ cdef object op_cumsum(object x, object axis, object reverse):
         node.reverse = reverse
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(_cumsum(array_of(x), axis, reverse))
+    y = wrap_forward(forward_cumsum(array_of(x), axis, reverse))
 
     if node is not None:
         set_history(y, node, 0)
@@ -158,7 +166,7 @@ cdef object op_cumsum_out(object x, object axis, object reverse, object out):
     axis = as_scalar(axis, "cumsum", "axis")
     reverse = as_scalar(reverse, "cumsum", "reverse")
     refuse_out(state, written, needs_grad(state, x), "cumsum")
-    return write_out(written, _cumsum(array_of(x), axis, reverse), "cumsum")
+    return write_out(written, forward_cumsum(array_of(x), axis, reverse), "cumsum")
 
 
 def cumsum(x, axis=None, *, reverse=False, out=None):
@@ -173,12 +181,12 @@ def cumsum(x, axis=None, *, reverse=False, out=None):
     return op_cumsum(x, axis, reverse)
 
 
-cdef object _diff(object x, object n, object axis):
+cdef object forward_diff(object x, object n, object axis):
     if n == 0:
         return x
     later = formulas.slice_along(axis, 1, None)
     earlier = formulas.slice_along(axis, None, -1)
-    return _diff(_subtract(_getitem(x, later), _getitem(x, earlier)), n - 1, axis)
+    return forward_diff(forward_subtract(forward_getitem(x, later), forward_getitem(x, earlier)), n - 1, axis)
 
 
 cdef object op_diff(object x, object n, object axis):
@@ -193,7 +201,7 @@ cdef object op_diff(object x, object n, object axis):
         later = formulas.slice_along(axis, 1, None)
         earlier = formulas.slice_along(axis, None, -1)
         return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), n - 1, axis)
-    return wrap_forward(_diff(array_of(x), n, axis))
+    return wrap_forward(forward_diff(array_of(x), n, axis))
 
 
 def diff(x, n=1, axis=-1):
@@ -207,7 +215,7 @@ def diff(x, n=1, axis=-1):
     return op_diff(x, n, axis)
 
 
-cdef object _linear_recurrence(object a, object b, object axis, object reverse):
+cdef object forward_linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
     except Exception as error:
@@ -232,7 +240,7 @@ cdef object op_linear_recurrence(object a, object b, object axis, object reverse
         node.axis = axis
         node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(_linear_recurrence(array_of(a), array_of(b), axis, reverse))
+    y = wrap_forward(forward_linear_recurrence(array_of(a), array_of(b), axis, reverse))
 
     if node is not None:
         set_history(y, node, 0)
@@ -277,7 +285,7 @@ def linear_recurrence(a, b, axis=-1, *, reverse=False):
     return op_linear_recurrence(a, b, axis, reverse)
 
 
-cdef object _shift(object x, object n, object axis, object fill):
+cdef object forward_shift(object x, object n, object axis, object fill):
     try:
         return as_array(kernels.shift(x, n, axis, fill))
     except Exception as error:
@@ -301,7 +309,7 @@ cdef object op_shift(object x, object n, object axis, object fill):
         node.n = n
         node.axis = axis
 
-    y = wrap_forward(_shift(array_of(x), n, axis, fill))
+    y = wrap_forward(forward_shift(array_of(x), n, axis, fill))
 
     if node is not None:
         set_history(y, node, 0)
@@ -329,8 +337,8 @@ def shift(x, n, axis=-1, fill=0):
     return op_shift(x, n, axis, fill)
 
 
-cdef object _trapezoid(object x, object dx, object axis):
-    return _multiply(dx, _subtract(_sum(x, axis, False), _divide(_add(_take(x, 0, axis), _take(x, -1, axis)), 2)))
+cdef object forward_trapezoid(object x, object dx, object axis):
+    return forward_multiply(dx, forward_subtract(forward_sum(x, axis, False), forward_divide(forward_add(forward_take(x, 0, axis), forward_take(x, -1, axis)), 2)))
 
 
 cdef object op_trapezoid(object x, object dx, object axis):
@@ -341,7 +349,7 @@ cdef object op_trapezoid(object x, object dx, object axis):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
-    return wrap_forward(_trapezoid(array_of(x), dx, axis))
+    return wrap_forward(forward_trapezoid(array_of(x), dx, axis))
 
 
 cdef object op_trapezoid_out(object x, object dx, object axis, object out):
@@ -351,7 +359,7 @@ cdef object op_trapezoid_out(object x, object dx, object axis, object out):
     dx = as_scalar(dx, "trapezoid", "dx")
     axis = as_scalar(axis, "trapezoid", "axis")
     refuse_out(state, written, needs_grad(state, x), "trapezoid")
-    return write_out(written, _trapezoid(array_of(x), dx, axis), "trapezoid")
+    return write_out(written, forward_trapezoid(array_of(x), dx, axis), "trapezoid")
 
 
 def trapezoid(x, dx=1.0, axis=-1, *, out=None):

@@ -12,7 +12,7 @@ from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _take_along_axis
+from gradspec.generated.kernels.forward cimport forward_take_along_axis
 from gradspec.generated.functions.sorting cimport TopkBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
@@ -23,7 +23,7 @@ from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
 
 
-cdef object _argmax(object x, object axis, object keepdims):
+cdef object forward_argmax(object x, object axis, object keepdims):
     try:
         return as_array(np.argmax(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -36,7 +36,7 @@ cdef object op_argmax(object x, object axis, object keepdims):
     axis = as_scalar(axis, "argmax", "axis")
     keepdims = as_scalar(keepdims, "argmax", "keepdims")
 
-    indices = wrap_forward(_argmax(array_of(x), axis, keepdims))
+    indices = wrap_forward(forward_argmax(array_of(x), axis, keepdims))
     return indices
 
 
@@ -48,7 +48,7 @@ def argmax(x, axis=None, keepdims=False):
     return op_argmax(x, axis, keepdims)
 
 
-cdef object _argmin(object x, object axis, object keepdims):
+cdef object forward_argmin(object x, object axis, object keepdims):
     try:
         return as_array(np.argmin(x, axis=axis, keepdims=keepdims))
     except Exception as error:
@@ -61,7 +61,7 @@ cdef object op_argmin(object x, object axis, object keepdims):
     axis = as_scalar(axis, "argmin", "axis")
     keepdims = as_scalar(keepdims, "argmin", "keepdims")
 
-    indices = wrap_forward(_argmin(array_of(x), axis, keepdims))
+    indices = wrap_forward(forward_argmin(array_of(x), axis, keepdims))
     return indices
 
 
@@ -73,7 +73,7 @@ def argmin(x, axis=None, keepdims=False):
     return op_argmin(x, axis, keepdims)
 
 
-cdef object _argsort(object x, object axis, object descending, object stable):
+cdef object forward_argsort(object x, object axis, object descending, object stable):
     try:
         return as_array(kernels.argsort(x, axis, descending, stable))
     except Exception as error:
@@ -87,7 +87,7 @@ cdef object op_argsort(object x, object axis, object descending, object stable):
     descending = as_scalar(descending, "argsort", "descending")
     stable = as_scalar(stable, "argsort", "stable")
 
-    indices = wrap_forward(_argsort(array_of(x), axis, descending, stable))
+    indices = wrap_forward(forward_argsort(array_of(x), axis, descending, stable))
     return indices
 
 
@@ -99,7 +99,7 @@ def argsort(x, axis=-1, *, descending=False, stable=True):
     return op_argsort(x, axis, descending, stable)
 
 
-cdef object _searchsorted(object sorted_sequence, object values, object side):
+cdef object forward_searchsorted(object sorted_sequence, object values, object side):
     try:
         return as_array(np.searchsorted(sorted_sequence, values, side))
     except Exception as error:
@@ -111,7 +111,7 @@ cdef object op_searchsorted(object sorted_sequence, object values, object side):
     sorted_sequence = as_operand(sorted_sequence, "searchsorted", "sorted_sequence")
     values = as_operand(values, "searchsorted", "values")
 
-    indices = wrap_forward(_searchsorted(array_of(sorted_sequence), array_of(values), side))
+    indices = wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
     return indices
 
 
@@ -123,8 +123,8 @@ def searchsorted(sorted_sequence, values, side='left'):
     return op_searchsorted(sorted_sequence, values, side)
 
 
-cdef object _sort(object x, object axis, object descending, object stable):
-    return _take_along_axis(x, _argsort(x, axis, descending, stable), axis)
+cdef object forward_sort(object x, object axis, object descending, object stable):
+    return forward_take_along_axis(x, forward_argsort(x, axis, descending, stable), axis)
 
 
 cdef object op_sort(object x, object axis, object descending, object stable):
@@ -136,7 +136,7 @@ cdef object op_sort(object x, object axis, object descending, object stable):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
-    return wrap_forward(_sort(array_of(x), axis, descending, stable))
+    return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
 
 
 def sort(x, axis=-1, *, descending=False, stable=True):
@@ -148,7 +148,7 @@ def sort(x, axis=-1, *, descending=False, stable=True):
     return op_sort(x, axis, descending, stable)
 
 
-cdef object _topk(object x, object k, object axis, object largest):
+cdef object forward_topk(object x, object k, object axis, object largest):
     try:
         return as_array(kernels.topk(x, k, axis, largest))
     except Exception as error:
@@ -173,7 +173,7 @@ cdef object op_topk(object x, object k, object axis, object largest):
         node.x_shape = shape_of(x)
         node.axis = axis
 
-    values, indices = wrap_forward(_topk(array_of(x), k, axis, largest))
+    values, indices = wrap_forward(forward_topk(array_of(x), k, axis, largest))
 
     if node is not None:
         set_history(values, node, 0)

@@ -12,7 +12,7 @@ from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport _conj
+from gradspec.generated.kernels.forward cimport forward_conj
 from gradspec.generated.functions.views cimport (
     BroadcastToBackward,
     DiagEmbedBackward,
@@ -38,7 +38,7 @@ from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view
 
 
-cdef object _broadcast_to(object x, object shape):
+cdef object forward_broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))
     except Exception as error:
@@ -58,7 +58,7 @@ cdef object op_broadcast_to(object x, object shape):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_broadcast_to(array_of(x), shape))
+    y = wrap_forward(forward_broadcast_to(array_of(x), shape))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -87,8 +87,8 @@ def broadcast_to(x, shape):
     return op_broadcast_to(x, shape)
 
 
-cdef object _diag(object x, object k):
-    return _diag_embed(x, k, -2, -1) if ndim_of(x) == 1 else _diagonal(x, k, 0, 1)
+cdef object forward_diag(object x, object k):
+    return forward_diag_embed(x, k, -2, -1) if ndim_of(x) == 1 else forward_diagonal(x, k, 0, 1)
 
 
 cdef object op_diag(object x, object k):
@@ -98,7 +98,7 @@ cdef object op_diag(object x, object k):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.diag_embed(x, k) if ndim_of(x) == 1 else ops.diagonal(x, k)
-    return wrap_forward(_diag(array_of(x), k))
+    return wrap_forward(forward_diag(array_of(x), k))
 
 
 def diag(x, k=0):
@@ -109,7 +109,7 @@ def diag(x, k=0):
     return op_diag(x, k)
 
 
-cdef object _diag_embed(object x, object offset, object axis1, object axis2):
+cdef object forward_diag_embed(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diag_embed(x, offset, axis1, axis2))
     except Exception as error:
@@ -134,7 +134,7 @@ cdef object op_diag_embed(object x, object offset, object axis1, object axis2):
         node.axis1 = axis1
         node.axis2 = axis2
 
-    y = wrap_forward(_diag_embed(array_of(x), offset, axis1, axis2))
+    y = wrap_forward(forward_diag_embed(array_of(x), offset, axis1, axis2))
 
     if node is not None:
         set_history(y, node, 0)
@@ -163,7 +163,7 @@ def diag_embed(x, offset=0, axis1=-2, axis2=-1):
     return op_diag_embed(x, offset, axis1, axis2)
 
 
-cdef object _diagonal(object x, object offset, object axis1, object axis2):
+cdef object forward_diagonal(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal(x, offset, axis1, axis2))
     except Exception as error:
@@ -189,7 +189,7 @@ cdef object op_diagonal(object x, object offset, object axis1, object axis2):
         node.axis1 = axis1
         node.axis2 = axis2
 
-    y = wrap_forward(_diagonal(array_of(x), offset, axis1, axis2))
+    y = wrap_forward(forward_diagonal(array_of(x), offset, axis1, axis2))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -220,7 +220,7 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
     return op_diagonal(x, offset, axis1, axis2)
 
 
-cdef object _diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
+cdef object forward_diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
     except Exception as error:
@@ -246,7 +246,7 @@ cdef object op_diagonal_backward(object x, object shape, object offset, object a
         node.axis1 = axis1
         node.axis2 = axis2
 
-    y = wrap_forward(_diagonal_backward(array_of(x), shape, offset, axis1, axis2))
+    y = wrap_forward(forward_diagonal_backward(array_of(x), shape, offset, axis1, axis2))
 
     if node is not None:
         set_history(y, node, 0)
@@ -275,7 +275,7 @@ def diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
     return op_diagonal_backward(x, shape, offset, axis1, axis2)
 
 
-cdef object _expand_dims(object x, object axis):
+cdef object forward_expand_dims(object x, object axis):
     try:
         return as_array(np.expand_dims(x, axis))
     except Exception as error:
@@ -296,7 +296,7 @@ cdef object op_expand_dims(object x, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    y = wrap_forward(_expand_dims(array_of(x), axis))
+    y = wrap_forward(forward_expand_dims(array_of(x), axis))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -325,8 +325,8 @@ def expand_dims(x, axis=0):
     return op_expand_dims(x, axis)
 
 
-cdef object _flatten(object x, object start_axis, object end_axis):
-    return _reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
+cdef object forward_flatten(object x, object start_axis, object end_axis):
+    return forward_reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
 
 
 cdef object op_flatten(object x, object start_axis, object end_axis):
@@ -337,7 +337,7 @@ cdef object op_flatten(object x, object start_axis, object end_axis):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
-    return wrap_forward(_flatten(array_of(x), start_axis, end_axis))
+    return wrap_forward(forward_flatten(array_of(x), start_axis, end_axis))
 
 
 def flatten(x, start_axis=0, end_axis=-1):
@@ -349,7 +349,7 @@ def flatten(x, start_axis=0, end_axis=-1):
     return op_flatten(x, start_axis, end_axis)
 
 
-cdef object _flip(object x, object axis):
+cdef object forward_flip(object x, object axis):
     try:
         return as_array(np.flip(x, axis))
     except Exception as error:
@@ -370,7 +370,7 @@ cdef object op_flip(object x, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    y = wrap_forward(_flip(array_of(x), axis))
+    y = wrap_forward(forward_flip(array_of(x), axis))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -399,8 +399,8 @@ def flip(x, axis=None):
     return op_flip(x, axis)
 
 
-cdef object _mH(object x):
-    return _conj(_mT(x)) if formulas.is_complex(dtype_of(x)) else _mT(x)
+cdef object forward_mH(object x):
+    return forward_conj(forward_mT(x)) if formulas.is_complex(dtype_of(x)) else forward_mT(x)
 
 
 cdef object op_mH(object x):
@@ -409,7 +409,7 @@ cdef object op_mH(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.conj(ops.mT(x)) if formulas.is_complex(dtype_of(x)) else ops.mT(x)
-    return wrap_forward(_mH(array_of(x)))
+    return wrap_forward(forward_mH(array_of(x)))
 
 
 def mH(x):
@@ -420,7 +420,7 @@ def mH(x):
     return op_mH(x)
 
 
-cdef object _mT(object x):
+cdef object forward_mT(object x):
     try:
         return as_array(np.swapaxes(x, -2, -1))
     except Exception as error:
@@ -439,7 +439,7 @@ cdef object op_mT(object x):
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(_mT(array_of(x)))
+    y = wrap_forward(forward_mT(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -468,7 +468,7 @@ def mT(x):
     return op_mT(x)
 
 
-cdef object _moveaxis(object x, object source, object destination):
+cdef object forward_moveaxis(object x, object source, object destination):
     try:
         return as_array(np.moveaxis(x, source, destination))
     except Exception as error:
@@ -491,7 +491,7 @@ cdef object op_moveaxis(object x, object source, object destination):
         node.destination = destination
         node.source = source
 
-    y = wrap_forward(_moveaxis(array_of(x), source, destination))
+    y = wrap_forward(forward_moveaxis(array_of(x), source, destination))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -520,7 +520,7 @@ def moveaxis(x, source, destination):
     return op_moveaxis(x, source, destination)
 
 
-cdef object _permute_dims(object x, object axes):
+cdef object forward_permute_dims(object x, object axes):
     try:
         return as_array(np.transpose(x, axes))
     except Exception as error:
@@ -541,7 +541,7 @@ cdef object op_permute_dims(object x, object axes):
         connect(node, state, inputs, 1)
         node.axes = axes
 
-    y = wrap_forward(_permute_dims(array_of(x), axes))
+    y = wrap_forward(forward_permute_dims(array_of(x), axes))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -570,8 +570,8 @@ def permute_dims(x, axes=None):
     return op_permute_dims(x, axes)
 
 
-cdef object _ravel(object x):
-    return _reshape(x, (-1,))
+cdef object forward_ravel(object x):
+    return forward_reshape(x, (-1,))
 
 
 cdef object op_ravel(object x):
@@ -580,7 +580,7 @@ cdef object op_ravel(object x):
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.reshape(x, (-1,))
-    return wrap_forward(_ravel(array_of(x)))
+    return wrap_forward(forward_ravel(array_of(x)))
 
 
 def ravel(x):
@@ -591,7 +591,7 @@ def ravel(x):
     return op_ravel(x)
 
 
-cdef object _reshape(object x, object shape):
+cdef object forward_reshape(object x, object shape):
     try:
         return as_array(np.reshape(x, shape))
     except Exception as error:
@@ -612,7 +612,7 @@ cdef object op_reshape(object x, object shape):
         connect(node, state, inputs, 1)
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(_reshape(array_of(x), shape))
+    y = wrap_forward(forward_reshape(array_of(x), shape))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -641,7 +641,7 @@ def reshape(x, shape):
     return op_reshape(x, shape)
 
 
-cdef object _roll(object x, object shift, object axis):
+cdef object forward_roll(object x, object shift, object axis):
     try:
         return as_array(np.roll(x, shift, axis))
     except Exception as error:
@@ -664,7 +664,7 @@ cdef object op_roll(object x, object shift, object axis):
         node.shift = shift
         node.axis = axis
 
-    y = wrap_forward(_roll(array_of(x), shift, axis))
+    y = wrap_forward(forward_roll(array_of(x), shift, axis))
 
     if node is not None:
         set_history(y, node, 0)
@@ -691,7 +691,7 @@ def roll(x, shift, axis=None):
     return op_roll(x, shift, axis)
 
 
-cdef object _rot90(object x, object k, object axes):
+cdef object forward_rot90(object x, object k, object axes):
     try:
         return as_array(np.rot90(x, k, axes))
     except Exception as error:
@@ -714,7 +714,7 @@ cdef object op_rot90(object x, object k, object axes):
         node.k = k
         node.axes = axes
 
-    y = wrap_forward(_rot90(array_of(x), k, axes))
+    y = wrap_forward(forward_rot90(array_of(x), k, axes))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -743,7 +743,7 @@ def rot90(x, k=1, axes=(0, 1)):
     return op_rot90(x, k, axes)
 
 
-cdef object _squeeze(object x, object axis):
+cdef object forward_squeeze(object x, object axis):
     try:
         return as_array(np.squeeze(x, axis))
     except Exception as error:
@@ -764,7 +764,7 @@ cdef object op_squeeze(object x, object axis):
         connect(node, state, inputs, 1)
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(_squeeze(array_of(x), axis))
+    y = wrap_forward(forward_squeeze(array_of(x), axis))
     if is_tensor(x):
         attach_view(y, x)
 
@@ -793,7 +793,7 @@ def squeeze(x, axis=None):
     return op_squeeze(x, axis)
 
 
-cdef object _swapaxes(object x, object axis1, object axis2):
+cdef object forward_swapaxes(object x, object axis1, object axis2):
     try:
         return as_array(np.swapaxes(x, axis1, axis2))
     except Exception as error:
@@ -816,7 +816,7 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
         node.axis1 = axis1
         node.axis2 = axis2
 
-    y = wrap_forward(_swapaxes(array_of(x), axis1, axis2))
+    y = wrap_forward(forward_swapaxes(array_of(x), axis1, axis2))
     if is_tensor(x):
         attach_view(y, x)
 
