@@ -27,7 +27,7 @@ def skeleton(op: str, form: str, spec: Spec) -> str:
 
 
 def _refuse_known(signature: Signature, spec: Spec) -> None:
-    name = signature.name.replace(".", "_")
+    name = signature.name
     owner = next((o for o in spec.ops.values() if name in (o.name, *o.aliases)), None)
     if owner is not None:
         place = f"{owner.location.file}:{owner.location.line}"
@@ -35,10 +35,10 @@ def _refuse_known(signature: Signature, spec: Spec) -> None:
 
 
 def _rules(signature: Signature, form: str) -> list[str]:
-    name = signature.name.replace(".", "_").strip("_")
+    name = signature.name.strip("_")
     inputs = [a.name for a in signature.arrays]
     outputs = [o.name for o in signature.outputs if o.differentiable]
-    grad = "grad" if len(signature.outputs) == 1 else f"grad_{signature.outputs[0].name}"
+    grad = "grad" if len(signature.visible) == 1 else f"grad_{signature.outputs[0].name}"
     call = ", ".join(f"{a.name}={a.name}" if a.keyword_only else a.name for a in signature.arguments)
     forward = f"  forward: np.{name}({call})      # an expression on NumPy arrays, or kernels.{name}({call})"
     vjp = ["  vjp:", *(f"    {i}: {grad}      # the cotangent of {i}; what it names is saved" for i in inputs)]
@@ -51,7 +51,7 @@ def _rules(signature: Signature, form: str) -> list[str]:
         case "vjp":
             tangents = " + ".join(f"{i}_t" for i in inputs)
             rule = "      # a sum of terms, one tangent in each"
-            if len(outputs) == 1:
+            if len(signature.visible) == 1:
                 return [forward, *vjp, f"  jvp: {tangents}{rule}"]
             return [forward, *vjp, "  jvp:", *(f"    {o}: {tangents}{rule}" for o in outputs)]
         case "composite":

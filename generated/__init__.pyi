@@ -792,8 +792,6 @@ def sin(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Sine."""
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """sin(pi x) / (pi x), and 1 at 0."""
-def sinc_derivative(x: Operand, n: int) -> Tensor:
-    """Derivative n of sinc, exact near 0 too."""
 def sinh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic sine."""
 def sqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -848,8 +846,6 @@ def pow(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
 def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a - b * floor(a / b), with the sign of b."""
-def scaled_pow(c: Operand, a: Operand, b: Operand) -> Tensor:
-    """c * a**b, and 0 where c is 0 whatever a**b is."""
 def subtract(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a - b."""
 def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
@@ -922,16 +918,10 @@ def norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, ke
     """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
 def prod(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Product; every derivative is exact at zeros too."""
-def product_of_others(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
-    """y[i] = product of all elements along `axis` but x[i]."""
 def std(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, correction: float = 0) -> Tensor:
     """Square root of var; the derivative at 0 is 0."""
 def sum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Sum."""
-def unreduce(x: Operand, shape: int | Sequence[int], axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """Read-only view of `x` with the reduced axes back at their length in `shape`; the adjoint of sum."""
-def sum_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
-    """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
 def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, correction: float = 0) -> Tensor:
     """Mean squared distance from the mean, with the count less `correction` as divisor."""
 def cumprod(x: Operand, axis: int | None = None, *, reverse: bool = False, out: Tensor | None = None) -> Tensor:
@@ -940,10 +930,6 @@ def cumsum(x: Operand, axis: int | None = None, *, reverse: bool = False, out: T
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
 def diff(x: Operand, n: int = 1, axis: int = -1) -> Tensor:
     """Each element less the one before it, `n` times."""
-def linear_recurrence(a: Operand, b: Operand, axis: int = -1, *, reverse: bool = False) -> Tensor:
-    """y[i] = a[i] * y[i-1] + b[i] from y[-1] = 0, or with y[i+1] from the end where `reverse`; `a` and `b` of one shape."""
-def shift(x: Operand, n: int, axis: int = -1, fill: complex = 0) -> Tensor:
-    """y[i] = x[i-n] along `axis`, and `fill` where that is outside."""
 def trapezoid(x: Operand, dx: complex = 1.0, axis: int = -1, *, out: Tensor | None = None) -> Tensor:
     """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
 def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
@@ -952,14 +938,6 @@ def dot(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
 def einsum(subscripts: str, operands: Sequence[Operand]) -> Tensor:
     """Einstein summation, pair by pair from the left."""
-def einsum_fold(steps: Sequence[str], x: Operand, operands: Sequence[Operand]) -> Tensor:
-    """What remains of einsum once `x` holds the operands on the left."""
-def einsum_pair(subscripts: str, a: Operand, b: Operand) -> Tensor:
-    """Einstein summation of two operands in which every index stands in exactly two of the three terms or in all."""
-def einsum_single(x: Operand, subscripts: str) -> Tensor:
-    """Einstein summation of one operand."""
-def einsum_single_backward(x: Operand, subscripts: str, shape: int | Sequence[int]) -> Tensor:
-    """Each element of `x` spread over those that einsum_single sums; its adjoint."""
 def inner(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of both operands; 0-d operands multiply."""
 def logdet(x: Operand) -> Tensor:
@@ -988,8 +966,6 @@ def diag_embed(x: Operand, offset: int = 0, axis1: int = -2, axis2: int = -1) ->
     """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
 def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
-def diagonal_backward(x: Operand, shape: int | Sequence[int], offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """Zeros of the given shape with the last axis of `x` on a diagonal; the adjoint of diagonal."""
 def expand_dims(x: Operand, axis: int | Sequence[int] = 0) -> Tensor:
     """New axes of length 1 at the given positions of the result."""
 def flatten(x: Operand, start_axis: int = 0, end_axis: int = -1) -> Tensor:
@@ -1020,14 +996,10 @@ def gather(x: Operand, axis: int, indices: Index) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
 def getitem(x: Operand, index: Index) -> Tensor:
     """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
-def getitem_backward(x: Operand, index: Index, shape: int | Sequence[int]) -> Tensor:
-    """Zeros of the given shape with `x` added at `index`; the adjoint of getitem."""
 def index_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
 def index_put(x: Operand, index: Index, value: Operand) -> Tensor:
     """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
-def index_put_backward(x: Operand, index: Index, shape: int | Sequence[int]) -> Tensor:
-    """What a value of the given shape owes to x[index] once it was assigned there; the adjoint of assignment."""
 def index_select(x: Operand, axis: int, indices: Index) -> Tensor:
     """Slices of `x` along `axis`, in the order of `indices`."""
 def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
@@ -1036,26 +1008,16 @@ def scatter_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tenso
     """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
 def take(x: Operand, indices: Index, axis: int | None = None) -> Tensor:
     """Elements of `x` in C order, or slices along `axis`."""
-def take_backward(x: Operand, indices: Index, shape: int | Sequence[int], axis: int | None = None) -> Tensor:
-    """Zeros of the given shape with `x` added at `indices` along `axis`; the adjoint of take."""
 def take_along_axis(x: Operand, indices: Index, axis: int = -1) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
-def take_along_axis_backward(x: Operand, indices: Index, shape: int | Sequence[int], axis: int = -1) -> Tensor:
-    """Zeros of the given shape with `x` added at `indices`; the adjoint of take_along_axis."""
 def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     """Views of nearly equal length along `axis`, or of the parts between given indices."""
 def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
     """Arrays one after the other along `axis`, flattened first when it is None."""
-def concat_backward(x: Operand, shapes: Index, axis: int | None = 0) -> list[Tensor]:
-    """The parts of `x`, one of each shape; the adjoint of concat."""
 def pad(x: Operand, pad_width: Index, mode: str = 'constant', *, constant_values: complex = 0) -> Tensor:
     """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap."""
-def pad_backward(x: Operand, shape: int | Sequence[int], pad_width: Index, mode: str = 'constant') -> Tensor:
-    """The padding of `x` folded back onto the array that it was copied from; the adjoint of pad."""
 def repeat(x: Operand, repeats: Index, axis: int | None = None) -> Tensor:
     """Every element, or every slice along `axis`, repeated in place."""
-def repeat_backward(x: Operand, shape: int | Sequence[int], repeats: Index, axis: int | None = None) -> Tensor:
-    """The sum over each run of repeated slices; the adjoint of repeat."""
 def split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     """Views of equal length along `axis`, or of the parts between given indices."""
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Tensor:

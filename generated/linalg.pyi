@@ -11,66 +11,34 @@ Operand: TypeAlias = Tensor | npt.ArrayLike
 _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
-def euclidean_norm(x: Operand, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """Square root of the sum of squared moduli; the derivative at 0 is 0."""
-def power_norm(x: Operand, ord: float, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0."""
 def vector_norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False, *, out: Tensor | None = None) -> Tensor:
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
-def checkerboard(x: Operand) -> Tensor:
-    """x[i, j] times (-1)^(i + j) over the last two axes."""
 def cholesky(x: Operand) -> Tensor:
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
-def cofactor(x: Operand) -> Tensor:
-    """Signed minors, y[i, j] = d det(x) / d x[i, j], at singular matrices too."""
-def cofactor_hessian(x: Operand, s: Operand, t: Operand) -> Tensor:
-    """Second derivative of cofactor at `x` along `s` and `t`, minor by minor."""
-def cofactor_jvp(x: Operand, t: Operand) -> Tensor:
-    """Derivative of cofactor at `x` along `t`, the second derivative of det; exact at singular matrices."""
 def det(x: Operand) -> Tensor:
     """Determinant; every derivative is exact at singular matrices too."""
 def eigh(x: Operand) -> tuple[Tensor, Tensor]:
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues."""
 def eigvalsh(x: Operand) -> Tensor:
     """Eigenvalues of a Hermitian matrix in rising order."""
-def hermitian_part(x: Operand) -> Tensor:
-    """(x + mH(x)) / 2."""
 def inv(x: Operand) -> Tensor:
     """Inverse."""
-def lower_half(x: Operand) -> Tensor:
-    """Lower triangle with half of the diagonal, so that lower_half(h) + mH(lower_half(h)) is h for a Hermitian h."""
 def matrix_power(x: Operand, n: int) -> Tensor:
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
-def minors(x: Operand) -> Tensor:
-    """y[..., i, j, :, :] = x without row i and column j."""
-def minors_backward(x: Operand) -> Tensor:
-    """Each x[..., i, j, :, :] added where it was taken from; the adjoint of minors."""
-def phase_turn(x: Operand, vectors: Operand) -> Tensor:
-    """Rate, times i, at which the largest entry of each column of `vectors` turns when they move along `x`."""
-def phase_turn_backward(x: Operand, vectors: Operand) -> Tensor:
-    """The adjoint of phase_turn for columns whose largest entry is real."""
 def pinv(x: Operand) -> Tensor:
     """Moore-Penrose inverse; the derivative is that at constant rank."""
-def pivots(x: Operand) -> Tensor:
-    """Row of the largest entry in each column."""
 def qr(x: Operand) -> tuple[Tensor, Tensor]:
     """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns."""
-def reciprocal_gaps(values: Operand) -> Tensor:
-    """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal."""
 def slogdet(x: Operand) -> tuple[Tensor, Tensor]:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
 def solve(a: Operand, b: Operand) -> Tensor:
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
-def solve_columns(a: Operand, b: Operand) -> Tensor:
-    """y with a @ y = b."""
 def solve_triangular(a: Operand, b: Operand, *, lower: bool = False, unit_diagonal: bool = False) -> Tensor:
     """y with a @ y = b for columns `b`, reading one triangle of `a`, without its diagonal if that is known to be 1."""
 def svd(x: Operand, *, full_matrices: bool = False) -> tuple[Tensor, Tensor, Tensor]:
     """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is real; the derivative drops terms between equal values."""
 def svdvals(x: Operand) -> Tensor:
     """Singular values, falling."""
-def triangle(x: Operand, lower: bool = True, strict: bool = False) -> Tensor:
-    """One triangle of a matrix, without the diagonal where `strict`."""
 
 inverse = inv
 __all__: list[str]

@@ -31,9 +31,6 @@ from .variable_type.losses import kl_div
 from .variable_type.losses import l1_loss
 from .variable_type.losses import mse_loss
 from .variable_type.losses import nll_loss
-from .variable_type.losses import pick
-from .variable_type.losses import unpick
-from .variable_type.losses import reduce_loss
 from .variable_type.losses import smooth_l1_loss
 from .variable_type.creation import one_hot
 
@@ -72,9 +69,6 @@ __all__ = [
     "l1_loss",
     "mse_loss",
     "nll_loss",
-    "pick",
-    "unpick",
-    "reduce_loss",
     "smooth_l1_loss",
     "one_hot",
 ]

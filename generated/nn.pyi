@@ -71,12 +71,6 @@ def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     """Squared error."""
 def nll_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
-def pick(x: Operand, indices: Index, axis: int = -1) -> Tensor:
-    """One element along `axis` for each place of the other axes, y[...] = x[..., indices[...], ...]."""
-def unpick(x: Operand, indices: Index, shape: int | Sequence[int], axis: int = -1) -> Tensor:
-    """Zeros of the given shape with x[...] at each place of `indices`; the adjoint of pick."""
-def reduce_loss(x: Operand, reduction: str = 'mean') -> Tensor:
-    """The mean of the losses, their sum, or the losses themselves."""
 def smooth_l1_loss(x: Operand, target: Operand, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
     """huber_loss divided by `beta`, l1_loss where it is 0."""
 def one_hot(indices: Index, num_classes: int, *, dtype: npt.DTypeLike | None = None) -> Tensor:

@@ -45,7 +45,6 @@ from .variable_type.pointwise_unary import sigmoid
 from .variable_type.pointwise_unary import sign
 from .variable_type.pointwise_unary import sin
 from .variable_type.pointwise_unary import sinc
-from .variable_type.pointwise_unary import sinc_derivative
 from .variable_type.pointwise_unary import sinh
 from .variable_type.pointwise_unary import sqrt
 from .variable_type.pointwise_unary import square
@@ -73,7 +72,6 @@ from .variable_type.pointwise_binary import minimum
 from .variable_type.pointwise_binary import multiply
 from .variable_type.pointwise_binary import pow
 from .variable_type.pointwise_binary import remainder
-from .variable_type.pointwise_binary import scaled_pow
 from .variable_type.pointwise_binary import subtract
 from .variable_type.pointwise_binary import where
 from .variable_type.pointwise_binary import xlogy
@@ -110,25 +108,16 @@ from .variable_type.reductions import nanmean
 from .variable_type.reductions import nansum
 from .variable_type.reductions import norm
 from .variable_type.reductions import prod
-from .variable_type.reductions import product_of_others
 from .variable_type.reductions import std
 from .variable_type.reductions import sum
-from .variable_type.reductions import unreduce
-from .variable_type.reductions import sum_to
 from .variable_type.reductions import var
 from .variable_type.scans import cumprod
 from .variable_type.scans import cumsum
 from .variable_type.scans import diff
-from .variable_type.scans import linear_recurrence
-from .variable_type.scans import shift
 from .variable_type.scans import trapezoid
 from .variable_type.linear_algebra import cross
 from .variable_type.linear_algebra import dot
 from .variable_type.linear_algebra import einsum
-from .variable_type.linear_algebra import einsum_fold
-from .variable_type.linear_algebra import einsum_pair
-from .variable_type.linear_algebra import einsum_single
-from .variable_type.linear_algebra import einsum_single_backward
 from .variable_type.linear_algebra import inner
 from .variable_type.linear_algebra import logdet
 from .variable_type.linear_algebra import matmul
@@ -143,7 +132,6 @@ from .variable_type.views import broadcast_to
 from .variable_type.views import diag
 from .variable_type.views import diag_embed
 from .variable_type.views import diagonal
-from .variable_type.views import diagonal_backward
 from .variable_type.views import expand_dims
 from .variable_type.views import flatten
 from .variable_type.views import flip
@@ -159,24 +147,17 @@ from .variable_type.views import squeeze
 from .variable_type.views import swapaxes
 from .variable_type.indexing import gather
 from .variable_type.indexing import getitem
-from .variable_type.indexing import getitem_backward
 from .variable_type.indexing import index_add
 from .variable_type.indexing import index_put
-from .variable_type.indexing import index_put_backward
 from .variable_type.indexing import index_select
 from .variable_type.indexing import masked_fill
 from .variable_type.indexing import scatter_add
 from .variable_type.indexing import take
-from .variable_type.indexing import take_backward
 from .variable_type.indexing import take_along_axis
-from .variable_type.indexing import take_along_axis_backward
 from .variable_type.joining import array_split
 from .variable_type.joining import concat
-from .variable_type.joining import concat_backward
 from .variable_type.joining import pad
-from .variable_type.joining import pad_backward
 from .variable_type.joining import repeat
-from .variable_type.joining import repeat_backward
 from .variable_type.joining import split
 from .variable_type.joining import stack
 from .variable_type.joining import tile
@@ -301,7 +282,6 @@ __all__ = [
     "sign", "sgn",
     "sin",
     "sinc",
-    "sinc_derivative",
     "sinh",
     "sqrt",
     "square",
@@ -329,7 +309,6 @@ __all__ = [
     "multiply", "mul",
     "pow", "power",
     "remainder", "mod",
-    "scaled_pow",
     "subtract", "sub",
     "where",
     "xlogy",
@@ -366,25 +345,16 @@ __all__ = [
     "nansum",
     "norm",
     "prod",
-    "product_of_others",
     "std",
     "sum",
-    "unreduce",
-    "sum_to",
     "var",
     "cumprod", "cumulative_prod",
     "cumsum", "cumulative_sum",
     "diff",
-    "linear_recurrence",
-    "shift",
     "trapezoid",
     "cross",
     "dot",
     "einsum",
-    "einsum_fold",
-    "einsum_pair",
-    "einsum_single",
-    "einsum_single_backward",
     "inner",
     "logdet",
     "matmul", "mm", "bmm", "mv",
@@ -399,7 +369,6 @@ __all__ = [
     "diag",
     "diag_embed",
     "diagonal",
-    "diagonal_backward",
     "expand_dims", "unsqueeze",
     "flatten",
     "flip",
@@ -415,24 +384,17 @@ __all__ = [
     "swapaxes", "swapdims",
     "gather",
     "getitem",
-    "getitem_backward",
     "index_add",
     "index_put",
-    "index_put_backward",
     "index_select",
     "masked_fill",
     "scatter_add",
     "take",
-    "take_backward",
     "take_along_axis",
-    "take_along_axis_backward",
     "array_split",
     "concat", "cat", "concatenate",
-    "concat_backward",
     "pad",
-    "pad_backward",
     "repeat", "repeat_interleave",
-    "repeat_backward",
     "split",
     "stack",
     "tile",

@@ -72,7 +72,7 @@ cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node 
                            f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
                            f"compatible with {list(shape)}")
     if recording:
-        return ops.sum_to(grad, shape)
+        return ops._sum_to(grad, shape)
     axes = tuple(range(extra)) + tuple([i + extra for i, n in enumerate(shape) if n == 1 and current[i + extra] != 1])
     return np.add.reduce(grad, axis=axes, keepdims=True).reshape(shape)
 

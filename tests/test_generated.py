@@ -114,6 +114,23 @@ def test_stubs_describe_what_there_is(files):
     assert described == methods
 
 
+def test_a_private_operator_is_called_by_formulas_only(spec, files):
+    """It is nowhere that a user looks, and tested all the same."""
+    import gradspec
+    from gradspec.dispatch import ops
+    from gradspec.generated.op_info import OPS
+
+    private = [name for name, op in spec.ops.items() if op.private]
+    shown = {"OPS.md": files["OPS.md"]} | {name: text for name, text in files.items() if name.endswith(".pyi")}
+    assert private and len(shown) > 2
+    for name in private:
+        for public in (name, name.lstrip("_")):
+            bound = [m for m in (gradspec, gradspec.linalg, gradspec.nn, gradspec.Tensor) if hasattr(m, public)]
+            assert not bound or public in spec.ops, f"{public} is public"
+        assert not [file for file, text in shown.items() if re.search(rf"(`|def ){name}\(", text)]
+        assert hasattr(ops, name) and name in {op.name for op in OPS}
+
+
 def _public(module):
     names = vars(module).get("__all__") or vars(module)
     return [n for n in names if not n.startswith("_") and not isinstance(getattr(module, n), type(ast))]

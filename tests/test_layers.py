@@ -47,7 +47,7 @@ CODEGEN = [
     ["spec.model", "verify.numeric", "progress", "build"],
     ["errors", "spec.samples"],
     ["spec.signature", "spec.formula", "spec.library"],
-    ["spec.shapes", "skeleton"],
+    ["spec.order", "spec.shapes", "skeleton"],
     ["spec.reader"],
     ["rules.derive", "rules.resolve"],
     ["rules.analyze"],

@@ -75,6 +75,7 @@ class _OpAnalysis:
         before = len(self.errors.errors)
         self._check_forward()
         self._check_names()
+        self._check_hidden()
         self._check_samples()
         if self.op.form in ("partial", *WITH_VJP):
             self._check_rules()
@@ -141,13 +142,20 @@ class _OpAnalysis:
         elsewhere |= {name: f"'{name}' is a tangent, which only a jvp has" for name in self.tangents}
         elsewhere |= {name: f"'{name}' is an output, which does not exist yet" for name in self.outputs}
         elsewhere |= {name: f"let '{name}' is defined below" for name in self.op.lets}
-        if "grad" not in self.grads and len(self.outputs) > 1:
+        if "grad" not in self.grads and len(self.op.signature.visible) > 1:
             elsewhere["grad"] = f"there are several outputs: write {' or '.join(sorted(self.grads))}"
         for name in self.overwritten:
             elsewhere[name] = f"'{name}' is overwritten by the op: only its shape and dtype are left"
         resolver = Resolver(self.scope, self.library, self.errors, self.op.name, key, names, elsewhere, numpy)
         resolver.metadata_only = self.overwritten - names
         resolver.visit(formula.tree)
+
+    def _check_hidden(self) -> None:
+        """What is computed and not returned is there for a formula of this entry."""
+        named = {name for formula in formulas_of(self.op).values() for name in formula.names}
+        for output in self.op.signature.outputs:
+            if output.hidden and output.name not in named:
+                self.report(f"'{output.name}' is not returned, and no formula names it", "op", output.location)
 
     # Samples and domain.
 
@@ -221,7 +229,8 @@ class _OpAnalysis:
         if item is None:
             self.report(f"'{name}' is not an {what}", key, formula.location, did_you_mean(name, known))
         else:
-            self.report(f"'{name}' is {item.type}, which has no derivative", key, formula.location)
+            what = "not returned, and" if name.startswith("_") else f"{item.type}, which"
+            self.report(f"'{name}' is {what} has no derivative", key, formula.location)
 
     def _check_tangents(self) -> None:
         used = {name for formula in self.op.jvp.values() for name in tangents_in(self.op, formula)}

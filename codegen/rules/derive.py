@@ -78,7 +78,7 @@ def _with_tangent(op: Op, factor: str, output: str) -> Formula:
     args = [value(a.name) for a in signature.arguments if not a.keyword_only]
     keywords = [ast.keyword(a.name, value(a.name)) for a in signature.arguments if a.keyword_only]
     call: ast.expr = ast.Call(ast.Name(op.name, ast.Load()), args, keywords)
-    if len(signature.outputs) > 1:
+    if len(signature.visible) > 1:
         index = [o.name for o in signature.outputs].index(output)
         call = ast.Subscript(call, ast.Constant(index), ast.Load())
     return make_formula(call, op.vjp.get(factor) or next(iter(op.vjp.values())))

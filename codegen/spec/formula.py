@@ -182,7 +182,7 @@ def scope_of(op: Op, ops: Mapping[str, Signature], helpers: Mapping[str, Signatu
 
 def grad_names(op: Op) -> dict[str, str]:
     """The name of each cotangent: `grad` where there is one output, else `grad_<output>`."""
-    outputs = op.signature.outputs
+    outputs = op.signature.visible
     if len(outputs) == 1:
         return {"grad": outputs[0].name} if outputs[0].differentiable else {}
     return {f"grad_{o.name}": o.name for o in outputs if o.differentiable}
@@ -201,7 +201,7 @@ def kind_of(tree: ast.expr, scope: Scope) -> str:
         case ast.Name(name):
             return scope.kinds.get(name, STATIC)
         case ast.Call(ast.Name(name)) if name in scope.ops:
-            outputs = scope.ops[name].outputs
+            outputs = scope.ops[name].visible
             return declared_kind(outputs[0]) if len(outputs) == 1 else ARRAYS
         case ast.UnaryOp(ast.Not()) | ast.BoolOp() | ast.Compare(ops=[ast.Is() | ast.IsNot()]):
             return STATIC

@@ -93,13 +93,19 @@ class Output:
     location: Location | None = None
 
     @property
+    def hidden(self) -> bool:
+        """`_mask` is computed and saved but not returned."""
+        return self.name.startswith("_")
+
+    @property
     def differentiable(self) -> bool:
-        return self.type.is_array
+        """Whether it can carry a gradient: what nobody is given gets none."""
+        return self.type.is_array and not self.hidden
 
 
 @dataclass(frozen=True)
 class Signature:
-    name: str  # "sum", "max.axis" keeps its overload, "zero_" is in place only
+    name: str  # "sum"; "_minors" is private, "zero_" is in place only
     arguments: tuple[Argument, ...]
     outputs: tuple[Output, ...]
     source: str
@@ -109,6 +115,11 @@ class Signature:
     def arrays(self) -> tuple[Argument, ...]:
         """The arguments that can carry a gradient, in order."""
         return tuple(a for a in self.arguments if a.is_array)
+
+    @property
+    def visible(self) -> tuple[Output, ...]:
+        """The outputs that callers get."""
+        return tuple(o for o in self.outputs if not o.hidden)
 
     def argument(self, name: str) -> Argument | None:
         return next((a for a in self.arguments if a.name == name), None)
@@ -195,12 +206,16 @@ class Op:
 
     @property
     def name(self) -> str:
-        """The Python name: `max.axis` is max_axis."""
-        return self.signature.name.replace(".", "_")
+        return self.signature.name
+
+    @property
+    def private(self) -> bool:
+        """Whether formulas call it and users do not see it."""
+        return self.name.startswith("_")
 
     @property
     def node(self) -> str:
-        """The Node class: `max.axis` is MaxAxisBackward."""
+        """The Node class: `_take_rows` is TakeRowsBackward."""
         words = self.name.strip("_").split("_")
         return "".join(w[:1].upper() + w[1:] for w in words) + "Backward"
 

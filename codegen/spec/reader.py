@@ -15,8 +15,9 @@ from pathlib import Path
 import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
-from .formula import calls_in, parse_formula
+from .formula import parse_formula
 from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Text
+from .order import misplaced
 from .shapes import parse_shape
 from .signature import parse_signature
 
@@ -27,6 +28,7 @@ ENTRY_KEYS = (
     "op", "doc", "alias", "namespace", "operator", "variants", "view", "domain", "dtype", "shape", "forward", "inplace",
     "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples",
 )  # fmt: skip
+PUBLIC_KEYS = {"alias", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
 _PARTIAL_KEY = re.compile(r"d(\w+)/d(\w+)$")
@@ -92,20 +94,20 @@ class _Reader:
             with self.errors.catch():
                 ops.append(self._entry(name.value, entry, defaults))
         self._check_order(ops)
+        self._check_nodes(ops)
         return Family(name.value, about, tuple(ops), name.location)
 
     def _check_order(self, ops: list[Op]) -> None:
-        """Alphabetical; an adjoint may stand below the op whose vjp calls it and which its own vjp calls."""
-        leader: Op | None = None
+        for op, where in misplaced(ops):
+            self.errors.add(f"entries are alphabetical: it belongs {where}", op.location, op.name, "op")
+
+    def _check_nodes(self, ops: list[Op]) -> None:
+        """`f` and `_f` are two operators, and one name for a Node."""
+        owners: dict[str, Op] = {}
         for op in ops:
-            if leader is not None and _calls(leader, op) and _calls(op, leader):
-                continue
-            if leader is not None and op.signature.name < leader.signature.name:
-                above = next(o for o in ops if o.signature.name > op.signature.name)
-                message = f"entries are alphabetical: it belongs above {above.signature.name}"
-                self.errors.add(message, op.location, op.name, "op")
-            else:
-                leader = op
+            owner = owners.setdefault(op.node, op)
+            if owner.name != op.name:
+                self.errors.add(f"its node is {op.node}, which is that of {owner.name}", op.location, op.name, "op")
 
     # Entries.
 
@@ -116,16 +118,19 @@ class _Reader:
         try:
             signature = parse_signature(text)
         except SpecError as error:
-            error.op, error.key = re.match(r"[\w.]*", text.value)[0], "op"
+            error.op, error.key = re.match(r"\w*", text.value)[0], "op"
             raise
-        name = signature.name.replace(".", "_")
+        name = signature.name
         own = self._items(node, ENTRY_KEYS, op=name, what="an entry")
         self._claim(name, signature.location, name, "op")
         form, own_form = "", [key for key in FORM_KEYS if key in own or key == PARTIAL and _partials(own)]
         with self.errors.catch(name):
             form = self._form(own, own_form, defaults, signature)
-        # A default that the entry states otherwise, or that its form excludes, does not apply.
-        items = {k: v for k, v in defaults.items() if k != "nondifferentiable" or not own_form} | own
+        # A default that the entry states otherwise, or that its form or its privacy excludes, does not apply.
+        idle = {*(["nondifferentiable"] if own_form else []), *(PUBLIC_KEYS if name.startswith("_") else [])}
+        items = {k: v for k, v in defaults.items() if k not in idle} | own
+        for key in PUBLIC_KEYS & own.keys() if name.startswith("_") else ():
+            self.errors.add("a private operator is called by formulas only", self._location(own[key][0]), name, key)
         if "doc" not in items:
             self.errors.add("missing: one line that says what the op computes", signature.location, name, "doc")
         op = Op(family, signature, form, "", signature.location)
@@ -209,7 +214,7 @@ class _Reader:
         """`jvp: formula` is short for `jvp: {y: formula}` where there is one output."""
         if not isinstance(node, yaml.ScalarNode):
             return self._formulas(op, node, "jvp")
-        if len(op.signature.outputs) > 1:
+        if len(op.signature.visible) > 1:
             raise SpecError("write one formula for each output", self._location(node))
         return {op.signature.outputs[0].name: parse_formula(self._text(node))}
 
@@ -338,11 +343,6 @@ def _partials(items: Items) -> bool:
 
 
 def _variants(op: Op, names: list[str | None]) -> tuple[str, ...]:
-    """Every op is a function, or a method where it only works in place."""
-    wanted = {*names, "method" if op.inplace_only else "function"}
-    return tuple(name for name in VARIANTS if name in wanted)
-
-
-def _calls(caller: Op, callee: Op) -> bool:
-    formulas = [*caller.vjp.values(), *caller.lets.values()]
-    return any(call.func.id in (callee.name, *callee.aliases) for f in formulas for call in calls_in(f.tree))
+    """A method where the op only works in place, else a function unless it is a property; nothing where it is private."""
+    wanted = {*names, *(["method"] if op.inplace_only else [] if "property" in names else ["function"])}
+    return () if op.private else tuple(name for name in VARIANTS if name in wanted)

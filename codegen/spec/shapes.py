@@ -225,7 +225,7 @@ def infer(tree: ast.expr, known: Mapping[str, Dims], callee: Callable[[str], tup
 def _call(name: str, bound: Mapping[str, ast.expr], known: Mapping[str, Dims],
           callee: Callable[[str], tuple[Signature, Shape] | None]) -> Dims:  # fmt: skip
     found = callee(name)
-    if found is None or len(found[1].results) != 1:
+    if found is None or len(found[0].visible) != 1:
         raise Unknown
     signature, shape = found
     inputs = [infer(bound[a.name], known, callee) if a.name in bound else None for a in shaped(signature)]

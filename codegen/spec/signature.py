@@ -2,10 +2,13 @@
 
 Owns their grammar:
 
-    signature := name ["." overload] "(" [argument {"," argument}] ")" "->" output {"," output}
+    signature := ["_"] name "(" [argument {"," argument}] ")" "->" output {"," output}
     argument  := [type] name ["=" literal]  |  "*"            (what follows "*" is keyword-only)
-    output    := [type] name
+    output    := [type] ["_"] name                            (hidden ones last)
     type      := base ["[" [length] "]"] ["?"]                (no type means Array)
+
+A leading underscore is private: an operator that formulas call and users do not see, an output that is computed and
+saved but not returned.
 
 Knows nothing of formulas or families.
 """
@@ -19,7 +22,7 @@ import re
 from ..errors import SpecError, did_you_mean
 from .model import ARRAY, TYPES, Argument, Location, Output, Signature, Text, Type
 
-_HEAD = re.compile(r"\s*([A-Za-z]\w*(?:\.[A-Za-z]\w*)?)\s*\(")
+_HEAD = re.compile(r"\s*(_?[A-Za-z]\w*)\s*\(")
 _TYPED_NAME = re.compile(r"(?:(?P<type>[A-Za-z]\w*)(?P<list>\[(?P<length>\d*)\])?(?P<optional>\?)?\s+)?(?P<name>\w+)$")
 _RESERVED = {"np", "kernels", "grad"}
 
@@ -38,6 +41,7 @@ def parse_signature(text: Text) -> Signature:
     if not outputs:
         raise SpecError("the signature names no output", text.at(arrow.end()))
     _refuse_repeats([*arguments, *outputs])
+    _check_hidden(arguments, outputs)
     return Signature(head[1], arguments, outputs, text.value, text.location)
 
 
@@ -132,6 +136,23 @@ def _check_default(text: Text, type_: Type) -> None:
     if not fits:
         hint = f"; write {type_}?" if value is None else ""
         raise SpecError(f"the default {text.value} is not of type {type_}{hint}", text.location)
+
+
+def _check_hidden(arguments: tuple[Argument, ...], outputs: tuple[Output, ...]) -> None:
+    """A leading underscore hides an output; not all of them, and the hidden ones stand last."""
+    for item in (*arguments, *outputs):
+        if item.name.startswith("__"):
+            raise SpecError(f"'{item.name}' starts with two underscores", item.location)
+    for argument in arguments:
+        if argument.name.startswith("_"):
+            raise SpecError(f"'{argument.name}': an underscore hides an output, not an argument", argument.location)
+    if outputs[0].hidden:
+        raise SpecError(f"'{outputs[0].name}' is hidden: the first output is one that is returned", outputs[0].location)
+    for before, output in zip(outputs, outputs[1:]):
+        if before.hidden and not output.hidden:
+            raise SpecError(f"'{output.name}' is returned: it stands before the hidden outputs", output.location)
+        if output.hidden and output.type.is_list:
+            raise SpecError(f"'{output.name}' is a list, which cannot be hidden", output.location)
 
 
 def _refuse_repeats(named: list[Argument | Output]) -> None:

@@ -76,7 +76,7 @@ class Evaluator:
         def function(*args: Any, **kwargs: Any) -> Any:
             bound = self._signatures[op.name].bind(*args, **kwargs)
             bound.apply_defaults()
-            outputs = self.forward(op, bound.arguments)
+            outputs = self.forward(op, bound.arguments)[: len(op.signature.visible)]
             return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
         return function

@@ -180,6 +180,15 @@ class Speller(ast.NodeTransformer):
         self.forwards.add(name)
         return ast.Call(ast.Name(f"forward_{name}", ast.Load()), arguments, [])
 
+    @staticmethod
+    def visible(callee: Op, call: ast.expr) -> ast.expr:
+        """What a call of a forward on arrays gives to a formula: the outputs that are not hidden."""
+        outputs, visible = callee.signature.outputs, callee.signature.visible
+        if outputs == visible:
+            return call
+        last = ast.Constant(len(visible))
+        return ast.Subscript(call, ast.Constant(0) if len(visible) == 1 else ast.Slice(None, last), ast.Load())
+
     def is_array(self, tree: ast.expr) -> bool:
         return kind_of(tree, self.scope) == ARRAY
 
@@ -196,10 +205,10 @@ class Speller(ast.NodeTransformer):
         else:
             callee = self.world.by_spelling[name]
             bound = bind_call(node, callee.signature)
-            return self.forward(callee.name, [
+            return self.visible(callee, self.forward(callee.name, [
                 self.visit(bound[a.name]) if a.name in bound else ast.parse(str(a.default), mode="eval").body
                 for a in callee.signature.arguments
-            ])  # fmt: skip
+            ]))  # fmt: skip
         return ast.Call(func, [self.visit(a) for a in node.args],
                         [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords])
 
@@ -260,7 +269,7 @@ class View:
         self.name, self.node, self.signature, self.doc = op.name, op.node, op.signature, op.doc
         self.arguments = op.signature.arguments
         self.arrays = op.signature.arrays
-        self.outputs = op.signature.outputs
+        self.outputs, self.visible = op.signature.outputs, op.signature.visible
         self.derived = op.derived
         self.is_function = "function" in op.variants
         self.has_node = op.derived is not None and bool(op.derived.vjp)
@@ -379,7 +388,7 @@ class View:
     @property
     def undefined_grads(self) -> list[tuple[str, int]]:
         """(name of the gradient, output number) where one of several gradients may be missing."""
-        return [(f"grad_{o.name}" if len(self.outputs) > 1 else "grad", i) for i, o in enumerate(self.grad_outputs)]
+        return [(f"grad_{o.name}" if len(self.visible) > 1 else "grad", i) for i, o in enumerate(self.grad_outputs)]
 
     def _evaluation(self, mode: str) -> Evaluation:
         speller = Speller(self.op, self.world, mode, self.derived.saved)

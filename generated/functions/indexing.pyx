@@ -7,17 +7,17 @@
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__getitem_backward,
+    forward__index_put_backward,
+    forward__take_along_axis_backward,
+    forward__take_backward,
     forward_gather,
     forward_getitem,
-    forward_getitem_backward,
     forward_index_put,
-    forward_index_put_backward,
     forward_masked_fill,
     forward_scatter_add,
     forward_take,
     forward_take_along_axis,
-    forward_take_along_axis_backward,
-    forward_take_backward,
     forward_where,
     forward_zeros,
 )
@@ -63,20 +63,20 @@ cdef class GatherBackward(Node):
 
 
 cdef class GetitemBackward(Node):
-    """getitem(x, Index index) -> y; linear in x; grad_x = getitem_backward(grad, index, x.shape)"""
+    """getitem(x, Index index) -> y; linear in x; grad_x = _getitem_backward(grad, index, x.shape)"""
 
     saved_names = ("index", "x_shape", )
 
     cdef object apply(self, object grad):
         index = self.index
         x_shape = self.x_shape
-        grad_x = forward_getitem_backward(grad, index, x_shape)
+        grad_x = forward__getitem_backward(grad, index, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         index = self.index
         x_shape = self.x_shape
-        grad_x = ops.getitem_backward(grad, index, x_shape)
+        grad_x = ops._getitem_backward(grad, index, x_shape)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -88,7 +88,7 @@ cdef class GetitemBackward(Node):
 
 
 cdef class GetitemBackwardBackward(Node):
-    """getitem_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = getitem(grad, index)"""
+    """_getitem_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = getitem(grad, index)"""
 
     saved_names = ("index", )
 
@@ -155,7 +155,7 @@ cdef class IndexPutBackward(Node):
 
     linear in x, value
     grad_x = index_put(grad, index, 0)
-    grad_value = index_put_backward(grad, index, value.shape)
+    grad_value = _index_put_backward(grad, index, value.shape)
     """
 
     saved_names = ("index", "value_shape", )
@@ -168,7 +168,7 @@ cdef class IndexPutBackward(Node):
         if self.needs(0):
             grad_x = forward_index_put(grad, index, 0)
         if self.needs(1):
-            grad_value = forward_index_put_backward(grad, index, value_shape)
+            grad_value = forward__index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad):
@@ -179,7 +179,7 @@ cdef class IndexPutBackward(Node):
         if self.needs(0):
             grad_x = ops.index_put(grad, index, 0)
         if self.needs(1):
-            grad_value = ops.index_put_backward(grad, index, value_shape)
+            grad_value = ops._index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
 
     cdef object saved_value(self, str name, bint raw):
@@ -191,7 +191,7 @@ cdef class IndexPutBackward(Node):
 
 
 cdef class IndexPutBackwardBackward(Node):
-    """index_put_backward(x, Index index, int[] shape) -> y
+    """_index_put_backward(x, Index index, int[] shape) -> y
 
     linear in x
     grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)
@@ -307,7 +307,7 @@ cdef class ScatterAddBackward(Node):
 
 
 cdef class TakeBackward(Node):
-    """take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = take_backward(grad, indices, x.shape, axis)"""
+    """take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = _take_backward(grad, indices, x.shape, axis)"""
 
     saved_names = ("indices", "x_shape", "axis", )
 
@@ -315,14 +315,14 @@ cdef class TakeBackward(Node):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = forward_take_backward(grad, indices, x_shape, axis)
+        grad_x = forward__take_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = ops.take_backward(grad, indices, x_shape, axis)
+        grad_x = ops._take_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -336,7 +336,7 @@ cdef class TakeBackward(Node):
 
 
 cdef class TakeBackwardBackward(Node):
-    """take_backward(x, Index indices, int[] shape, int? axis=None) -> y
+    """_take_backward(x, Index indices, int[] shape, int? axis=None) -> y
 
     linear in x
     grad_x = take(grad, indices, axis)
@@ -368,7 +368,7 @@ cdef class TakeAlongAxisBackward(Node):
     """take_along_axis(x, Index indices, int axis=-1) -> y
 
     linear in x
-    grad_x = take_along_axis_backward(grad, indices, x.shape, axis)
+    grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)
     """
 
     saved_names = ("indices", "x_shape", "axis", )
@@ -377,14 +377,14 @@ cdef class TakeAlongAxisBackward(Node):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = forward_take_along_axis_backward(grad, indices, x_shape, axis)
+        grad_x = forward__take_along_axis_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = ops.take_along_axis_backward(grad, indices, x_shape, axis)
+        grad_x = ops._take_along_axis_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -398,7 +398,7 @@ cdef class TakeAlongAxisBackward(Node):
 
 
 cdef class TakeAlongAxisBackwardBackward(Node):
-    """take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y
+    """_take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y
 
     linear in x
     grad_x = take_along_axis(grad, indices, axis)

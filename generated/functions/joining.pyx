@@ -8,12 +8,12 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__concat_backward,
+    forward__pad_backward,
+    forward__repeat_backward,
     forward_concat,
-    forward_concat_backward,
     forward_pad,
-    forward_pad_backward,
     forward_repeat,
-    forward_repeat_backward,
     forward_reshape,
     forward_stack,
     forward_sum,
@@ -50,7 +50,7 @@ cdef class ConcatBackward(Node):
     """concat(Array[] arrays, int? axis=0) -> y
 
     linear in arrays
-    grad_arrays = concat_backward(grad, arrays.shape, axis)
+    grad_arrays = _concat_backward(grad, arrays.shape, axis)
     """
 
     saved_names = ("arrays_shape", "axis", )
@@ -58,13 +58,13 @@ cdef class ConcatBackward(Node):
     cdef object apply(self, object grad):
         arrays_shape = self.arrays_shape
         axis = self.axis
-        grad_arrays = forward_concat_backward(grad, arrays_shape, axis)
+        grad_arrays = forward__concat_backward(grad, arrays_shape, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
     cdef object apply_recorded(self, object grad):
         arrays_shape = self.arrays_shape
         axis = self.axis
-        grad_arrays = ops.concat_backward(grad, arrays_shape, axis)
+        grad_arrays = ops._concat_backward(grad, arrays_shape, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
     cdef object saved_value(self, str name, bint raw):
@@ -76,7 +76,7 @@ cdef class ConcatBackward(Node):
 
 
 cdef class ConcatBackwardBackward(Node):
-    """concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
+    """_concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
 
     saved_names = ("axis", )
 
@@ -101,7 +101,7 @@ cdef class ConcatBackwardBackward(Node):
 cdef class PadBackward(Node):
     """pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y
 
-    grad_x = pad_backward(grad, x.shape, pad_width, mode)
+    grad_x = _pad_backward(grad, x.shape, pad_width, mode)
     """
 
     saved_names = ("x_shape", "pad_width", "mode", )
@@ -110,14 +110,14 @@ cdef class PadBackward(Node):
         x_shape = self.x_shape
         pad_width = self.pad_width
         mode = self.mode
-        grad_x = forward_pad_backward(grad, x_shape, pad_width, mode)
+        grad_x = forward__pad_backward(grad, x_shape, pad_width, mode)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x_shape = self.x_shape
         pad_width = self.pad_width
         mode = self.mode
-        grad_x = ops.pad_backward(grad, x_shape, pad_width, mode)
+        grad_x = ops._pad_backward(grad, x_shape, pad_width, mode)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -131,7 +131,7 @@ cdef class PadBackward(Node):
 
 
 cdef class PadBackwardBackward(Node):
-    """pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y
+    """_pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y
 
     linear in x
     grad_x = pad(grad, pad_width, mode)
@@ -163,7 +163,7 @@ cdef class RepeatBackward(Node):
     """repeat(x, Index repeats, int? axis=None) -> y
 
     linear in x
-    grad_x = repeat_backward(grad, x.shape, repeats, axis)
+    grad_x = _repeat_backward(grad, x.shape, repeats, axis)
     """
 
     saved_names = ("x_shape", "repeats", "axis", )
@@ -172,14 +172,14 @@ cdef class RepeatBackward(Node):
         x_shape = self.x_shape
         repeats = self.repeats
         axis = self.axis
-        grad_x = forward_repeat_backward(grad, x_shape, repeats, axis)
+        grad_x = forward__repeat_backward(grad, x_shape, repeats, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x_shape = self.x_shape
         repeats = self.repeats
         axis = self.axis
-        grad_x = ops.repeat_backward(grad, x_shape, repeats, axis)
+        grad_x = ops._repeat_backward(grad, x_shape, repeats, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -193,7 +193,7 @@ cdef class RepeatBackward(Node):
 
 
 cdef class RepeatBackwardBackward(Node):
-    """repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y
+    """_repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y
 
     linear in x
     grad_x = repeat(grad, repeats, axis)

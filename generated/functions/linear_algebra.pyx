@@ -8,38 +8,38 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__checkerboard,
+    forward__cofactor,
+    forward__cofactor_hessian,
+    forward__cofactor_jvp,
+    forward__einsum_pair,
+    forward__einsum_single,
+    forward__einsum_single_backward,
+    forward__hermitian_part,
+    forward__lower_half,
+    forward__minors,
+    forward__minors_backward,
+    forward__phase_turn_backward,
+    forward__reciprocal_gaps,
+    forward__solve_columns,
+    forward__triangle,
     forward_add,
-    forward_checkerboard,
-    forward_cofactor,
-    forward_cofactor_hessian,
-    forward_cofactor_jvp,
     forward_conj,
     forward_cross,
     forward_diag_embed,
     forward_divide,
-    forward_einsum_pair,
-    forward_einsum_single,
-    forward_einsum_single_backward,
     forward_expand_dims,
-    forward_hermitian_part,
     forward_inv,
-    forward_lower_half,
     forward_mH,
     forward_matmul,
-    forward_minors,
-    forward_minors_backward,
     forward_multiply,
     forward_negative,
     forward_permute_dims,
-    forward_phase_turn_backward,
     forward_ravel,
-    forward_reciprocal_gaps,
     forward_reshape,
-    forward_solve_columns,
     forward_solve_triangular,
     forward_subtract,
     forward_tensordot,
-    forward_triangle,
     forward_tril,
     forward_triu,
     forward_vecdot,
@@ -50,16 +50,16 @@ from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, sav
 
 
 cdef class CheckerboardBackward(Node):
-    """checkerboard(x) -> y; linear in x; grad_x = checkerboard(grad)"""
+    """_checkerboard(x) -> y; linear in x; grad_x = _checkerboard(grad)"""
 
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = forward_checkerboard(grad)
+        grad_x = forward__checkerboard(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.checkerboard(grad)
+        grad_x = ops._checkerboard(grad)
         return grad_x
 
 
@@ -67,20 +67,20 @@ cdef class CholeskyBackward(Node):
     """cholesky(x) -> y
 
     grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
-    where half_grad = hermitian_part(lower_half(matmul(mH(y), grad)))
+    where half_grad = _hermitian_part(_lower_half(matmul(mH(y), grad)))
     """
 
     saved_names = ("y", )
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.y, self.y_version, "y")
-        half_grad = forward_hermitian_part(forward_lower_half(forward_matmul(forward_mH(y), grad)))
+        half_grad = forward__hermitian_part(forward__lower_half(forward_matmul(forward_mH(y), grad)))
         grad_x = forward_solve_triangular(forward_mH(y), forward_mH(forward_solve_triangular(forward_mH(y), half_grad, False, False)), False, False)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.y, self.y_version, "y")
-        half_grad = ops.hermitian_part(ops.lower_half(ops.matmul(ops.mH(y), grad)))
+        half_grad = ops._hermitian_part(ops._lower_half(ops.matmul(ops.mH(y), grad)))
         grad_x = ops.solve_triangular(ops.mH(y), ops.mH(ops.solve_triangular(ops.mH(y), half_grad)))
         return grad_x
 
@@ -98,18 +98,18 @@ cdef class CholeskyBackward(Node):
 
 
 cdef class CofactorBackward(Node):
-    """cofactor(x) -> y; grad_x = conj(cofactor_jvp(x, conj(grad)))"""
+    """_cofactor(x) -> y; grad_x = conj(_cofactor_jvp(x, conj(grad)))"""
 
     saved_names = ("x", )
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = forward_conj(forward_cofactor_jvp(x, forward_conj(grad)))
+        grad_x = forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.x, self.x_version, "x")
-        grad_x = ops.conj(ops.cofactor_jvp(x, ops.conj(grad)))
+        grad_x = ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -126,10 +126,10 @@ cdef class CofactorBackward(Node):
 
 
 cdef class CofactorJvpBackward(Node):
-    """cofactor_jvp(x, t) -> y
+    """_cofactor_jvp(x, t) -> y
 
-    grad_x = conj(cofactor_hessian(x, t, conj(grad)))
-    grad_t = conj(cofactor_jvp(x, conj(grad)))
+    grad_x = conj(_cofactor_hessian(x, t, conj(grad)))
+    grad_t = conj(_cofactor_jvp(x, conj(grad)))
     """
 
     saved_names = ("x", "t", )
@@ -140,9 +140,9 @@ cdef class CofactorJvpBackward(Node):
         if self.needs(0):
             t = saved_array(self, self.t, self.t_version, "t")
         if self.needs(0):
-            grad_x = forward_conj(forward_cofactor_hessian(x, t, forward_conj(grad)))
+            grad_x = forward_conj(forward__cofactor_hessian(x, t, forward_conj(grad)))
         if self.needs(1):
-            grad_t = forward_conj(forward_cofactor_jvp(x, forward_conj(grad)))
+            grad_t = forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
         return grad_x, grad_t
 
     cdef object apply_recorded(self, object grad):
@@ -151,9 +151,9 @@ cdef class CofactorJvpBackward(Node):
         if self.needs(0):
             t = saved_tensor(self, self.t, self.t_version, "t")
         if self.needs(0):
-            grad_x = ops.conj(ops.cofactor_hessian(x, t, ops.conj(grad)))
+            grad_x = ops.conj(ops._cofactor_hessian(x, t, ops.conj(grad)))
         if self.needs(1):
-            grad_t = ops.conj(ops.cofactor_jvp(x, ops.conj(grad)))
+            grad_t = ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
         return grad_x, grad_t
 
     cdef object saved_value(self, str name, bint raw):
@@ -231,18 +231,18 @@ cdef class CrossBackward(Node):
 
 
 cdef class DetBackward(Node):
-    """det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(cofactor(x))"""
+    """det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x))"""
 
     saved_names = ("x", )
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = forward_multiply(forward_expand_dims(grad, (-2, -1)), forward_conj(forward_cofactor(x)))
+        grad_x = forward_multiply(forward_expand_dims(grad, (-2, -1)), forward_conj(forward__cofactor(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.x, self.x_version, "x")
-        grad_x = ops.expand_dims(grad, (-2, -1)) * ops.conj(ops.cofactor(x))
+        grad_x = ops.expand_dims(grad, (-2, -1)) * ops.conj(ops._cofactor(x))
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -261,10 +261,10 @@ cdef class DetBackward(Node):
 cdef class EighBackward(Node):
     """eigh(x) -> values, vectors
 
-    grad_x = matmul(vectors, matmul(hermitian_part(core), mH(vectors)))
-    where gaps = reciprocal_gaps(values)
+    grad_x = matmul(vectors, matmul(_hermitian_part(core), mH(vectors)))
+    where gaps = _reciprocal_gaps(values)
     where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
-    where held = grad_vectors - phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
+    where held = grad_vectors - _phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
     where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
     """
 
@@ -276,11 +276,11 @@ cdef class EighBackward(Node):
         values = saved_array(self, self.values, self.values_version, "values")
         vectors = saved_array(self, self.vectors, self.vectors_version, "vectors")
         x_dtype = self.x_dtype
-        gaps = forward_reciprocal_gaps(values)
+        gaps = forward__reciprocal_gaps(values)
         turn = forward_expand_dims(forward_vecdot(vectors, grad_vectors, -2), -2)
-        held = forward_subtract(grad_vectors, forward_phase_turn_backward(turn, vectors)) if formulas.is_complex(x_dtype) else grad_vectors
+        held = forward_subtract(grad_vectors, forward__phase_turn_backward(turn, vectors)) if formulas.is_complex(x_dtype) else grad_vectors
         core = forward_add(forward_multiply(gaps, forward_matmul(forward_mH(vectors), held)), forward_diag_embed(grad_values, 0, -2, -1))
-        grad_x = forward_matmul(vectors, forward_matmul(forward_hermitian_part(core), forward_mH(vectors)))
+        grad_x = forward_matmul(vectors, forward_matmul(forward__hermitian_part(core), forward_mH(vectors)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -289,11 +289,11 @@ cdef class EighBackward(Node):
         values = saved_tensor(self, self.values, self.values_version, "values")
         vectors = saved_tensor(self, self.vectors, self.vectors_version, "vectors")
         x_dtype = self.x_dtype
-        gaps = ops.reciprocal_gaps(values)
+        gaps = ops._reciprocal_gaps(values)
         turn = ops.expand_dims(ops.vecdot(vectors, grad_vectors, -2), -2)
-        held = grad_vectors - ops.phase_turn_backward(turn, vectors) if formulas.is_complex(x_dtype) else grad_vectors
+        held = grad_vectors - ops._phase_turn_backward(turn, vectors) if formulas.is_complex(x_dtype) else grad_vectors
         core = gaps * ops.matmul(ops.mH(vectors), held) + ops.diag_embed(grad_values)
-        grad_x = ops.matmul(vectors, ops.matmul(ops.hermitian_part(core), ops.mH(vectors)))
+        grad_x = ops.matmul(vectors, ops.matmul(ops._hermitian_part(core), ops.mH(vectors)))
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -317,11 +317,11 @@ cdef class EighBackward(Node):
 
 
 cdef class EinsumPairBackward(Node):
-    """einsum_pair(str subscripts, a, b) -> y
+    """_einsum_pair(str subscripts, a, b) -> y
 
     multilinear in a, b
-    grad_a = einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b))
-    grad_b = einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
+    grad_a = _einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b))
+    grad_b = _einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
     """
 
     saved_names = ("subscripts", "b", "a", )
@@ -334,9 +334,9 @@ cdef class EinsumPairBackward(Node):
         if self.needs(1):
             a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
-            grad_a = forward_einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, forward_conj(b))
+            grad_a = forward__einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, forward_conj(b))
         if self.needs(1):
-            grad_b = forward_einsum_pair(formulas.einsum_adjoint(subscripts, 1), forward_conj(a), grad)
+            grad_b = forward__einsum_pair(formulas.einsum_adjoint(subscripts, 1), forward_conj(a), grad)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -347,9 +347,9 @@ cdef class EinsumPairBackward(Node):
         if self.needs(1):
             a = saved_tensor(self, self.a, self.a_version, "a")
         if self.needs(0):
-            grad_a = ops.einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, ops.conj(b))
+            grad_a = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, ops.conj(b))
         if self.needs(1):
-            grad_b = ops.einsum_pair(formulas.einsum_adjoint(subscripts, 1), ops.conj(a), grad)
+            grad_b = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 1), ops.conj(a), grad)
         return grad_a, grad_b
 
     cdef object saved_value(self, str name, bint raw):
@@ -373,20 +373,20 @@ cdef class EinsumPairBackward(Node):
 
 
 cdef class EinsumSingleBackward(Node):
-    """einsum_single(x, str subscripts) -> y; linear in x; grad_x = einsum_single_backward(grad, subscripts, x.shape)"""
+    """_einsum_single(x, str subscripts) -> y; linear in x; grad_x = _einsum_single_backward(grad, subscripts, x.shape)"""
 
     saved_names = ("subscripts", "x_shape", )
 
     cdef object apply(self, object grad):
         subscripts = self.subscripts
         x_shape = self.x_shape
-        grad_x = forward_einsum_single_backward(grad, subscripts, x_shape)
+        grad_x = forward__einsum_single_backward(grad, subscripts, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         subscripts = self.subscripts
         x_shape = self.x_shape
-        grad_x = ops.einsum_single_backward(grad, subscripts, x_shape)
+        grad_x = ops._einsum_single_backward(grad, subscripts, x_shape)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -398,22 +398,22 @@ cdef class EinsumSingleBackward(Node):
 
 
 cdef class EinsumSingleBackwardBackward(Node):
-    """einsum_single_backward(x, str subscripts, int[] shape) -> y
+    """_einsum_single_backward(x, str subscripts, int[] shape) -> y
 
     linear in x
-    grad_x = einsum_single(grad, subscripts)
+    grad_x = _einsum_single(grad, subscripts)
     """
 
     saved_names = ("subscripts", )
 
     cdef object apply(self, object grad):
         subscripts = self.subscripts
-        grad_x = forward_einsum_single(grad, subscripts)
+        grad_x = forward__einsum_single(grad, subscripts)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         subscripts = self.subscripts
-        grad_x = ops.einsum_single(grad, subscripts)
+        grad_x = ops._einsum_single(grad, subscripts)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -514,30 +514,30 @@ cdef class MatmulBackward(Node):
 
 
 cdef class MinorsBackward(Node):
-    """minors(x) -> y; linear in x; grad_x = minors_backward(grad)"""
+    """_minors(x) -> y; linear in x; grad_x = _minors_backward(grad)"""
 
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = forward_minors_backward(grad)
+        grad_x = forward__minors_backward(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.minors_backward(grad)
+        grad_x = ops._minors_backward(grad)
         return grad_x
 
 
 cdef class MinorsBackwardBackward(Node):
-    """minors_backward(x) -> y; linear in x; grad_x = minors(grad)"""
+    """_minors_backward(x) -> y; linear in x; grad_x = _minors(grad)"""
 
     saved_names = ()
 
     cdef object apply(self, object grad):
-        grad_x = forward_minors(grad)
+        grad_x = forward__minors(grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.minors(grad)
+        grad_x = ops._minors(grad)
         return grad_x
 
 
@@ -650,7 +650,7 @@ cdef class QrBackward(Node):
     """qr(x) -> q, r
 
     grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
+    where mixed = _lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
     where total = grad_q + matmul(q, mixed + mH(mixed))
     """
 
@@ -661,7 +661,7 @@ cdef class QrBackward(Node):
         grad_r = defined_array(self, grad, 1)
         r = saved_array(self, self.r, self.r_version, "r")
         q = saved_array(self, self.q, self.q_version, "q")
-        mixed = forward_lower_half(forward_subtract(forward_matmul(r, forward_mH(grad_r)), forward_matmul(forward_mH(grad_q), q)))
+        mixed = forward__lower_half(forward_subtract(forward_matmul(r, forward_mH(grad_r)), forward_matmul(forward_mH(grad_q), q)))
         total = forward_add(grad_q, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
         grad_x = forward_mH(forward_solve_triangular(r, forward_mH(total), False, False))
         return grad_x
@@ -671,7 +671,7 @@ cdef class QrBackward(Node):
         grad_r = defined_tensor(self, grad, 1)
         r = saved_tensor(self, self.r, self.r_version, "r")
         q = saved_tensor(self, self.q, self.q_version, "q")
-        mixed = ops.lower_half(ops.matmul(r, ops.mH(grad_r)) - ops.matmul(ops.mH(grad_q), q))
+        mixed = ops._lower_half(ops.matmul(r, ops.mH(grad_r)) - ops.matmul(ops.mH(grad_q), q))
         total = grad_q + ops.matmul(q, mixed + ops.mH(mixed))
         grad_x = ops.mH(ops.solve_triangular(r, ops.mH(total)))
         return grad_x
@@ -743,11 +743,11 @@ cdef class SlogdetBackward(Node):
 
 
 cdef class SolveColumnsBackward(Node):
-    """solve_columns(a, b) -> y
+    """_solve_columns(a, b) -> y
 
     grad_a = -matmul(b_grad, mH(y))
     grad_b = b_grad
-    where b_grad = solve_columns(mH(a), grad)
+    where b_grad = _solve_columns(mH(a), grad)
     """
 
     saved_names = ("a", "y", )
@@ -757,7 +757,7 @@ cdef class SolveColumnsBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         if self.needs(0):
             y = saved_array(self, self.y, self.y_version, "y")
-        b_grad = forward_solve_columns(forward_mH(a), grad)
+        b_grad = forward__solve_columns(forward_mH(a), grad)
         if self.needs(0):
             grad_a = forward_negative(forward_matmul(b_grad, forward_mH(y)))
         if self.needs(1):
@@ -769,7 +769,7 @@ cdef class SolveColumnsBackward(Node):
         a = saved_tensor(self, self.a, self.a_version, "a")
         if self.needs(0):
             y = saved_tensor(self, self.y, self.y_version, "y")
-        b_grad = ops.solve_columns(ops.mH(a), grad)
+        b_grad = ops._solve_columns(ops.mH(a), grad)
         if self.needs(0):
             grad_a = -ops.matmul(b_grad, ops.mH(y))
         if self.needs(1):
@@ -797,7 +797,7 @@ cdef class SolveColumnsBackward(Node):
 cdef class SolveTriangularBackward(Node):
     """solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y
 
-    grad_a = -triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
+    grad_a = -_triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
     grad_b = b_grad
     where b_grad = solve_triangular(mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
     """
@@ -813,7 +813,7 @@ cdef class SolveTriangularBackward(Node):
             y = saved_array(self, self.y, self.y_version, "y")
         b_grad = forward_solve_triangular(forward_mH(a), grad, not lower, unit_diagonal)
         if self.needs(0):
-            grad_a = forward_negative(forward_triangle(forward_matmul(b_grad, forward_mH(y)), lower, unit_diagonal))
+            grad_a = forward_negative(forward__triangle(forward_matmul(b_grad, forward_mH(y)), lower, unit_diagonal))
         if self.needs(1):
             grad_b = b_grad
         return grad_a, grad_b
@@ -827,7 +827,7 @@ cdef class SolveTriangularBackward(Node):
             y = saved_tensor(self, self.y, self.y_version, "y")
         b_grad = ops.solve_triangular(ops.mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
         if self.needs(0):
-            grad_a = -ops.triangle(ops.matmul(b_grad, ops.mH(y)), lower, unit_diagonal)
+            grad_a = -ops._triangle(ops.matmul(b_grad, ops.mH(y)), lower, unit_diagonal)
         if self.needs(1):
             grad_b = b_grad
         return grad_a, grad_b
@@ -861,10 +861,10 @@ cdef class SvdBackward(Node):
       matmul(mH(b), vh)) / column)
     where row = expand_dims(s, -2)
     where column = expand_dims(s, -1)
-    where gaps = reciprocal_gaps(s * s)
+    where gaps = _reciprocal_gaps(s * s)
     where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
     where turn = expand_dims(vecdot(u, grad_u, -2) - vecdot(vh, grad_vh), -2)
-    where held = grad_u - phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
+    where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
     where a = matmul(mH(u), held)
     where b = matmul(vh, mH(grad_vh))
     where core = matmul(u, u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s))
@@ -884,10 +884,10 @@ cdef class SvdBackward(Node):
         x_shape = self.x_shape
         row = forward_expand_dims(s, -2)
         column = forward_expand_dims(s, -1)
-        gaps = forward_reciprocal_gaps(forward_multiply(s, s))
+        gaps = forward__reciprocal_gaps(forward_multiply(s, s))
         u_gaps = forward_add(gaps, forward_diag_embed(forward_divide(1, forward_multiply(forward_multiply(2, s), s)), 0, -2, -1)) if formulas.is_complex(x_dtype) else gaps
         turn = forward_expand_dims(forward_subtract(forward_vecdot(u, grad_u, -2), forward_vecdot(vh, grad_vh, -1)), -2)
-        held = forward_subtract(grad_u, forward_phase_turn_backward(turn, u)) if formulas.is_complex(x_dtype) else grad_u
+        held = forward_subtract(grad_u, forward__phase_turn_backward(turn, u)) if formulas.is_complex(x_dtype) else grad_u
         a = forward_matmul(forward_mH(u), held)
         b = forward_matmul(vh, forward_mH(grad_vh))
         core = forward_matmul(u, forward_add(forward_add(forward_multiply(forward_multiply(u_gaps, forward_subtract(a, forward_mH(a))), row), forward_multiply(forward_multiply(gaps, forward_subtract(b, forward_mH(b))), column)), forward_diag_embed(grad_s, 0, -2, -1)))
@@ -906,10 +906,10 @@ cdef class SvdBackward(Node):
         x_shape = self.x_shape
         row = ops.expand_dims(s, -2)
         column = ops.expand_dims(s, -1)
-        gaps = ops.reciprocal_gaps(s * s)
+        gaps = ops._reciprocal_gaps(s * s)
         u_gaps = gaps + ops.diag_embed(1 / (2 * s * s)) if formulas.is_complex(x_dtype) else gaps
         turn = ops.expand_dims(ops.vecdot(u, grad_u, -2) - ops.vecdot(vh, grad_vh), -2)
-        held = grad_u - ops.phase_turn_backward(turn, u) if formulas.is_complex(x_dtype) else grad_u
+        held = grad_u - ops._phase_turn_backward(turn, u) if formulas.is_complex(x_dtype) else grad_u
         a = ops.matmul(ops.mH(u), held)
         b = ops.matmul(vh, ops.mH(grad_vh))
         core = ops.matmul(u, u_gaps * (a - ops.mH(a)) * row + gaps * (b - ops.mH(b)) * column + ops.diag_embed(grad_s))

@@ -6,12 +6,12 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport forward_pick, forward_unpick
+from gradspec.generated.kernels.forward cimport forward__pick, forward__unpick
 from gradspec.node cimport Node
 
 
 cdef class PickBackward(Node):
-    """pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = unpick(grad, indices, x.shape, axis)"""
+    """_pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = _unpick(grad, indices, x.shape, axis)"""
 
     saved_names = ("indices", "x_shape", "axis", )
 
@@ -19,14 +19,14 @@ cdef class PickBackward(Node):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = forward_unpick(grad, indices, x_shape, axis)
+        grad_x = forward__unpick(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         indices = self.indices
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = ops.unpick(grad, indices, x_shape, axis)
+        grad_x = ops._unpick(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -40,20 +40,20 @@ cdef class PickBackward(Node):
 
 
 cdef class UnpickBackward(Node):
-    """unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = pick(grad, indices, axis)"""
+    """_unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = _pick(grad, indices, axis)"""
 
     saved_names = ("indices", "axis", )
 
     cdef object apply(self, object grad):
         indices = self.indices
         axis = self.axis
-        grad_x = forward_pick(grad, indices, axis)
+        grad_x = forward__pick(grad, indices, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         indices = self.indices
         axis = self.axis
-        grad_x = ops.pick(grad, indices, axis)
+        grad_x = ops._pick(grad, indices, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):

@@ -7,6 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__scaled_pow,
     forward_add,
     forward_bitwise_and,
     forward_bitwise_invert,
@@ -27,7 +28,6 @@ from gradspec.generated.kernels.forward cimport (
     forward_negative,
     forward_pow,
     forward_real,
-    forward_scaled_pow,
     forward_sigmoid,
     forward_sign,
     forward_subtract,
@@ -743,7 +743,7 @@ cdef class MultiplyBackward(Node):
 
 
 cdef class PowBackward(Node):
-    """pow(a, b) -> y; dy/da = scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))"""
+    """pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))"""
 
     saved_names = ("b", "a", "y", )
 
@@ -754,7 +754,7 @@ cdef class PowBackward(Node):
         if self.needs(1):
             y = saved_array(self, self.y, self.y_version, "y")
         if self.needs(0):
-            grad_a = forward_multiply(grad, forward_conj(forward_scaled_pow(b, a, forward_subtract(b, 1))))
+            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, forward_subtract(b, 1))))
         if self.needs(1):
             grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
         return grad_a, grad_b
@@ -766,7 +766,7 @@ cdef class PowBackward(Node):
         if self.needs(1):
             y = saved_tensor(self, self.y, self.y_version, "y")
         if self.needs(0):
-            grad_a = grad * ops.conj(ops.scaled_pow(b, a, b - 1))
+            grad_a = grad * ops.conj(ops._scaled_pow(b, a, b - 1))
         if self.needs(1):
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_a, grad_b
@@ -842,10 +842,10 @@ cdef class RemainderBackward(Node):
 
 
 cdef class ScaledPowBackward(Node):
-    """scaled_pow(c, a, b) -> y
+    """_scaled_pow(c, a, b) -> y
 
     dy/dc = pow(a, b)
-    dy/da = scaled_pow(c * b, a, b - 1)
+    dy/da = _scaled_pow(c * b, a, b - 1)
     dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
 
@@ -862,7 +862,7 @@ cdef class ScaledPowBackward(Node):
         if self.needs(0):
             grad_c = forward_multiply(grad, forward_conj(forward_pow(a, b)))
         if self.needs(1):
-            grad_a = forward_multiply(grad, forward_conj(forward_scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
+            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
         if self.needs(2):
             grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
         return grad_c, grad_a, grad_b
@@ -878,7 +878,7 @@ cdef class ScaledPowBackward(Node):
         if self.needs(0):
             grad_c = grad * ops.conj(ops.pow(a, b))
         if self.needs(1):
-            grad_a = grad * ops.conj(ops.scaled_pow(c * b, a, b - 1))
+            grad_a = grad * ops.conj(ops._scaled_pow(c * b, a, b - 1))
         if self.needs(2):
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_c, grad_a, grad_b

@@ -8,6 +8,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__sinc_derivative,
     forward_absolute,
     forward_add,
     forward_conj,
@@ -26,7 +27,6 @@ from gradspec.generated.kernels.forward cimport (
     forward_rsqrt,
     forward_sign,
     forward_sin,
-    forward_sinc_derivative,
     forward_sinh,
     forward_subtract,
     forward_where,
@@ -1131,18 +1131,18 @@ cdef class SinBackward(Node):
 
 
 cdef class SincBackward(Node):
-    """sinc(x) -> y; dy/dx = sinc_derivative(x, 1)"""
+    """sinc(x) -> y; dy/dx = _sinc_derivative(x, 1)"""
 
     saved_names = ("x", )
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
-        grad_x = forward_multiply(grad, forward_sinc_derivative(x, 1))
+        grad_x = forward_multiply(grad, forward__sinc_derivative(x, 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.x, self.x_version, "x")
-        grad_x = grad * ops.sinc_derivative(x, 1)
+        grad_x = grad * ops._sinc_derivative(x, 1)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -1159,20 +1159,20 @@ cdef class SincBackward(Node):
 
 
 cdef class SincDerivativeBackward(Node):
-    """sinc_derivative(x, int n) -> y; dy/dx = sinc_derivative(x, n + 1)"""
+    """_sinc_derivative(x, int n) -> y; dy/dx = _sinc_derivative(x, n + 1)"""
 
     saved_names = ("x", "n", )
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.x, self.x_version, "x")
         n = self.n
-        grad_x = forward_multiply(grad, forward_sinc_derivative(x, n + 1))
+        grad_x = forward_multiply(grad, forward__sinc_derivative(x, n + 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.x, self.x_version, "x")
         n = self.n
-        grad_x = grad * ops.sinc_derivative(x, n + 1)
+        grad_x = grad * ops._sinc_derivative(x, n + 1)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):

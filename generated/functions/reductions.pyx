@@ -8,6 +8,8 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__product_of_others,
+    forward__unreduce,
     forward_absolute,
     forward_astype,
     forward_bitwise_or,
@@ -20,11 +22,9 @@ from gradspec.generated.kernels.forward cimport (
     forward_mean,
     forward_multiply,
     forward_pow,
-    forward_product_of_others,
     forward_sign,
     forward_subtract,
     forward_sum,
-    forward_unreduce,
     forward_where,
 )
 from gradspec.node cimport Node
@@ -32,9 +32,9 @@ from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, sav
 
 
 cdef class EuclideanNormBackward(Node):
-    """euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
+    """_euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = x * unreduce(grad / divisor, x.shape, axis, keepdims)
+    grad_x = x * _unreduce(grad / divisor, x.shape, axis, keepdims)
     where divisor = where(y == 0, 1e999, y)
     """
 
@@ -47,7 +47,7 @@ cdef class EuclideanNormBackward(Node):
         axis = self.axis
         keepdims = self.keepdims
         divisor = forward_where(forward_equal(y, 0), 1e309, y)
-        grad_x = forward_multiply(x, forward_unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
+        grad_x = forward_multiply(x, forward__unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -57,7 +57,7 @@ cdef class EuclideanNormBackward(Node):
         axis = self.axis
         keepdims = self.keepdims
         divisor = ops.where(y == 0, 1e309, y)
-        grad_x = x * ops.unreduce(grad / divisor, x_shape, axis, keepdims)
+        grad_x = x * ops._unreduce(grad / divisor, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -87,9 +87,9 @@ cdef class EuclideanNormBackward(Node):
 cdef class LogsumexpBackward(Node):
     """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = weight * unreduce(grad, x.shape, axis, keepdims)
+    grad_x = weight * _unreduce(grad, x.shape, axis, keepdims)
     where offset = where(y == -1e999, 0, y)
-    where weight = exp(x - unreduce(offset, x.shape, axis, keepdims))
+    where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
     """
 
     saved_names = ("y", "x", "x_shape", "axis", "keepdims", )
@@ -101,8 +101,8 @@ cdef class LogsumexpBackward(Node):
         axis = self.axis
         keepdims = self.keepdims
         offset = forward_where(forward_equal(y, -1e309), 0, y)
-        weight = forward_exp(forward_subtract(x, forward_unreduce(offset, x_shape, axis, keepdims)))
-        grad_x = forward_multiply(weight, forward_unreduce(grad, x_shape, axis, keepdims))
+        weight = forward_exp(forward_subtract(x, forward__unreduce(offset, x_shape, axis, keepdims)))
+        grad_x = forward_multiply(weight, forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -112,8 +112,8 @@ cdef class LogsumexpBackward(Node):
         axis = self.axis
         keepdims = self.keepdims
         offset = ops.where(y == -1e309, 0, y)
-        weight = ops.exp(x - ops.unreduce(offset, x_shape, axis, keepdims))
-        grad_x = weight * ops.unreduce(grad, x_shape, axis, keepdims)
+        weight = ops.exp(x - ops._unreduce(offset, x_shape, axis, keepdims))
+        grad_x = weight * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -143,8 +143,8 @@ cdef class LogsumexpBackward(Node):
 cdef class MaxBackward(Node):
     """max(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
-    where top = unreduce(y, x.shape, axis, keepdims)
+    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
+    where top = _unreduce(y, x.shape, axis, keepdims)
     where weight = astype((x == top) | isnan(x), y.dtype)
     where count = sum(weight, axis, keepdims)
     """
@@ -158,10 +158,10 @@ cdef class MaxBackward(Node):
         keepdims = self.keepdims
         x = saved_array(self, self.x, self.x_version, "x")
         y_dtype = self.y_dtype
-        top = forward_unreduce(y, x_shape, axis, keepdims)
+        top = forward__unreduce(y, x_shape, axis, keepdims)
         weight = forward_astype(forward_bitwise_or(forward_equal(x, top), forward_isnan(x)), y_dtype)
         count = forward_sum(weight, axis, keepdims)
-        grad_x = forward_multiply(weight, forward_unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
+        grad_x = forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -171,10 +171,10 @@ cdef class MaxBackward(Node):
         keepdims = self.keepdims
         x = saved_tensor(self, self.x, self.x_version, "x")
         y_dtype = self.y_dtype
-        top = ops.unreduce(y, x_shape, axis, keepdims)
+        top = ops._unreduce(y, x_shape, axis, keepdims)
         weight = ops.astype((x == top) | ops.isnan(x), y_dtype)
         count = ops.sum(weight, axis, keepdims)
-        grad_x = weight * ops.unreduce(grad / count, x_shape, axis, keepdims)
+        grad_x = weight * ops._unreduce(grad / count, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -207,7 +207,7 @@ cdef class MeanBackward(Node):
     """mean(x, int[]? axis=None, bool keepdims=False) -> y
 
     linear in x
-    grad_x = unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
+    grad_x = _unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
     """
 
     saved_names = ("x_shape", "axis", "keepdims", )
@@ -216,14 +216,14 @@ cdef class MeanBackward(Node):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        grad_x = forward_divide(forward_unreduce(grad, x_shape, axis, keepdims), formulas.reduced_count(x_shape, axis))
+        grad_x = forward_divide(forward__unreduce(grad, x_shape, axis, keepdims), formulas.reduced_count(x_shape, axis))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        grad_x = ops.unreduce(grad, x_shape, axis, keepdims) / formulas.reduced_count(x_shape, axis)
+        grad_x = ops._unreduce(grad, x_shape, axis, keepdims) / formulas.reduced_count(x_shape, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -239,8 +239,8 @@ cdef class MeanBackward(Node):
 cdef class MinBackward(Node):
     """min(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
-    where bottom = unreduce(y, x.shape, axis, keepdims)
+    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
+    where bottom = _unreduce(y, x.shape, axis, keepdims)
     where weight = astype((x == bottom) | isnan(x), y.dtype)
     where count = sum(weight, axis, keepdims)
     """
@@ -254,10 +254,10 @@ cdef class MinBackward(Node):
         keepdims = self.keepdims
         x = saved_array(self, self.x, self.x_version, "x")
         y_dtype = self.y_dtype
-        bottom = forward_unreduce(y, x_shape, axis, keepdims)
+        bottom = forward__unreduce(y, x_shape, axis, keepdims)
         weight = forward_astype(forward_bitwise_or(forward_equal(x, bottom), forward_isnan(x)), y_dtype)
         count = forward_sum(weight, axis, keepdims)
-        grad_x = forward_multiply(weight, forward_unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
+        grad_x = forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -267,10 +267,10 @@ cdef class MinBackward(Node):
         keepdims = self.keepdims
         x = saved_tensor(self, self.x, self.x_version, "x")
         y_dtype = self.y_dtype
-        bottom = ops.unreduce(y, x_shape, axis, keepdims)
+        bottom = ops._unreduce(y, x_shape, axis, keepdims)
         weight = ops.astype((x == bottom) | ops.isnan(x), y_dtype)
         count = ops.sum(weight, axis, keepdims)
-        grad_x = weight * ops.unreduce(grad / count, x_shape, axis, keepdims)
+        grad_x = weight * ops._unreduce(grad / count, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -300,10 +300,10 @@ cdef class MinBackward(Node):
 
 
 cdef class PowerNormBackward(Node):
-    """power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
+    """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = slope * unreduce(grad, x.shape, axis, keepdims)
-    where divisor = unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
+    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    where divisor = _unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
     where slope = sign(x) * pow(absolute(x) / divisor, ord - 1)
     """
 
@@ -316,9 +316,9 @@ cdef class PowerNormBackward(Node):
         keepdims = self.keepdims
         x = saved_array(self, self.x, self.x_version, "x")
         ord = self.ord
-        divisor = forward_unreduce(forward_where(forward_equal(y, 0), 1e309, y), x_shape, axis, keepdims)
+        divisor = forward__unreduce(forward_where(forward_equal(y, 0), 1e309, y), x_shape, axis, keepdims)
         slope = forward_multiply(forward_sign(x), forward_pow(forward_divide(forward_absolute(x), divisor), ord - 1))
-        grad_x = forward_multiply(slope, forward_unreduce(grad, x_shape, axis, keepdims))
+        grad_x = forward_multiply(slope, forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -328,9 +328,9 @@ cdef class PowerNormBackward(Node):
         keepdims = self.keepdims
         x = saved_tensor(self, self.x, self.x_version, "x")
         ord = self.ord
-        divisor = ops.unreduce(ops.where(y == 0, 1e309, y), x_shape, axis, keepdims)
+        divisor = ops._unreduce(ops.where(y == 0, 1e309, y), x_shape, axis, keepdims)
         slope = ops.sign(x) * ops.pow(ops.absolute(x) / divisor, ord - 1)
-        grad_x = slope * ops.unreduce(grad, x_shape, axis, keepdims)
+        grad_x = slope * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -362,7 +362,7 @@ cdef class PowerNormBackward(Node):
 cdef class ProdBackward(Node):
     """prod(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = conj(product_of_others(x, axis)) * unreduce(grad, x.shape, axis, keepdims)
+    grad_x = conj(_product_of_others(x, axis)) * _unreduce(grad, x.shape, axis, keepdims)
     """
 
     saved_names = ("x", "axis", "x_shape", "keepdims", )
@@ -372,7 +372,7 @@ cdef class ProdBackward(Node):
         axis = self.axis
         x_shape = self.x_shape
         keepdims = self.keepdims
-        grad_x = forward_multiply(forward_conj(forward_product_of_others(x, axis)), forward_unreduce(grad, x_shape, axis, keepdims))
+        grad_x = forward_multiply(forward_conj(forward__product_of_others(x, axis)), forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -380,7 +380,7 @@ cdef class ProdBackward(Node):
         axis = self.axis
         x_shape = self.x_shape
         keepdims = self.keepdims
-        grad_x = ops.conj(ops.product_of_others(x, axis)) * ops.unreduce(grad, x_shape, axis, keepdims)
+        grad_x = ops.conj(ops._product_of_others(x, axis)) * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -405,7 +405,7 @@ cdef class ProdBackward(Node):
 cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = residual * unreduce(grad / divisor, x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(grad / divisor, x.shape, axis, keepdims)
     where residual = x - mean(x, axis, True)
     where divisor = reduced_count(x.shape, axis, correction) * where(y == 0, 1e999, y)
     """
@@ -421,7 +421,7 @@ cdef class StdBackward(Node):
         keepdims = self.keepdims
         residual = forward_subtract(x, forward_mean(x, axis, True))
         divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), forward_where(forward_equal(y, 0), 1e309, y))
-        grad_x = forward_multiply(residual, forward_unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
+        grad_x = forward_multiply(residual, forward__unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -433,7 +433,7 @@ cdef class StdBackward(Node):
         keepdims = self.keepdims
         residual = x - ops.mean(x, axis, True)
         divisor = formulas.reduced_count(x_shape, axis, correction) * ops.where(y == 0, 1e309, y)
-        grad_x = residual * ops.unreduce(grad / divisor, x_shape, axis, keepdims)
+        grad_x = residual * ops._unreduce(grad / divisor, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -466,7 +466,7 @@ cdef class SumBackward(Node):
     """sum(x, int[]? axis=None, bool keepdims=False) -> y
 
     linear in x
-    grad_x = unreduce(grad, x.shape, axis, keepdims)
+    grad_x = _unreduce(grad, x.shape, axis, keepdims)
     """
 
     saved_names = ("x_shape", "axis", "keepdims", )
@@ -475,14 +475,14 @@ cdef class SumBackward(Node):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        grad_x = forward_unreduce(grad, x_shape, axis, keepdims)
+        grad_x = forward__unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x_shape = self.x_shape
         axis = self.axis
         keepdims = self.keepdims
-        grad_x = ops.unreduce(grad, x_shape, axis, keepdims)
+        grad_x = ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -496,7 +496,7 @@ cdef class SumBackward(Node):
 
 
 cdef class UnreduceBackward(Node):
-    """unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
+    """_unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
 
     linear in x
     grad_x = sum(grad, axis, keepdims)
@@ -525,7 +525,7 @@ cdef class UnreduceBackward(Node):
 
 
 cdef class SumToBackward(Node):
-    """sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)"""
+    """_sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)"""
 
     saved_names = ("x_shape", )
 
@@ -548,7 +548,7 @@ cdef class SumToBackward(Node):
 cdef class VarBackward(Node):
     """var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = residual * unreduce(grad / half_count, x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)
     where residual = x - mean(x, axis, True)
     where half_count = reduced_count(x.shape, axis, correction) / 2
     """
@@ -563,7 +563,7 @@ cdef class VarBackward(Node):
         keepdims = self.keepdims
         residual = forward_subtract(x, forward_mean(x, axis, True))
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
-        grad_x = forward_multiply(residual, forward_unreduce(forward_divide(grad, half_count), x_shape, axis, keepdims))
+        grad_x = forward_multiply(residual, forward__unreduce(forward_divide(grad, half_count), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -574,7 +574,7 @@ cdef class VarBackward(Node):
         keepdims = self.keepdims
         residual = x - ops.mean(x, axis, True)
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
-        grad_x = residual * ops.unreduce(grad / half_count, x_shape, axis, keepdims)
+        grad_x = residual * ops._unreduce(grad / half_count, x_shape, axis, keepdims)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):

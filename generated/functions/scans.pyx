@@ -7,12 +7,12 @@
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__linear_recurrence,
+    forward__shift,
     forward_conj,
     forward_cumsum,
-    forward_linear_recurrence,
     forward_multiply,
     forward_reshape,
-    forward_shift,
 )
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
@@ -25,8 +25,8 @@ cdef class CumprodBackward(Node):
     where dim = 0 if axis is None else axis
     where step = -1 if reverse else 1
     where factors = reshape(x, y.shape)
-    where before = shift(y, step, dim, 1)
-    where after = linear_recurrence(conj(shift(factors, -step, dim)), grad, dim, reverse=not reverse)
+    where before = _shift(y, step, dim, 1)
+    where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)
     """
 
     saved_names = ("axis", "reverse", "x", "y_shape", "y", "x_shape", )
@@ -41,8 +41,8 @@ cdef class CumprodBackward(Node):
         dim = 0 if axis is None else axis
         step = -1 if reverse else 1
         factors = forward_reshape(x, y_shape)
-        before = forward_shift(y, step, dim, 1)
-        after = forward_linear_recurrence(forward_conj(forward_shift(factors, -step, dim, 0)), grad, dim, not reverse)
+        before = forward__shift(y, step, dim, 1)
+        after = forward__linear_recurrence(forward_conj(forward__shift(factors, -step, dim, 0)), grad, dim, not reverse)
         grad_x = forward_reshape(forward_multiply(forward_conj(before), after), x_shape)
         return grad_x
 
@@ -56,8 +56,8 @@ cdef class CumprodBackward(Node):
         dim = 0 if axis is None else axis
         step = -1 if reverse else 1
         factors = ops.reshape(x, y_shape)
-        before = ops.shift(y, step, dim, 1)
-        after = ops.linear_recurrence(ops.conj(ops.shift(factors, -step, dim)), grad, dim, reverse=not reverse)
+        before = ops._shift(y, step, dim, 1)
+        after = ops._linear_recurrence(ops.conj(ops._shift(factors, -step, dim)), grad, dim, reverse=not reverse)
         grad_x = ops.reshape(ops.conj(before) * after, x_shape)
         return grad_x
 
@@ -121,13 +121,13 @@ cdef class CumsumBackward(Node):
 
 
 cdef class LinearRecurrenceBackward(Node):
-    """linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y
+    """_linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y
 
     grad_a = conj(before) * after
     grad_b = after
     where step = -1 if reverse else 1
-    where before = shift(y, step, axis)
-    where after = linear_recurrence(conj(shift(a, -step, axis)), grad, axis, reverse=not reverse)
+    where before = _shift(y, step, axis)
+    where after = _linear_recurrence(conj(_shift(a, -step, axis)), grad, axis, reverse=not reverse)
     """
 
     saved_names = ("reverse", "y", "axis", "a", )
@@ -141,8 +141,8 @@ cdef class LinearRecurrenceBackward(Node):
         a = saved_array(self, self.a, self.a_version, "a")
         step = -1 if reverse else 1
         if self.needs(0):
-            before = forward_shift(y, step, axis, 0)
-        after = forward_linear_recurrence(forward_conj(forward_shift(a, -step, axis, 0)), grad, axis, not reverse)
+            before = forward__shift(y, step, axis, 0)
+        after = forward__linear_recurrence(forward_conj(forward__shift(a, -step, axis, 0)), grad, axis, not reverse)
         if self.needs(0):
             grad_a = forward_multiply(forward_conj(before), after)
         if self.needs(1):
@@ -158,8 +158,8 @@ cdef class LinearRecurrenceBackward(Node):
         a = saved_tensor(self, self.a, self.a_version, "a")
         step = -1 if reverse else 1
         if self.needs(0):
-            before = ops.shift(y, step, axis)
-        after = ops.linear_recurrence(ops.conj(ops.shift(a, -step, axis)), grad, axis, reverse=not reverse)
+            before = ops._shift(y, step, axis)
+        after = ops._linear_recurrence(ops.conj(ops._shift(a, -step, axis)), grad, axis, reverse=not reverse)
         if self.needs(0):
             grad_a = ops.conj(before) * after
         if self.needs(1):
@@ -189,20 +189,20 @@ cdef class LinearRecurrenceBackward(Node):
 
 
 cdef class ShiftBackward(Node):
-    """shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = shift(grad, -n, axis)"""
+    """_shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis)"""
 
     saved_names = ("n", "axis", )
 
     cdef object apply(self, object grad):
         n = self.n
         axis = self.axis
-        grad_x = forward_shift(grad, -n, axis, 0)
+        grad_x = forward__shift(grad, -n, axis, 0)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         n = self.n
         axis = self.axis
-        grad_x = ops.shift(grad, -n, axis)
+        grad_x = ops._shift(grad, -n, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):

@@ -6,7 +6,7 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport forward_take_along_axis_backward
+from gradspec.generated.kernels.forward cimport forward__take_along_axis_backward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
 
@@ -14,7 +14,7 @@ from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, sav
 cdef class TopkBackward(Node):
     """topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices
 
-    grad_x = take_along_axis_backward(grad_values, indices, x.shape, axis)
+    grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
     """
 
     saved_names = ("indices", "x_shape", "axis", )
@@ -24,7 +24,7 @@ cdef class TopkBackward(Node):
         indices = saved_array(self, self.indices, self.indices_version, "indices")
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = forward_take_along_axis_backward(grad_values, indices, x_shape, axis)
+        grad_x = forward__take_along_axis_backward(grad_values, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -32,7 +32,7 @@ cdef class TopkBackward(Node):
         indices = saved_tensor(self, self.indices, self.indices_version, "indices")
         x_shape = self.x_shape
         axis = self.axis
-        grad_x = ops.take_along_axis_backward(grad_values, indices, x_shape, axis)
+        grad_x = ops._take_along_axis_backward(grad_values, indices, x_shape, axis)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):

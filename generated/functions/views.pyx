@@ -8,8 +8,8 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__diagonal_backward,
     forward_diagonal,
-    forward_diagonal_backward,
     forward_flip,
     forward_mT,
     forward_moveaxis,
@@ -74,7 +74,7 @@ cdef class DiagonalBackward(Node):
     """diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y
 
     linear in x
-    grad_x = diagonal_backward(grad, x.shape, offset, axis1, axis2)
+    grad_x = _diagonal_backward(grad, x.shape, offset, axis1, axis2)
     """
 
     saved_names = ("x_shape", "offset", "axis1", "axis2", )
@@ -84,7 +84,7 @@ cdef class DiagonalBackward(Node):
         offset = self.offset
         axis1 = self.axis1
         axis2 = self.axis2
-        grad_x = forward_diagonal_backward(grad, x_shape, offset, axis1, axis2)
+        grad_x = forward__diagonal_backward(grad, x_shape, offset, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -92,7 +92,7 @@ cdef class DiagonalBackward(Node):
         offset = self.offset
         axis1 = self.axis1
         axis2 = self.axis2
-        grad_x = ops.diagonal_backward(grad, x_shape, offset, axis1, axis2)
+        grad_x = ops._diagonal_backward(grad, x_shape, offset, axis1, axis2)
         return grad_x
 
     cdef object saved_value(self, str name, bint raw):
@@ -108,7 +108,7 @@ cdef class DiagonalBackward(Node):
 
 
 cdef class DiagonalBackwardBackward(Node):
-    """diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y
+    """_diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y
 
     linear in x
     grad_x = diagonal(grad, offset, axis1, axis2)

@@ -125,11 +125,11 @@ cdef inline object forward_sin(object x):
     return sin_ufunc.unary(x)
 
 
-cdef object forward_sinc_derivative(object x, object n):
+cdef object forward__sinc_derivative(object x, object n):
     try:
         return as_array(kernels.sinc(x, n))
     except Exception as error:
-        raise explain(error, "sinc_derivative", x=x, n=n) from None
+        raise explain(error, "_sinc_derivative", x=x, n=n) from None
 
 
 cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
@@ -223,11 +223,11 @@ cdef inline object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
 
-cdef object forward_scaled_pow(object c, object a, object b):
+cdef object forward__scaled_pow(object c, object a, object b):
     try:
         return as_array(kernels.scaled_pow(c, a, b))
     except Exception as error:
-        raise explain(error, "scaled_pow", c=c, a=a, b=b) from None
+        raise explain(error, "_scaled_pow", c=c, a=a, b=b) from None
 
 
 cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
@@ -321,11 +321,11 @@ cdef inline object forward_less(object a, object b):
     return less_ufunc.binary(a, b)
 
 
-cdef object forward_euclidean_norm(object x, object axis, object keepdims):
+cdef object forward__euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
     except Exception as error:
-        raise explain(error, "euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
+        raise explain(error, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_logsumexp(object x, object axis, object keepdims):
@@ -360,11 +360,11 @@ cdef object forward_nansum(object x, object axis, object keepdims):
     return forward_sum(forward_where(forward_isnan(x), 0, x), axis, keepdims)
 
 
-cdef object forward_power_norm(object x, object ord, object axis, object keepdims):
+cdef object forward__power_norm(object x, object ord, object axis, object keepdims):
     try:
         return as_array(kernels.power_norm(x, ord, axis, keepdims))
     except Exception as error:
-        raise explain(error, "power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
+        raise explain(error, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_prod(object x, object axis, object keepdims):
@@ -374,15 +374,15 @@ cdef object forward_prod(object x, object axis, object keepdims):
         raise explain(error, "prod", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object forward_product_of_others(object x, object axis):
+cdef object forward__product_of_others(object x, object axis):
     axes = formulas.axes_tuple(axis, ndim_of(x))
     if not axes:
         return forward_ones_like(x, None)
     if not axes[1:]:
-        before = forward_shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
-        after = forward_shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
+        before = forward__shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
+        after = forward__shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
         return forward_multiply(before, after)
-    return forward_multiply(forward_product_of_others(x, axes[:1]), forward_product_of_others(forward_prod(x, axes[:1], True), axes[1:]))
+    return forward_multiply(forward__product_of_others(x, axes[:1]), forward__product_of_others(forward_prod(x, axes[:1], True), axes[1:]))
 
 
 cdef object forward_sum(object x, object axis, object keepdims):
@@ -392,15 +392,15 @@ cdef object forward_sum(object x, object axis, object keepdims):
         raise explain(error, "sum", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object forward_unreduce(object x, object shape, object axis, object keepdims):
+cdef object forward__unreduce(object x, object shape, object axis, object keepdims):
     try:
         return as_array(kernels.unreduce(x, shape, axis, keepdims))
     except Exception as error:
-        raise explain(error, "unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
+        raise explain(error, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
-    return forward_euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward_power_norm(x, ord, axis, keepdims)
+    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward__power_norm(x, ord, axis, keepdims)
 
 
 cdef object forward_cumprod(object x, object axis, object reverse):
@@ -425,43 +425,43 @@ cdef object forward_diff(object x, object n, object axis):
     return forward_diff(forward_subtract(forward_getitem(x, later), forward_getitem(x, earlier)), n - 1, axis)
 
 
-cdef object forward_linear_recurrence(object a, object b, object axis, object reverse):
+cdef object forward__linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
     except Exception as error:
-        raise explain(error, "linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
+        raise explain(error, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
 
 
-cdef object forward_shift(object x, object n, object axis, object fill):
+cdef object forward__shift(object x, object n, object axis, object fill):
     try:
         return as_array(kernels.shift(x, n, axis, fill))
     except Exception as error:
-        raise explain(error, "shift", x=x, n=n, axis=axis, fill=fill) from None
+        raise explain(error, "_shift", x=x, n=n, axis=axis, fill=fill) from None
 
 
-cdef object forward_checkerboard(object x):
+cdef object forward__checkerboard(object x):
     try:
         return as_array(kernels.checkerboard(x))
     except Exception as error:
-        raise explain(error, "checkerboard", x=x) from None
+        raise explain(error, "_checkerboard", x=x) from None
 
 
-cdef object forward_cofactor(object x):
+cdef object forward__cofactor(object x):
     try:
         return as_array(kernels.cofactor(x))
     except Exception as error:
-        raise explain(error, "cofactor", x=x) from None
+        raise explain(error, "_cofactor", x=x) from None
 
 
-cdef object forward_cofactor_hessian(object x, object s, object t):
-    return forward_checkerboard(forward_sum(forward_multiply(forward_cofactor_jvp(forward_minors(x), forward_minors(s)), forward_minors(t)), (-2, -1), False))
+cdef object forward__cofactor_hessian(object x, object s, object t):
+    return forward__checkerboard(forward_sum(forward_multiply(forward__cofactor_jvp(forward__minors(x), forward__minors(s)), forward__minors(t)), (-2, -1), False))
 
 
-cdef object forward_cofactor_jvp(object x, object t):
+cdef object forward__cofactor_jvp(object x, object t):
     try:
         return as_array(kernels.cofactor_jvp(x, t))
     except Exception as error:
-        raise explain(error, "cofactor_jvp", x=x, t=t) from None
+        raise explain(error, "_cofactor_jvp", x=x, t=t) from None
 
 
 cdef object forward_cross(object a, object b, object axis):
@@ -478,32 +478,32 @@ cdef object forward_eigh(object x):
         raise explain(error, "eigh", x=x) from None
 
 
-cdef object forward_einsum_fold(object steps, object x, object operands):
-    return x if not steps else forward_einsum_fold(steps[2:], forward_einsum_pair(steps[1], x, forward_einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+cdef object forward__einsum_fold(object steps, object x, object operands):
+    return x if not steps else forward__einsum_fold(steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
 
 
-cdef object forward_einsum_pair(object subscripts, object a, object b):
+cdef object forward__einsum_pair(object subscripts, object a, object b):
     try:
         return as_array(kernels.einsum_pair(subscripts, a, b))
     except Exception as error:
-        raise explain(error, "einsum_pair", subscripts=subscripts, a=a, b=b) from None
+        raise explain(error, "_einsum_pair", subscripts=subscripts, a=a, b=b) from None
 
 
-cdef object forward_einsum_single(object x, object subscripts):
+cdef object forward__einsum_single(object x, object subscripts):
     try:
         return as_array(kernels.einsum_single(subscripts, x))
     except Exception as error:
-        raise explain(error, "einsum_single", x=x, subscripts=subscripts) from None
+        raise explain(error, "_einsum_single", x=x, subscripts=subscripts) from None
 
 
-cdef object forward_einsum_single_backward(object x, object subscripts, object shape):
+cdef object forward__einsum_single_backward(object x, object subscripts, object shape):
     try:
         return as_array(kernels.einsum_single_backward(x, subscripts, shape))
     except Exception as error:
-        raise explain(error, "einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
+        raise explain(error, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
 
-cdef object forward_hermitian_part(object x):
+cdef object forward__hermitian_part(object x):
     return forward_divide(forward_add(x, forward_mH(x)), 2)
 
 
@@ -514,7 +514,7 @@ cdef object forward_inv(object x):
         raise explain(error, "inv", x=x) from None
 
 
-cdef object forward_lower_half(object x):
+cdef object forward__lower_half(object x):
     return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
 
 
@@ -529,33 +529,33 @@ cdef object forward_matrix_power(object x, object n):
     return forward_matrix_power(forward_inv(x), -n) if n < 0 else x if n == 1 else forward_matmul(x, forward_matrix_power(x, n - 1)) if n % 2 else forward_matrix_power(forward_matmul(x, x), n // 2) if n else forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
 
 
-cdef object forward_minors(object x):
+cdef object forward__minors(object x):
     try:
         return as_array(kernels.minors(x))
     except Exception as error:
-        raise explain(error, "minors", x=x) from None
+        raise explain(error, "_minors", x=x) from None
 
 
-cdef object forward_minors_backward(object x):
+cdef object forward__minors_backward(object x):
     try:
         return as_array(kernels.minors_backward(x))
     except Exception as error:
-        raise explain(error, "minors_backward", x=x) from None
+        raise explain(error, "_minors_backward", x=x) from None
 
 
-cdef object forward_phase_turn_backward(object x, object vectors):
-    rows = forward_pivots(vectors)
-    return forward_take_along_axis_backward(forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
+cdef object forward__phase_turn_backward(object x, object vectors):
+    rows = forward__pivots(vectors)
+    return forward__take_along_axis_backward(forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
 
 
-cdef object forward_pivots(object x):
+cdef object forward__pivots(object x):
     try:
         return as_array(kernels.pivots(x))
     except Exception as error:
-        raise explain(error, "pivots", x=x) from None
+        raise explain(error, "_pivots", x=x) from None
 
 
-cdef object forward_reciprocal_gaps(object values):
+cdef object forward__reciprocal_gaps(object values):
     gap = forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1))
     return forward_where(forward_equal(gap, 0), 0, forward_divide(1, forward_where(forward_equal(gap, 0), 1, gap)))
 
@@ -567,11 +567,11 @@ cdef object forward_slogdet(object x):
         raise explain(error, "slogdet", x=x) from None
 
 
-cdef object forward_solve_columns(object a, object b):
+cdef object forward__solve_columns(object a, object b):
     try:
         return as_array(np.linalg.solve(a, b))
     except Exception as error:
-        raise explain(error, "solve_columns", a=a, b=b) from None
+        raise explain(error, "_solve_columns", a=a, b=b) from None
 
 
 cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
@@ -595,7 +595,7 @@ cdef object forward_tensordot(object a, object b, object axes):
         raise explain(error, "tensordot", a=a, b=b, axes=axes) from None
 
 
-cdef object forward_triangle(object x, object lower, object strict):
+cdef object forward__triangle(object x, object lower, object strict):
     return forward_tril(x, -1 if strict else 0) if lower else forward_triu(x, 1 if strict else 0)
 
 
@@ -641,11 +641,11 @@ cdef object forward_diagonal(object x, object offset, object axis1, object axis2
         raise explain(error, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
-cdef object forward_diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
+cdef object forward__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
     except Exception as error:
-        raise explain(error, "diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
+        raise explain(error, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object forward_expand_dims(object x, object axis):
@@ -740,11 +740,11 @@ cdef object forward_getitem(object x, object index):
         raise explain(error, "getitem", x=x, index=index) from None
 
 
-cdef object forward_getitem_backward(object x, object index, object shape):
+cdef object forward__getitem_backward(object x, object index, object shape):
     try:
         return as_array(kernels.getitem_backward(x, index, shape))
     except Exception as error:
-        raise explain(error, "getitem_backward", x=x, index=index, shape=shape) from None
+        raise explain(error, "_getitem_backward", x=x, index=index, shape=shape) from None
 
 
 cdef object forward_index_put(object x, object index, object value):
@@ -754,11 +754,11 @@ cdef object forward_index_put(object x, object index, object value):
         raise explain(error, "index_put", x=x, index=index, value=value) from None
 
 
-cdef object forward_index_put_backward(object x, object index, object shape):
+cdef object forward__index_put_backward(object x, object index, object shape):
     try:
         return as_array(kernels.index_put_backward(x, index, shape))
     except Exception as error:
-        raise explain(error, "index_put_backward", x=x, index=index, shape=shape) from None
+        raise explain(error, "_index_put_backward", x=x, index=index, shape=shape) from None
 
 
 cdef object forward_masked_fill(object x, object mask, object value):
@@ -782,11 +782,11 @@ cdef object forward_take(object x, object indices, object axis):
         raise explain(error, "take", x=x, indices=indices, axis=axis) from None
 
 
-cdef object forward_take_backward(object x, object indices, object shape, object axis):
+cdef object forward__take_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_backward(x, indices, shape, axis))
     except Exception as error:
-        raise explain(error, "take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+        raise explain(error, "_take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object forward_take_along_axis(object x, object indices, object axis):
@@ -796,11 +796,11 @@ cdef object forward_take_along_axis(object x, object indices, object axis):
         raise explain(error, "take_along_axis", x=x, indices=indices, axis=axis) from None
 
 
-cdef object forward_take_along_axis_backward(object x, object indices, object shape, object axis):
+cdef object forward__take_along_axis_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
     except Exception as error:
-        raise explain(error, "take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+        raise explain(error, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object forward_concat(object arrays, object axis):
@@ -810,11 +810,11 @@ cdef object forward_concat(object arrays, object axis):
         raise explain(error, "concat", arrays=arrays, axis=axis) from None
 
 
-cdef object forward_concat_backward(object x, object shapes, object axis):
+cdef object forward__concat_backward(object x, object shapes, object axis):
     try:
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error:
-        raise explain(error, "concat_backward", x=x, shapes=shapes, axis=axis) from None
+        raise explain(error, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
 
 
 cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
@@ -824,11 +824,11 @@ cdef object forward_pad(object x, object pad_width, object mode, object constant
         raise explain(error, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
 
 
-cdef object forward_pad_backward(object x, object shape, object pad_width, object mode):
+cdef object forward__pad_backward(object x, object shape, object pad_width, object mode):
     try:
         return as_array(kernels.pad_backward(x, shape, pad_width, mode))
     except Exception as error:
-        raise explain(error, "pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
+        raise explain(error, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
 
 
 cdef object forward_repeat(object x, object repeats, object axis):
@@ -838,11 +838,11 @@ cdef object forward_repeat(object x, object repeats, object axis):
         raise explain(error, "repeat", x=x, repeats=repeats, axis=axis) from None
 
 
-cdef object forward_repeat_backward(object x, object shape, object repeats, object axis):
+cdef object forward__repeat_backward(object x, object shape, object repeats, object axis):
     try:
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
     except Exception as error:
-        raise explain(error, "repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
+        raise explain(error, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
 
 
 cdef object forward_stack(object arrays, object axis):
@@ -883,28 +883,28 @@ cdef object forward_softmax(object x, object axis):
 cdef object forward_huber_loss(object x, object target, object reduction, object delta):
     error = forward_subtract(x, target)
     near = forward_clip(error, -delta, delta)
-    return forward_reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
+    return forward__reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
 
 
 cdef object forward_l1_loss(object x, object target, object reduction):
-    return forward_reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
+    return forward__reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
 
 
-cdef object forward_pick(object x, object indices, object axis):
+cdef object forward__pick(object x, object indices, object axis):
     try:
         return as_array(kernels.pick(x, indices, axis))
     except Exception as error:
-        raise explain(error, "pick", x=x, indices=indices, axis=axis) from None
+        raise explain(error, "_pick", x=x, indices=indices, axis=axis) from None
 
 
-cdef object forward_unpick(object x, object indices, object shape, object axis):
+cdef object forward__unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
     except Exception as error:
-        raise explain(error, "unpick", x=x, indices=indices, shape=shape, axis=axis) from None
+        raise explain(error, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
-cdef object forward_reduce_loss(object x, object reduction):
+cdef object forward__reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
     if kind == 'mean':
         return forward_mean(x, None, False)

@@ -146,26 +146,26 @@ cdef int jvp_getitem(object dual_y, object dual_x, object index) except -1:
 def getitem(x, index):
     """x[index]; a view when the index holds only integers, slices, None and Ellipsis.
 
-    getitem(x, Index index) -> y; linear in x; grad_x = getitem_backward(grad, index, x.shape)
+    getitem(x, Index index) -> y; linear in x; grad_x = _getitem_backward(grad, index, x.shape)
     """
     return op_getitem(x, index)
 
 
-cdef object forward_getitem_backward(object x, object index, object shape):
+cdef object forward__getitem_backward(object x, object index, object shape):
     try:
         return as_array(kernels.getitem_backward(x, index, shape))
     except Exception as error:
-        raise explain(error, "getitem_backward", x=x, index=index, shape=shape) from None
+        raise explain(error, "_getitem_backward", x=x, index=index, shape=shape) from None
 
 
-cdef object op_getitem_backward(object x, object index, object shape):
+cdef object op__getitem_backward(object x, object index, object shape):
     cdef ThreadState* state = thread_state()
     cdef GetitemBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "getitem_backward", "x")
+    x = as_operand(x, "_getitem_backward", "x")
     index = as_index(index)
-    shape = as_ints(shape, "getitem_backward", "shape")
+    shape = as_ints(shape, "_getitem_backward", "shape")
 
     if needs_grad(state, x):
         node = GetitemBackwardBackward.__new__(GetitemBackwardBackward)
@@ -173,31 +173,31 @@ cdef object op_getitem_backward(object x, object index, object shape):
         connect(node, state, inputs, 1)
         node.index = index
 
-    y = wrap_forward(forward_getitem_backward(array_of(x), index, shape))
+    y = wrap_forward(forward__getitem_backward(array_of(x), index, shape))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_getitem_backward(y, x, index, shape)
+        jvp__getitem_backward(y, x, index, shape)
     return y
 
 
-cdef int jvp_getitem_backward(object dual_y, object dual_x, object index, object shape) except -1:
+cdef int jvp__getitem_backward(object dual_y, object dual_x, object index, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.getitem_backward(x_t, index, shape))
+        set_tangent(dual_y, level, ops._getitem_backward(x_t, index, shape))
     return 0
 
 
-def getitem_backward(x, index, shape):
+def _getitem_backward(x, index, shape):
     """Zeros of the given shape with `x` added at `index`; the adjoint of getitem.
 
-    getitem_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = getitem(grad, index)
+    _getitem_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = getitem(grad, index)
     """
-    return op_getitem_backward(x, index, shape)
+    return op__getitem_backward(x, index, shape)
 
 
 cdef object forward_index_add(object x, object axis, object indices, object source):
@@ -367,26 +367,26 @@ def index_put(x, index, value):
     index_put(x, Index index, value) -> y
     linear in x, value
     grad_x = index_put(grad, index, 0)
-    grad_value = index_put_backward(grad, index, value.shape)
+    grad_value = _index_put_backward(grad, index, value.shape)
     """
     return op_index_put(x, index, value)
 
 
-cdef object forward_index_put_backward(object x, object index, object shape):
+cdef object forward__index_put_backward(object x, object index, object shape):
     try:
         return as_array(kernels.index_put_backward(x, index, shape))
     except Exception as error:
-        raise explain(error, "index_put_backward", x=x, index=index, shape=shape) from None
+        raise explain(error, "_index_put_backward", x=x, index=index, shape=shape) from None
 
 
-cdef object op_index_put_backward(object x, object index, object shape):
+cdef object op__index_put_backward(object x, object index, object shape):
     cdef ThreadState* state = thread_state()
     cdef IndexPutBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "index_put_backward", "x")
+    x = as_operand(x, "_index_put_backward", "x")
     index = as_index(index)
-    shape = as_ints(shape, "index_put_backward", "shape")
+    shape = as_ints(shape, "_index_put_backward", "shape")
 
     if needs_grad(state, x):
         node = IndexPutBackwardBackward.__new__(IndexPutBackwardBackward)
@@ -396,33 +396,33 @@ cdef object op_index_put_backward(object x, object index, object shape):
         node.x_dtype = dtype_of(x)
         node.index = index
 
-    y = wrap_forward(forward_index_put_backward(array_of(x), index, shape))
+    y = wrap_forward(forward__index_put_backward(array_of(x), index, shape))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_index_put_backward(y, x, index, shape)
+        jvp__index_put_backward(y, x, index, shape)
     return y
 
 
-cdef int jvp_index_put_backward(object dual_y, object dual_x, object index, object shape) except -1:
+cdef int jvp__index_put_backward(object dual_y, object dual_x, object index, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.index_put_backward(x_t, index, shape))
+        set_tangent(dual_y, level, ops._index_put_backward(x_t, index, shape))
     return 0
 
 
-def index_put_backward(x, index, shape):
+def _index_put_backward(x, index, shape):
     """What a value of the given shape owes to x[index] once it was assigned there; the adjoint of assignment.
 
-    index_put_backward(x, Index index, int[] shape) -> y
+    _index_put_backward(x, Index index, int[] shape) -> y
     linear in x
     grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)
     """
-    return op_index_put_backward(x, index, shape)
+    return op__index_put_backward(x, index, shape)
 
 
 cdef object forward_index_select(object x, object axis, object indices):
@@ -662,27 +662,27 @@ cdef int jvp_take(object dual_y, object dual_x, object indices, object axis) exc
 def take(x, indices, axis=None):
     """Elements of `x` in C order, or slices along `axis`.
 
-    take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = take_backward(grad, indices, x.shape, axis)
+    take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = _take_backward(grad, indices, x.shape, axis)
     """
     return op_take(x, indices, axis)
 
 
-cdef object forward_take_backward(object x, object indices, object shape, object axis):
+cdef object forward__take_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_backward(x, indices, shape, axis))
     except Exception as error:
-        raise explain(error, "take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+        raise explain(error, "_take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
-cdef object op_take_backward(object x, object indices, object shape, object axis):
+cdef object op__take_backward(object x, object indices, object shape, object axis):
     cdef ThreadState* state = thread_state()
     cdef TakeBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "take_backward", "x")
+    x = as_operand(x, "_take_backward", "x")
     indices = as_index(indices)
-    shape = as_ints(shape, "take_backward", "shape")
-    axis = as_scalar(axis, "take_backward", "axis")
+    shape = as_ints(shape, "_take_backward", "shape")
+    axis = as_scalar(axis, "_take_backward", "axis")
 
     if needs_grad(state, x):
         node = TakeBackwardBackward.__new__(TakeBackwardBackward)
@@ -691,33 +691,33 @@ cdef object op_take_backward(object x, object indices, object shape, object axis
         node.indices = indices
         node.axis = axis
 
-    y = wrap_forward(forward_take_backward(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward__take_backward(array_of(x), indices, shape, axis))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_take_backward(y, x, indices, shape, axis)
+        jvp__take_backward(y, x, indices, shape, axis)
     return y
 
 
-cdef int jvp_take_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
+cdef int jvp__take_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.take_backward(x_t, indices, shape, axis))
+        set_tangent(dual_y, level, ops._take_backward(x_t, indices, shape, axis))
     return 0
 
 
-def take_backward(x, indices, shape, axis=None):
+def _take_backward(x, indices, shape, axis=None):
     """Zeros of the given shape with `x` added at `indices` along `axis`; the adjoint of take.
 
-    take_backward(x, Index indices, int[] shape, int? axis=None) -> y
+    _take_backward(x, Index indices, int[] shape, int? axis=None) -> y
     linear in x
     grad_x = take(grad, indices, axis)
     """
-    return op_take_backward(x, indices, shape, axis)
+    return op__take_backward(x, indices, shape, axis)
 
 
 cdef object forward_take_along_axis(object x, object indices, object axis):
@@ -768,27 +768,27 @@ def take_along_axis(x, indices, axis=-1):
 
     take_along_axis(x, Index indices, int axis=-1) -> y
     linear in x
-    grad_x = take_along_axis_backward(grad, indices, x.shape, axis)
+    grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)
     """
     return op_take_along_axis(x, indices, axis)
 
 
-cdef object forward_take_along_axis_backward(object x, object indices, object shape, object axis):
+cdef object forward__take_along_axis_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
     except Exception as error:
-        raise explain(error, "take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+        raise explain(error, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
-cdef object op_take_along_axis_backward(object x, object indices, object shape, object axis):
+cdef object op__take_along_axis_backward(object x, object indices, object shape, object axis):
     cdef ThreadState* state = thread_state()
     cdef TakeAlongAxisBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "take_along_axis_backward", "x")
+    x = as_operand(x, "_take_along_axis_backward", "x")
     indices = as_index(indices)
-    shape = as_ints(shape, "take_along_axis_backward", "shape")
-    axis = as_scalar(axis, "take_along_axis_backward", "axis")
+    shape = as_ints(shape, "_take_along_axis_backward", "shape")
+    axis = as_scalar(axis, "_take_along_axis_backward", "axis")
 
     if needs_grad(state, x):
         node = TakeAlongAxisBackwardBackward.__new__(TakeAlongAxisBackwardBackward)
@@ -797,47 +797,47 @@ cdef object op_take_along_axis_backward(object x, object indices, object shape, 
         node.indices = indices
         node.axis = axis
 
-    y = wrap_forward(forward_take_along_axis_backward(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward__take_along_axis_backward(array_of(x), indices, shape, axis))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_take_along_axis_backward(y, x, indices, shape, axis)
+        jvp__take_along_axis_backward(y, x, indices, shape, axis)
     return y
 
 
-cdef int jvp_take_along_axis_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
+cdef int jvp__take_along_axis_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.take_along_axis_backward(x_t, indices, shape, axis))
+        set_tangent(dual_y, level, ops._take_along_axis_backward(x_t, indices, shape, axis))
     return 0
 
 
-def take_along_axis_backward(x, indices, shape, axis=-1):
+def _take_along_axis_backward(x, indices, shape, axis=-1):
     """Zeros of the given shape with `x` added at `indices`; the adjoint of take_along_axis.
 
-    take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y
+    _take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y
     linear in x
     grad_x = take_along_axis(grad, indices, axis)
     """
-    return op_take_along_axis_backward(x, indices, shape, axis)
+    return op__take_along_axis_backward(x, indices, shape, axis)
 
 
 register({
     "gather": gather,
     "getitem": getitem,
-    "getitem_backward": getitem_backward,
+    "_getitem_backward": _getitem_backward,
     "index_add": index_add,
     "index_put": index_put,
-    "index_put_backward": index_put_backward,
+    "_index_put_backward": _index_put_backward,
     "index_select": index_select,
     "masked_fill": masked_fill,
     "scatter_add": scatter_add,
     "take": take,
-    "take_backward": take_backward,
+    "_take_backward": _take_backward,
     "take_along_axis": take_along_axis,
-    "take_along_axis_backward": take_along_axis_backward,
+    "_take_along_axis_backward": _take_along_axis_backward,
 })

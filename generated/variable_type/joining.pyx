@@ -144,25 +144,25 @@ def concat(arrays, axis=0):
 
     concat(Array[] arrays, int? axis=0) -> y
     linear in arrays
-    grad_arrays = concat_backward(grad, arrays.shape, axis)
+    grad_arrays = _concat_backward(grad, arrays.shape, axis)
     """
     return op_concat(arrays, axis)
 
 
-cdef object forward_concat_backward(object x, object shapes, object axis):
+cdef object forward__concat_backward(object x, object shapes, object axis):
     try:
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error:
-        raise explain(error, "concat_backward", x=x, shapes=shapes, axis=axis) from None
+        raise explain(error, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
 
 
-cdef object op_concat_backward(object x, object shapes, object axis):
+cdef object op__concat_backward(object x, object shapes, object axis):
     cdef ThreadState* state = thread_state()
     cdef ConcatBackwardBackward node = None
     cdef PyObject* inputs[1]
-    x = as_operand(x, "concat_backward", "x")
+    x = as_operand(x, "_concat_backward", "x")
     shapes = as_index(shapes)
-    axis = as_scalar(axis, "concat_backward", "axis")
+    axis = as_scalar(axis, "_concat_backward", "axis")
 
     if needs_grad(state, x):
         node = ConcatBackwardBackward.__new__(ConcatBackwardBackward)
@@ -170,7 +170,7 @@ cdef object op_concat_backward(object x, object shapes, object axis):
         connect(node, state, inputs, 1)
         node.axis = axis
 
-    ys = [wrap_forward(item) for item in forward_concat_backward(array_of(x), shapes, axis)]
+    ys = [wrap_forward(item) for item in forward__concat_backward(array_of(x), shapes, axis)]
     if is_tensor(x):
         for item in ys:
             attach_view(item, x)
@@ -180,27 +180,27 @@ cdef object op_concat_backward(object x, object shapes, object axis):
         for i, item in enumerate(ys):
             set_history(item, node, i)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_concat_backward(ys, x, shapes, axis)
+        jvp__concat_backward(ys, x, shapes, axis)
     return ys
 
 
-cdef int jvp_concat_backward(object dual_ys, object dual_x, object shapes, object axis) except -1:
+cdef int jvp__concat_backward(object dual_ys, object dual_x, object shapes, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        for item, item_t in zip(dual_ys, ops.concat_backward(x_t, shapes, axis)):
+        for item, item_t in zip(dual_ys, ops._concat_backward(x_t, shapes, axis)):
             set_tangent(item, level, item_t)
     return 0
 
 
-def concat_backward(x, shapes, axis=0):
+def _concat_backward(x, shapes, axis=0):
     """The parts of `x`, one of each shape; the adjoint of concat.
 
-    concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)
+    _concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)
     """
-    return op_concat_backward(x, shapes, axis)
+    return op__concat_backward(x, shapes, axis)
 
 
 cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
@@ -251,26 +251,26 @@ def pad(x, pad_width, mode='constant', *, constant_values=0):
     """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
 
     pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y
-    grad_x = pad_backward(grad, x.shape, pad_width, mode)
+    grad_x = _pad_backward(grad, x.shape, pad_width, mode)
     y_t = pad(x_t, pad_width, mode)
     """
     return op_pad(x, pad_width, mode, constant_values)
 
 
-cdef object forward_pad_backward(object x, object shape, object pad_width, object mode):
+cdef object forward__pad_backward(object x, object shape, object pad_width, object mode):
     try:
         return as_array(kernels.pad_backward(x, shape, pad_width, mode))
     except Exception as error:
-        raise explain(error, "pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
+        raise explain(error, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
 
 
-cdef object op_pad_backward(object x, object shape, object pad_width, object mode):
+cdef object op__pad_backward(object x, object shape, object pad_width, object mode):
     cdef ThreadState* state = thread_state()
     cdef PadBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "pad_backward", "x")
-    shape = as_ints(shape, "pad_backward", "shape")
+    x = as_operand(x, "_pad_backward", "x")
+    shape = as_ints(shape, "_pad_backward", "shape")
     pad_width = as_index(pad_width)
 
     if needs_grad(state, x):
@@ -280,33 +280,33 @@ cdef object op_pad_backward(object x, object shape, object pad_width, object mod
         node.pad_width = pad_width
         node.mode = mode
 
-    y = wrap_forward(forward_pad_backward(array_of(x), shape, pad_width, mode))
+    y = wrap_forward(forward__pad_backward(array_of(x), shape, pad_width, mode))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_pad_backward(y, x, shape, pad_width, mode)
+        jvp__pad_backward(y, x, shape, pad_width, mode)
     return y
 
 
-cdef int jvp_pad_backward(object dual_y, object dual_x, object shape, object pad_width, object mode) except -1:
+cdef int jvp__pad_backward(object dual_y, object dual_x, object shape, object pad_width, object mode) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.pad_backward(x_t, shape, pad_width, mode))
+        set_tangent(dual_y, level, ops._pad_backward(x_t, shape, pad_width, mode))
     return 0
 
 
-def pad_backward(x, shape, pad_width, mode='constant'):
+def _pad_backward(x, shape, pad_width, mode='constant'):
     """The padding of `x` folded back onto the array that it was copied from; the adjoint of pad.
 
-    pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y
+    _pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y
     linear in x
     grad_x = pad(grad, pad_width, mode)
     """
-    return op_pad_backward(x, shape, pad_width, mode)
+    return op__pad_backward(x, shape, pad_width, mode)
 
 
 cdef object forward_repeat(object x, object repeats, object axis):
@@ -357,27 +357,27 @@ def repeat(x, repeats, axis=None):
 
     repeat(x, Index repeats, int? axis=None) -> y
     linear in x
-    grad_x = repeat_backward(grad, x.shape, repeats, axis)
+    grad_x = _repeat_backward(grad, x.shape, repeats, axis)
     """
     return op_repeat(x, repeats, axis)
 
 
-cdef object forward_repeat_backward(object x, object shape, object repeats, object axis):
+cdef object forward__repeat_backward(object x, object shape, object repeats, object axis):
     try:
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
     except Exception as error:
-        raise explain(error, "repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
+        raise explain(error, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
 
 
-cdef object op_repeat_backward(object x, object shape, object repeats, object axis):
+cdef object op__repeat_backward(object x, object shape, object repeats, object axis):
     cdef ThreadState* state = thread_state()
     cdef RepeatBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "repeat_backward", "x")
-    shape = as_ints(shape, "repeat_backward", "shape")
+    x = as_operand(x, "_repeat_backward", "x")
+    shape = as_ints(shape, "_repeat_backward", "shape")
     repeats = as_index(repeats)
-    axis = as_scalar(axis, "repeat_backward", "axis")
+    axis = as_scalar(axis, "_repeat_backward", "axis")
 
     if needs_grad(state, x):
         node = RepeatBackwardBackward.__new__(RepeatBackwardBackward)
@@ -386,33 +386,33 @@ cdef object op_repeat_backward(object x, object shape, object repeats, object ax
         node.repeats = repeats
         node.axis = axis
 
-    y = wrap_forward(forward_repeat_backward(array_of(x), shape, repeats, axis))
+    y = wrap_forward(forward__repeat_backward(array_of(x), shape, repeats, axis))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_repeat_backward(y, x, shape, repeats, axis)
+        jvp__repeat_backward(y, x, shape, repeats, axis)
     return y
 
 
-cdef int jvp_repeat_backward(object dual_y, object dual_x, object shape, object repeats, object axis) except -1:
+cdef int jvp__repeat_backward(object dual_y, object dual_x, object shape, object repeats, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.repeat_backward(x_t, shape, repeats, axis))
+        set_tangent(dual_y, level, ops._repeat_backward(x_t, shape, repeats, axis))
     return 0
 
 
-def repeat_backward(x, shape, repeats, axis=None):
+def _repeat_backward(x, shape, repeats, axis=None):
     """The sum over each run of repeated slices; the adjoint of repeat.
 
-    repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y
+    _repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y
     linear in x
     grad_x = repeat(grad, repeats, axis)
     """
-    return op_repeat_backward(x, shape, repeats, axis)
+    return op__repeat_backward(x, shape, repeats, axis)
 
 
 cdef object forward_split(object x, object sections, object axis):
@@ -624,11 +624,11 @@ def unstack(x, axis=0):
 register({
     "array_split": array_split,
     "concat": concat,
-    "concat_backward": concat_backward,
+    "_concat_backward": _concat_backward,
     "pad": pad,
-    "pad_backward": pad_backward,
+    "_pad_backward": _pad_backward,
     "repeat": repeat,
-    "repeat_backward": repeat_backward,
+    "_repeat_backward": _repeat_backward,
     "split": split,
     "stack": stack,
     "tile": tile,

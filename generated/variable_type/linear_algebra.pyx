@@ -13,6 +13,7 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport (
+    forward__take_along_axis_backward,
     forward_add,
     forward_broadcast_to,
     forward_conj,
@@ -29,7 +30,6 @@ from gradspec.generated.kernels.forward cimport (
     forward_subtract,
     forward_sum,
     forward_take_along_axis,
-    forward_take_along_axis_backward,
     forward_vector_norm,
     forward_where,
 )
@@ -82,50 +82,50 @@ from gradspec.tensor cimport TensorBase
 from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
-cdef object forward_checkerboard(object x):
+cdef object forward__checkerboard(object x):
     try:
         return as_array(kernels.checkerboard(x))
     except Exception as error:
-        raise explain(error, "checkerboard", x=x) from None
+        raise explain(error, "_checkerboard", x=x) from None
 
 
-cdef object op_checkerboard(object x):
+cdef object op__checkerboard(object x):
     cdef ThreadState* state = thread_state()
     cdef CheckerboardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "checkerboard", "x")
+    x = as_operand(x, "_checkerboard", "x")
 
     if needs_grad(state, x):
         node = CheckerboardBackward.__new__(CheckerboardBackward)
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(forward_checkerboard(array_of(x)))
+    y = wrap_forward(forward__checkerboard(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_checkerboard(y, x)
+        jvp__checkerboard(y, x)
     return y
 
 
-cdef int jvp_checkerboard(object dual_y, object dual_x) except -1:
+cdef int jvp__checkerboard(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.checkerboard(x_t))
+        set_tangent(dual_y, level, ops._checkerboard(x_t))
     return 0
 
 
-def checkerboard(x):
+def _checkerboard(x):
     """x[i, j] times (-1)^(i + j) over the last two axes.
 
-    checkerboard(x) -> y; linear in x; grad_x = checkerboard(grad)
+    _checkerboard(x) -> y; linear in x; grad_x = _checkerboard(grad)
     """
-    return op_checkerboard(x)
+    return op__checkerboard(x)
 
 
 cdef object forward_cholesky(object x):
@@ -164,10 +164,10 @@ cdef int jvp_cholesky(object dual_y, object dual_x) except -1:
         y = primal_of(dual_y, level)
         half_t = None
         if x_t is not None:
-            half_t = ops.mH(ops.solve_triangular(y, ops.hermitian_part(x_t), lower=True))
+            half_t = ops.mH(ops.solve_triangular(y, ops._hermitian_part(x_t), lower=True))
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.matmul(y, ops.lower_half(ops.solve_triangular(y, half_t, lower=True))))
+            y_t = plus(y_t, ops.matmul(y, ops._lower_half(ops.solve_triangular(y, half_t, lower=True))))
         set_tangent(dual_y, level, y_t)
     return 0
 
@@ -177,26 +177,26 @@ def cholesky(x):
 
     cholesky(x) -> y
     grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
-    where half_grad = hermitian_part(lower_half(matmul(mH(y), grad)))
-    y_t = matmul(y, lower_half(solve_triangular(y, half_t, lower=True)))
-    where half_t = mH(solve_triangular(y, hermitian_part(x_t), lower=True))
+    where half_grad = _hermitian_part(_lower_half(matmul(mH(y), grad)))
+    y_t = matmul(y, _lower_half(solve_triangular(y, half_t, lower=True)))
+    where half_t = mH(solve_triangular(y, _hermitian_part(x_t), lower=True))
     """
     return op_cholesky(x)
 
 
-cdef object forward_cofactor(object x):
+cdef object forward__cofactor(object x):
     try:
         return as_array(kernels.cofactor(x))
     except Exception as error:
-        raise explain(error, "cofactor", x=x) from None
+        raise explain(error, "_cofactor", x=x) from None
 
 
-cdef object op_cofactor(object x):
+cdef object op__cofactor(object x):
     cdef ThreadState* state = thread_state()
     cdef CofactorBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "cofactor", "x")
+    x = as_operand(x, "_cofactor", "x")
 
     if needs_grad(state, x):
         node = CofactorBackward.__new__(CofactorBackward)
@@ -204,73 +204,73 @@ cdef object op_cofactor(object x):
         connect(node, state, inputs, 1)
         node.x = save_input(state, x, &node.x_version)
 
-    y = wrap_forward(forward_cofactor(array_of(x)))
+    y = wrap_forward(forward__cofactor(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_cofactor(y, x)
+        jvp__cofactor(y, x)
     return y
 
 
-cdef int jvp_cofactor(object dual_y, object dual_x) except -1:
+cdef int jvp__cofactor(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         x = primal_of(dual_x, level)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.cofactor_jvp(x, x_t))
+            y_t = plus(y_t, ops._cofactor_jvp(x, x_t))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def cofactor(x):
+def _cofactor(x):
     """Signed minors, y[i, j] = d det(x) / d x[i, j], at singular matrices too.
 
-    cofactor(x) -> y; grad_x = conj(cofactor_jvp(x, conj(grad))); y_t = cofactor_jvp(x, x_t)
+    _cofactor(x) -> y; grad_x = conj(_cofactor_jvp(x, conj(grad))); y_t = _cofactor_jvp(x, x_t)
     """
-    return op_cofactor(x)
+    return op__cofactor(x)
 
 
-cdef object forward_cofactor_hessian(object x, object s, object t):
-    return forward_checkerboard(forward_sum(forward_multiply(forward_cofactor_jvp(forward_minors(x), forward_minors(s)), forward_minors(t)), (-2, -1), False))
+cdef object forward__cofactor_hessian(object x, object s, object t):
+    return forward__checkerboard(forward_sum(forward_multiply(forward__cofactor_jvp(forward__minors(x), forward__minors(s)), forward__minors(t)), (-2, -1), False))
 
 
-cdef object op_cofactor_hessian(object x, object s, object t):
+cdef object op__cofactor_hessian(object x, object s, object t):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "cofactor_hessian", "x")
-    s = as_operand(s, "cofactor_hessian", "s")
-    t = as_operand(t, "cofactor_hessian", "t")
+    x = as_operand(x, "_cofactor_hessian", "x")
+    s = as_operand(s, "_cofactor_hessian", "s")
+    t = as_operand(t, "_cofactor_hessian", "t")
 
     if needs_grad(state, x) or needs_grad(state, s) or needs_grad(state, t) or state.flags & DUAL:
-        return ops.checkerboard(ops.sum(ops.cofactor_jvp(ops.minors(x), ops.minors(s)) * ops.minors(t), (-2, -1)))
-    return wrap_forward(forward_cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+        return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
+    return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
 
 
-def cofactor_hessian(x, s, t):
+def _cofactor_hessian(x, s, t):
     """Second derivative of cofactor at `x` along `s` and `t`, minor by minor.
 
-    cofactor_hessian(x, s, t) -> y
-    composite: checkerboard(sum(cofactor_jvp(minors(x), minors(s)) * minors(t), (-2, -1)))
+    _cofactor_hessian(x, s, t) -> y
+    composite: _checkerboard(sum(_cofactor_jvp(_minors(x), _minors(s)) * _minors(t), (-2, -1)))
     """
-    return op_cofactor_hessian(x, s, t)
+    return op__cofactor_hessian(x, s, t)
 
 
-cdef object forward_cofactor_jvp(object x, object t):
+cdef object forward__cofactor_jvp(object x, object t):
     try:
         return as_array(kernels.cofactor_jvp(x, t))
     except Exception as error:
-        raise explain(error, "cofactor_jvp", x=x, t=t) from None
+        raise explain(error, "_cofactor_jvp", x=x, t=t) from None
 
 
-cdef object op_cofactor_jvp(object x, object t):
+cdef object op__cofactor_jvp(object x, object t):
     cdef ThreadState* state = thread_state()
     cdef CofactorJvpBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    x = as_operand(x, "cofactor_jvp", "x")
-    t = as_operand(t, "cofactor_jvp", "t")
+    x = as_operand(x, "_cofactor_jvp", "x")
+    t = as_operand(t, "_cofactor_jvp", "t")
 
     if needs_grad(state, x) or needs_grad(state, t):
         node = CofactorJvpBackward.__new__(CofactorJvpBackward)
@@ -280,16 +280,16 @@ cdef object op_cofactor_jvp(object x, object t):
         if node.needs(0):
             node.t = save_input(state, t, &node.t_version)
 
-    y = wrap_forward(forward_cofactor_jvp(array_of(x), array_of(t)))
+    y = wrap_forward(forward__cofactor_jvp(array_of(x), array_of(t)))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x) or has_tangent(t)):
-        jvp_cofactor_jvp(y, x, t)
+        jvp__cofactor_jvp(y, x, t)
     return y
 
 
-cdef int jvp_cofactor_jvp(object dual_y, object dual_x, object dual_t) except -1:
+cdef int jvp__cofactor_jvp(object dual_y, object dual_x, object dual_t) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, dual_t, )):
         x_t = tangents_of(dual_x, level, False)
@@ -298,22 +298,22 @@ cdef int jvp_cofactor_jvp(object dual_y, object dual_x, object dual_t) except -1
         t = primal_of(dual_t, level)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.cofactor_hessian(x, t, x_t))
+            y_t = plus(y_t, ops._cofactor_hessian(x, t, x_t))
         if t_t is not None:
-            y_t = plus(y_t, ops.cofactor_jvp(x, t_t))
+            y_t = plus(y_t, ops._cofactor_jvp(x, t_t))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def cofactor_jvp(x, t):
+def _cofactor_jvp(x, t):
     """Derivative of cofactor at `x` along `t`, the second derivative of det; exact at singular matrices.
 
-    cofactor_jvp(x, t) -> y
-    grad_x = conj(cofactor_hessian(x, t, conj(grad)))
-    grad_t = conj(cofactor_jvp(x, conj(grad)))
-    y_t = cofactor_hessian(x, t, x_t) + cofactor_jvp(x, t_t)
+    _cofactor_jvp(x, t) -> y
+    grad_x = conj(_cofactor_hessian(x, t, conj(grad)))
+    grad_t = conj(_cofactor_jvp(x, conj(grad)))
+    y_t = _cofactor_hessian(x, t, x_t) + _cofactor_jvp(x, t_t)
     """
-    return op_cofactor_jvp(x, t)
+    return op__cofactor_jvp(x, t)
 
 
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
@@ -439,7 +439,7 @@ cdef int jvp_det(object dual_y, object dual_x) except -1:
         x = primal_of(dual_x, level)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops.cofactor(x) * x_t, (-2, -1)))
+            y_t = plus(y_t, ops.sum(ops._cofactor(x) * x_t, (-2, -1)))
         set_tangent(dual_y, level, y_t)
     return 0
 
@@ -447,7 +447,7 @@ cdef int jvp_det(object dual_y, object dual_x) except -1:
 def det(x):
     """Determinant; every derivative is exact at singular matrices too.
 
-    det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(cofactor(x)); y_t = sum(cofactor(x) * x_t, (-2, -1))
+    det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x)); y_t = sum(_cofactor(x) * x_t, (-2, -1))
     """
     return op_det(x)
 
@@ -517,10 +517,10 @@ cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except
         x = primal_of(dual_x, level)
         values = primal_of(dual_values, level)
         vectors = primal_of(dual_vectors, level)
-        gaps = ops.reciprocal_gaps(values)
+        gaps = ops._reciprocal_gaps(values)
         change = None
         if x_t is not None:
-            change = ops.matmul(ops.mH(vectors), ops.matmul(ops.hermitian_part(x_t), vectors))
+            change = ops.matmul(ops.mH(vectors), ops.matmul(ops._hermitian_part(x_t), vectors))
         free = None
         if x_t is not None:
             free = ops.matmul(vectors, gaps * change)
@@ -529,7 +529,7 @@ cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except
             values_t = plus(values_t, ops.real(ops.diagonal(change, 0, -2, -1)))
         vectors_t = None
         if x_t is not None:
-            vectors_t = plus(vectors_t, free - vectors * ops.phase_turn(free, vectors) if formulas.is_complex(dtype_of(x)) else free)
+            vectors_t = plus(vectors_t, free - vectors * ops._phase_turn(free, vectors) if formulas.is_complex(dtype_of(x)) else free)
         set_tangent(dual_values, level, values_t)
         set_tangent(dual_vectors, level, vectors_t)
     return 0
@@ -540,14 +540,14 @@ def eigh(x):
     read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
 
     eigh(x) -> values, vectors
-    grad_x = matmul(vectors, matmul(hermitian_part(core), mH(vectors)))
-    where gaps = reciprocal_gaps(values)
+    grad_x = matmul(vectors, matmul(_hermitian_part(core), mH(vectors)))
+    where gaps = _reciprocal_gaps(values)
     where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
-    where held = grad_vectors - phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
+    where held = grad_vectors - _phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
     where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
     values_t = real(diagonal(change, 0, -2, -1))
-    vectors_t = free - vectors * phase_turn(free, vectors) if is_complex(x.dtype) else free
-    where change = matmul(mH(vectors), matmul(hermitian_part(x_t), vectors))
+    vectors_t = free - vectors * _phase_turn(free, vectors) if is_complex(x.dtype) else free
+    where change = matmul(mH(vectors), matmul(_hermitian_part(x_t), vectors))
     where free = matmul(vectors, gaps * change)
     """
     return op_eigh(x)
@@ -576,7 +576,7 @@ def eigvalsh(x):
 
 cdef object forward_einsum(object subscripts, object operands):
     steps = formulas.einsum_steps(subscripts, shape_of(operands))
-    return forward_einsum_fold(steps[1:], forward_einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
+    return forward__einsum_fold(steps[1:], forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
 
 
 cdef object op_einsum(object subscripts, object operands):
@@ -585,7 +585,7 @@ cdef object op_einsum(object subscripts, object operands):
 
     if any_needs_grad(state, operands) or state.flags & DUAL:
         steps = formulas.einsum_steps(subscripts, shape_of(operands))
-        return ops.einsum_fold(steps[1:], ops.einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
+        return ops._einsum_fold(steps[1:], ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
     return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
 
 
@@ -593,51 +593,51 @@ def einsum(subscripts, operands):
     """Einstein summation, pair by pair from the left.
 
     einsum(str subscripts, Array[] operands) -> y
-    composite: einsum_fold(steps[1:], einsum_single(operands[0], steps[0]) if steps[0] else operands[0],
+    composite: _einsum_fold(steps[1:], _einsum_single(operands[0], steps[0]) if steps[0] else operands[0],
       operands[1:])
     where steps = einsum_steps(subscripts, operands.shape)
     """
     return op_einsum(subscripts, operands)
 
 
-cdef object forward_einsum_fold(object steps, object x, object operands):
-    return x if not steps else forward_einsum_fold(steps[2:], forward_einsum_pair(steps[1], x, forward_einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+cdef object forward__einsum_fold(object steps, object x, object operands):
+    return x if not steps else forward__einsum_fold(steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
 
 
-cdef object op_einsum_fold(object steps, object x, object operands):
+cdef object op__einsum_fold(object steps, object x, object operands):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "einsum_fold", "x")
-    operands = as_operands(operands, "einsum_fold", "operands")
+    x = as_operand(x, "_einsum_fold", "x")
+    operands = as_operands(operands, "_einsum_fold", "operands")
 
     if needs_grad(state, x) or any_needs_grad(state, operands) or state.flags & DUAL:
-        return x if not steps else ops.einsum_fold(steps[2:], ops.einsum_pair(steps[1], x, ops.einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
-    return wrap_forward(forward_einsum_fold(steps, array_of(x), arrays_of(operands)))
+        return x if not steps else ops._einsum_fold(steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+    return wrap_forward(forward__einsum_fold(steps, array_of(x), arrays_of(operands)))
 
 
-def einsum_fold(steps, x, operands):
+def _einsum_fold(steps, x, operands):
     """What remains of einsum once `x` holds the operands on the left.
 
-    einsum_fold(str[] steps, x, Array[] operands) -> y
-    composite: x if not steps else einsum_fold(steps[2:], einsum_pair(steps[1], x, einsum_single(operands[0],
+    _einsum_fold(str[] steps, x, Array[] operands) -> y
+    composite: x if not steps else _einsum_fold(steps[2:], _einsum_pair(steps[1], x, _einsum_single(operands[0],
       steps[0]) if steps[0] else operands[0]), operands[1:])
     """
-    return op_einsum_fold(steps, x, operands)
+    return op__einsum_fold(steps, x, operands)
 
 
-cdef object forward_einsum_pair(object subscripts, object a, object b):
+cdef object forward__einsum_pair(object subscripts, object a, object b):
     try:
         return as_array(kernels.einsum_pair(subscripts, a, b))
     except Exception as error:
-        raise explain(error, "einsum_pair", subscripts=subscripts, a=a, b=b) from None
+        raise explain(error, "_einsum_pair", subscripts=subscripts, a=a, b=b) from None
 
 
-cdef object op_einsum_pair(object subscripts, object a, object b):
+cdef object op__einsum_pair(object subscripts, object a, object b):
     cdef ThreadState* state = thread_state()
     cdef EinsumPairBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = as_operand(a, "einsum_pair", "a")
-    b = as_operand(b, "einsum_pair", "b")
+    a = as_operand(a, "_einsum_pair", "a")
+    b = as_operand(b, "_einsum_pair", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = EinsumPairBackward.__new__(EinsumPairBackward)
@@ -649,16 +649,16 @@ cdef object op_einsum_pair(object subscripts, object a, object b):
         if node.needs(1):
             node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(forward_einsum_pair(subscripts, array_of(a), array_of(b)))
+    y = wrap_forward(forward__einsum_pair(subscripts, array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_einsum_pair(y, subscripts, a, b)
+        jvp__einsum_pair(y, subscripts, a, b)
     return y
 
 
-cdef int jvp_einsum_pair(object dual_y, object subscripts, object dual_a, object dual_b) except -1:
+cdef int jvp__einsum_pair(object dual_y, object subscripts, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
         a_t = tangents_of(dual_a, level, False)
@@ -667,37 +667,37 @@ cdef int jvp_einsum_pair(object dual_y, object subscripts, object dual_a, object
         b = primal_of(dual_b, level)
         y_t = None
         if a_t is not None:
-            y_t = plus(y_t, ops.einsum_pair(subscripts, a_t, b))
+            y_t = plus(y_t, ops._einsum_pair(subscripts, a_t, b))
         if b_t is not None:
-            y_t = plus(y_t, ops.einsum_pair(subscripts, a, b_t))
+            y_t = plus(y_t, ops._einsum_pair(subscripts, a, b_t))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def einsum_pair(subscripts, a, b):
+def _einsum_pair(subscripts, a, b):
     """Einstein summation of two operands in which every index stands in exactly two of the three terms or in all.
 
-    einsum_pair(str subscripts, a, b) -> y
+    _einsum_pair(str subscripts, a, b) -> y
     multilinear in a, b
-    grad_a = einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b))
-    grad_b = einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
+    grad_a = _einsum_pair(einsum_adjoint(subscripts, 0), grad, conj(b))
+    grad_b = _einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
     """
-    return op_einsum_pair(subscripts, a, b)
+    return op__einsum_pair(subscripts, a, b)
 
 
-cdef object forward_einsum_single(object x, object subscripts):
+cdef object forward__einsum_single(object x, object subscripts):
     try:
         return as_array(kernels.einsum_single(subscripts, x))
     except Exception as error:
-        raise explain(error, "einsum_single", x=x, subscripts=subscripts) from None
+        raise explain(error, "_einsum_single", x=x, subscripts=subscripts) from None
 
 
-cdef object op_einsum_single(object x, object subscripts):
+cdef object op__einsum_single(object x, object subscripts):
     cdef ThreadState* state = thread_state()
     cdef EinsumSingleBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "einsum_single", "x")
+    x = as_operand(x, "_einsum_single", "x")
 
     if needs_grad(state, x):
         node = EinsumSingleBackward.__new__(EinsumSingleBackward)
@@ -706,47 +706,47 @@ cdef object op_einsum_single(object x, object subscripts):
         node.subscripts = subscripts
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(forward_einsum_single(array_of(x), subscripts))
+    y = wrap_forward(forward__einsum_single(array_of(x), subscripts))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_einsum_single(y, x, subscripts)
+        jvp__einsum_single(y, x, subscripts)
     return y
 
 
-cdef int jvp_einsum_single(object dual_y, object dual_x, object subscripts) except -1:
+cdef int jvp__einsum_single(object dual_y, object dual_x, object subscripts) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.einsum_single(x_t, subscripts))
+        set_tangent(dual_y, level, ops._einsum_single(x_t, subscripts))
     return 0
 
 
-def einsum_single(x, subscripts):
+def _einsum_single(x, subscripts):
     """Einstein summation of one operand.
 
-    einsum_single(x, str subscripts) -> y; linear in x; grad_x = einsum_single_backward(grad, subscripts, x.shape)
+    _einsum_single(x, str subscripts) -> y; linear in x; grad_x = _einsum_single_backward(grad, subscripts, x.shape)
     """
-    return op_einsum_single(x, subscripts)
+    return op__einsum_single(x, subscripts)
 
 
-cdef object forward_einsum_single_backward(object x, object subscripts, object shape):
+cdef object forward__einsum_single_backward(object x, object subscripts, object shape):
     try:
         return as_array(kernels.einsum_single_backward(x, subscripts, shape))
     except Exception as error:
-        raise explain(error, "einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
+        raise explain(error, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
 
-cdef object op_einsum_single_backward(object x, object subscripts, object shape):
+cdef object op__einsum_single_backward(object x, object subscripts, object shape):
     cdef ThreadState* state = thread_state()
     cdef EinsumSingleBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "einsum_single_backward", "x")
-    shape = as_ints(shape, "einsum_single_backward", "shape")
+    x = as_operand(x, "_einsum_single_backward", "x")
+    shape = as_ints(shape, "_einsum_single_backward", "shape")
 
     if needs_grad(state, x):
         node = EinsumSingleBackwardBackward.__new__(EinsumSingleBackwardBackward)
@@ -754,54 +754,54 @@ cdef object op_einsum_single_backward(object x, object subscripts, object shape)
         connect(node, state, inputs, 1)
         node.subscripts = subscripts
 
-    y = wrap_forward(forward_einsum_single_backward(array_of(x), subscripts, shape))
+    y = wrap_forward(forward__einsum_single_backward(array_of(x), subscripts, shape))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_einsum_single_backward(y, x, subscripts, shape)
+        jvp__einsum_single_backward(y, x, subscripts, shape)
     return y
 
 
-cdef int jvp_einsum_single_backward(object dual_y, object dual_x, object subscripts, object shape) except -1:
+cdef int jvp__einsum_single_backward(object dual_y, object dual_x, object subscripts, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.einsum_single_backward(x_t, subscripts, shape))
+        set_tangent(dual_y, level, ops._einsum_single_backward(x_t, subscripts, shape))
     return 0
 
 
-def einsum_single_backward(x, subscripts, shape):
+def _einsum_single_backward(x, subscripts, shape):
     """Each element of `x` spread over those that einsum_single sums; its adjoint.
 
-    einsum_single_backward(x, str subscripts, int[] shape) -> y
+    _einsum_single_backward(x, str subscripts, int[] shape) -> y
     linear in x
-    grad_x = einsum_single(grad, subscripts)
+    grad_x = _einsum_single(grad, subscripts)
     """
-    return op_einsum_single_backward(x, subscripts, shape)
+    return op__einsum_single_backward(x, subscripts, shape)
 
 
-cdef object forward_hermitian_part(object x):
+cdef object forward__hermitian_part(object x):
     return forward_divide(forward_add(x, forward_mH(x)), 2)
 
 
-cdef object op_hermitian_part(object x):
+cdef object op__hermitian_part(object x):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "hermitian_part", "x")
+    x = as_operand(x, "_hermitian_part", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return (x + ops.mH(x)) / 2
-    return wrap_forward(forward_hermitian_part(array_of(x)))
+    return wrap_forward(forward__hermitian_part(array_of(x)))
 
 
-def hermitian_part(x):
+def _hermitian_part(x):
     """(x + mH(x)) / 2.
 
-    hermitian_part(x) -> y; composite: (x + mH(x)) / 2
+    _hermitian_part(x) -> y; composite: (x + mH(x)) / 2
     """
-    return op_hermitian_part(x)
+    return op__hermitian_part(x)
 
 
 cdef object forward_inner(object a, object b):
@@ -896,25 +896,25 @@ def logdet(x):
     return op_logdet(x)
 
 
-cdef object forward_lower_half(object x):
+cdef object forward__lower_half(object x):
     return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
 
 
-cdef object op_lower_half(object x):
+cdef object op__lower_half(object x):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "lower_half", "x")
+    x = as_operand(x, "_lower_half", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return (ops.tril(x) + ops.tril(x, -1)) / 2
-    return wrap_forward(forward_lower_half(array_of(x)))
+    return wrap_forward(forward__lower_half(array_of(x)))
 
 
-def lower_half(x):
-    """Lower triangle with half of the diagonal, so that lower_half(h) + mH(lower_half(h)) is h for a Hermitian h.
+def _lower_half(x):
+    """Lower triangle with half of the diagonal, so that _lower_half(h) + mH(_lower_half(h)) is h for a Hermitian h.
 
-    lower_half(x) -> y; composite: (tril(x) + tril(x, -1)) / 2
+    _lower_half(x) -> y; composite: (tril(x) + tril(x, -1)) / 2
     """
-    return op_lower_half(x)
+    return op__lower_half(x)
 
 
 cdef object forward_matmul(object a, object b):
@@ -1031,96 +1031,96 @@ def matrix_power(x, n):
     return op_matrix_power(x, n)
 
 
-cdef object forward_minors(object x):
+cdef object forward__minors(object x):
     try:
         return as_array(kernels.minors(x))
     except Exception as error:
-        raise explain(error, "minors", x=x) from None
+        raise explain(error, "_minors", x=x) from None
 
 
-cdef object op_minors(object x):
+cdef object op__minors(object x):
     cdef ThreadState* state = thread_state()
     cdef MinorsBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "minors", "x")
+    x = as_operand(x, "_minors", "x")
 
     if needs_grad(state, x):
         node = MinorsBackward.__new__(MinorsBackward)
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(forward_minors(array_of(x)))
+    y = wrap_forward(forward__minors(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_minors(y, x)
+        jvp__minors(y, x)
     return y
 
 
-cdef int jvp_minors(object dual_y, object dual_x) except -1:
+cdef int jvp__minors(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.minors(x_t))
+        set_tangent(dual_y, level, ops._minors(x_t))
     return 0
 
 
-def minors(x):
+def _minors(x):
     """y[..., i, j, :, :] = x without row i and column j.
 
-    minors(x) -> y; linear in x; grad_x = minors_backward(grad)
+    _minors(x) -> y; linear in x; grad_x = _minors_backward(grad)
     """
-    return op_minors(x)
+    return op__minors(x)
 
 
-cdef object forward_minors_backward(object x):
+cdef object forward__minors_backward(object x):
     try:
         return as_array(kernels.minors_backward(x))
     except Exception as error:
-        raise explain(error, "minors_backward", x=x) from None
+        raise explain(error, "_minors_backward", x=x) from None
 
 
-cdef object op_minors_backward(object x):
+cdef object op__minors_backward(object x):
     cdef ThreadState* state = thread_state()
     cdef MinorsBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "minors_backward", "x")
+    x = as_operand(x, "_minors_backward", "x")
 
     if needs_grad(state, x):
         node = MinorsBackwardBackward.__new__(MinorsBackwardBackward)
         inputs = [<PyObject*> x]
         connect(node, state, inputs, 1)
 
-    y = wrap_forward(forward_minors_backward(array_of(x)))
+    y = wrap_forward(forward__minors_backward(array_of(x)))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_minors_backward(y, x)
+        jvp__minors_backward(y, x)
     return y
 
 
-cdef int jvp_minors_backward(object dual_y, object dual_x) except -1:
+cdef int jvp__minors_backward(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.minors_backward(x_t))
+        set_tangent(dual_y, level, ops._minors_backward(x_t))
     return 0
 
 
-def minors_backward(x):
+def _minors_backward(x):
     """Each x[..., i, j, :, :] added where it was taken from; the adjoint of minors.
 
-    minors_backward(x) -> y; linear in x; grad_x = minors(grad)
+    _minors_backward(x) -> y; linear in x; grad_x = _minors(grad)
     """
-    return op_minors_backward(x)
+    return op__minors_backward(x)
 
 
 cdef object forward_outer(object a, object b):
@@ -1187,60 +1187,60 @@ def outer(a, b):
     return op_outer(a, b)
 
 
-cdef object forward_phase_turn(object x, object vectors):
-    rows = forward_pivots(vectors)
+cdef object forward__phase_turn(object x, object vectors):
+    rows = forward__pivots(vectors)
     ratio = forward_divide(forward_take_along_axis(x, rows, -2), forward_take_along_axis(vectors, rows, -2))
     return forward_divide(forward_subtract(ratio, forward_conj(ratio)), 2)
 
 
-cdef object op_phase_turn(object x, object vectors):
+cdef object op__phase_turn(object x, object vectors):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "phase_turn", "x")
-    vectors = as_operand(vectors, "phase_turn", "vectors")
+    x = as_operand(x, "_phase_turn", "x")
+    vectors = as_operand(vectors, "_phase_turn", "vectors")
 
     if needs_grad(state, x) or needs_grad(state, vectors) or state.flags & DUAL:
-        rows = ops.pivots(vectors)
+        rows = ops._pivots(vectors)
         ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
         return (ratio - ops.conj(ratio)) / 2
-    return wrap_forward(forward_phase_turn(array_of(x), array_of(vectors)))
+    return wrap_forward(forward__phase_turn(array_of(x), array_of(vectors)))
 
 
-def phase_turn(x, vectors):
+def _phase_turn(x, vectors):
     """Rate, times i, at which the largest entry of each column of `vectors` turns when they move along `x`.
 
-    phase_turn(x, vectors) -> y
+    _phase_turn(x, vectors) -> y
     composite: (ratio - conj(ratio)) / 2
-    where rows = pivots(vectors)
+    where rows = _pivots(vectors)
     where ratio = take_along_axis(x, rows, -2) / take_along_axis(vectors, rows, -2)
     """
-    return op_phase_turn(x, vectors)
+    return op__phase_turn(x, vectors)
 
 
-cdef object forward_phase_turn_backward(object x, object vectors):
-    rows = forward_pivots(vectors)
-    return forward_take_along_axis_backward(forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
+cdef object forward__phase_turn_backward(object x, object vectors):
+    rows = forward__pivots(vectors)
+    return forward__take_along_axis_backward(forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
 
 
-cdef object op_phase_turn_backward(object x, object vectors):
+cdef object op__phase_turn_backward(object x, object vectors):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "phase_turn_backward", "x")
-    vectors = as_operand(vectors, "phase_turn_backward", "vectors")
+    x = as_operand(x, "_phase_turn_backward", "x")
+    vectors = as_operand(vectors, "_phase_turn_backward", "vectors")
 
     if needs_grad(state, x) or needs_grad(state, vectors) or state.flags & DUAL:
-        rows = ops.pivots(vectors)
-        return ops.take_along_axis_backward((x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2)
-    return wrap_forward(forward_phase_turn_backward(array_of(x), array_of(vectors)))
+        rows = ops._pivots(vectors)
+        return ops._take_along_axis_backward((x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2)
+    return wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
 
 
-def phase_turn_backward(x, vectors):
+def _phase_turn_backward(x, vectors):
     """The adjoint of phase_turn for columns whose largest entry is real.
 
-    phase_turn_backward(x, vectors) -> y
-    composite: take_along_axis_backward((x - conj(x)) / (2 * take_along_axis(vectors, rows, -2)), rows,
+    _phase_turn_backward(x, vectors) -> y
+    composite: _take_along_axis_backward((x - conj(x)) / (2 * take_along_axis(vectors, rows, -2)), rows,
       vectors.shape, -2)
-    where rows = pivots(vectors)
+    where rows = _pivots(vectors)
     """
-    return op_phase_turn_backward(x, vectors)
+    return op__phase_turn_backward(x, vectors)
 
 
 cdef object forward_pinv(object x):
@@ -1305,27 +1305,27 @@ def pinv(x):
     return op_pinv(x)
 
 
-cdef object forward_pivots(object x):
+cdef object forward__pivots(object x):
     try:
         return as_array(kernels.pivots(x))
     except Exception as error:
-        raise explain(error, "pivots", x=x) from None
+        raise explain(error, "_pivots", x=x) from None
 
 
-cdef object op_pivots(object x):
+cdef object op__pivots(object x):
     cdef TensorBase rows
-    x = as_operand(x, "pivots", "x")
+    x = as_operand(x, "_pivots", "x")
 
-    rows = wrap_forward(forward_pivots(array_of(x)))
+    rows = wrap_forward(forward__pivots(array_of(x)))
     return rows
 
 
-def pivots(x):
+def _pivots(x):
     """Row of the largest entry in each column.
 
-    pivots(x) -> Index rows; not differentiable
+    _pivots(x) -> Index rows; not differentiable
     """
-    return op_pivots(x)
+    return op__pivots(x)
 
 
 cdef object forward_qr(object x):
@@ -1375,7 +1375,7 @@ cdef int jvp_qr(object dual_q, object dual_r, object dual_x) except -1:
             turned = ops.matmul(ops.mH(q), scaled)
         ratio = None
         if x_t is not None:
-            ratio = ops.mH(ops.lower_half(turned + ops.mH(turned)))
+            ratio = ops.mH(ops._lower_half(turned + ops.mH(turned)))
         q_t = None
         if x_t is not None:
             q_t = plus(q_t, scaled)
@@ -1394,40 +1394,40 @@ def qr(x):
 
     qr(x) -> q, r
     grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
+    where mixed = _lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
     where total = grad_q + matmul(q, mixed + mH(mixed))
     q_t = scaled - matmul(q, ratio)
     r_t = matmul(ratio, r)
     where scaled = mH(solve_triangular(mH(r), mH(x_t), lower=True))
     where turned = matmul(mH(q), scaled)
-    where ratio = mH(lower_half(turned + mH(turned)))
+    where ratio = mH(_lower_half(turned + mH(turned)))
     """
     return op_qr(x)
 
 
-cdef object forward_reciprocal_gaps(object values):
+cdef object forward__reciprocal_gaps(object values):
     gap = forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1))
     return forward_where(forward_equal(gap, 0), 0, forward_divide(1, forward_where(forward_equal(gap, 0), 1, gap)))
 
 
-cdef object op_reciprocal_gaps(object values):
+cdef object op__reciprocal_gaps(object values):
     cdef ThreadState* state = thread_state()
-    values = as_operand(values, "reciprocal_gaps", "values")
+    values = as_operand(values, "_reciprocal_gaps", "values")
 
     if needs_grad(state, values) or state.flags & DUAL:
         gap = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
         return ops.where(gap == 0, 0, 1 / ops.where(gap == 0, 1, gap))
-    return wrap_forward(forward_reciprocal_gaps(array_of(values)))
+    return wrap_forward(forward__reciprocal_gaps(array_of(values)))
 
 
-def reciprocal_gaps(values):
+def _reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal.
 
-    reciprocal_gaps(values) -> y
+    _reciprocal_gaps(values) -> y
     composite: where(gap == 0, 0, 1 / where(gap == 0, 1, gap))
     where gap = expand_dims(values, -2) - expand_dims(values, -1)
     """
-    return op_reciprocal_gaps(values)
+    return op__reciprocal_gaps(values)
 
 
 cdef object forward_slogdet(object x):
@@ -1498,7 +1498,7 @@ def slogdet(x):
 
 
 cdef object forward_solve(object a, object b):
-    return forward_squeeze(forward_solve_columns(a, forward_expand_dims(b, -1)), -1) if ndim_of(b) == 1 else forward_solve_columns(a, b)
+    return forward_squeeze(forward__solve_columns(a, forward_expand_dims(b, -1)), -1) if ndim_of(b) == 1 else forward__solve_columns(a, b)
 
 
 cdef object op_solve(object a, object b):
@@ -1507,7 +1507,7 @@ cdef object op_solve(object a, object b):
     b = as_operand(b, "solve", "b")
 
     if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
-        return ops.squeeze(ops.solve_columns(a, ops.expand_dims(b, -1)), -1) if ndim_of(b) == 1 else ops.solve_columns(a, b)
+        return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1) if ndim_of(b) == 1 else ops._solve_columns(a, b)
     return wrap_forward(forward_solve(array_of(a), array_of(b)))
 
 
@@ -1515,25 +1515,25 @@ def solve(a, b):
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.
 
     solve(a, b) -> y
-    composite: squeeze(solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else solve_columns(a, b)
+    composite: squeeze(_solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b)
     """
     return op_solve(a, b)
 
 
-cdef object forward_solve_columns(object a, object b):
+cdef object forward__solve_columns(object a, object b):
     try:
         return as_array(np.linalg.solve(a, b))
     except Exception as error:
-        raise explain(error, "solve_columns", a=a, b=b) from None
+        raise explain(error, "_solve_columns", a=a, b=b) from None
 
 
-cdef object op_solve_columns(object a, object b):
+cdef object op__solve_columns(object a, object b):
     cdef ThreadState* state = thread_state()
     cdef SolveColumnsBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = as_operand(a, "solve_columns", "a")
-    b = as_operand(b, "solve_columns", "b")
+    a = as_operand(a, "_solve_columns", "a")
+    b = as_operand(b, "_solve_columns", "b")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = SolveColumnsBackward.__new__(SolveColumnsBackward)
@@ -1541,18 +1541,18 @@ cdef object op_solve_columns(object a, object b):
         connect(node, state, inputs, 2)
         node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(forward_solve_columns(array_of(a), array_of(b)))
+    y = wrap_forward(forward__solve_columns(array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
         if node.needs(0):
             node.y = save_output(y)
     if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_solve_columns(y, a, b)
+        jvp__solve_columns(y, a, b)
     return y
 
 
-cdef int jvp_solve_columns(object dual_y, object dual_a, object dual_b) except -1:
+cdef int jvp__solve_columns(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
         a_t = tangents_of(dual_a, level, False)
@@ -1561,23 +1561,23 @@ cdef int jvp_solve_columns(object dual_y, object dual_a, object dual_b) except -
         y = primal_of(dual_y, level)
         y_t = None
         if b_t is not None:
-            y_t = plus(y_t, ops.solve_columns(a, b_t))
+            y_t = plus(y_t, ops._solve_columns(a, b_t))
         if a_t is not None:
-            y_t = plus(y_t, -ops.solve_columns(a, ops.matmul(a_t, y)))
+            y_t = plus(y_t, -ops._solve_columns(a, ops.matmul(a_t, y)))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def solve_columns(a, b):
+def _solve_columns(a, b):
     """y with a @ y = b.
 
-    solve_columns(a, b) -> y
+    _solve_columns(a, b) -> y
     grad_a = -matmul(b_grad, mH(y))
     grad_b = b_grad
-    where b_grad = solve_columns(mH(a), grad)
-    y_t = solve_columns(a, b_t) - solve_columns(a, matmul(a_t, y))
+    where b_grad = _solve_columns(mH(a), grad)
+    y_t = _solve_columns(a, b_t) - _solve_columns(a, matmul(a_t, y))
     """
-    return op_solve_columns(a, b)
+    return op__solve_columns(a, b)
 
 
 cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
@@ -1625,7 +1625,7 @@ cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, objec
         y = primal_of(dual_y, level)
         load = None
         if a_t is not None:
-            load = ops.matmul(ops.triangle(a_t, lower, unit_diagonal), y)
+            load = ops.matmul(ops._triangle(a_t, lower, unit_diagonal), y)
         y_t = None
         if b_t is not None:
             y_t = plus(y_t, ops.solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal))
@@ -1639,12 +1639,12 @@ def solve_triangular(a, b, *, lower=False, unit_diagonal=False):
     """y with a @ y = b for columns `b`, reading one triangle of `a`, without its diagonal if that is known to be 1.
 
     solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y
-    grad_a = -triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
+    grad_a = -_triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
     grad_b = b_grad
     where b_grad = solve_triangular(mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
     y_t = solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal) - solve_triangular(a, load,
       lower=lower, unit_diagonal=unit_diagonal)
-    where load = matmul(triangle(a_t, lower, unit_diagonal), y)
+    where load = matmul(_triangle(a_t, lower, unit_diagonal), y)
     """
     return op_solve_triangular(a, b, lower, unit_diagonal)
 
@@ -1698,7 +1698,7 @@ cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, ob
         vh = primal_of(dual_vh, level)
         row = ops.expand_dims(s, -2)
         column = ops.expand_dims(s, -1)
-        gaps = ops.reciprocal_gaps(s * s)
+        gaps = ops._reciprocal_gaps(s * s)
         p = None
         if x_t is not None:
             p = ops.matmul(ops.mH(u), ops.matmul(x_t, ops.mH(vh)))
@@ -1716,13 +1716,13 @@ cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, ob
             v_free = -ops.matmul(gaps * (p * column + ops.mH(p) * row), vh) if shape_of(x)[-2] >= shape_of(x)[-1] else (ops.matmul(ops.mH(u), x_t) - ops.matmul(p, vh)) / column - ops.matmul(gaps * (p * column + ops.mH(p) * row), vh)
         u_t = None
         if x_t is not None:
-            u_t = plus(u_t, u_free - u * ops.phase_turn(u_free, u) if formulas.is_complex(dtype_of(x)) else u_free)
+            u_t = plus(u_t, u_free - u * ops._phase_turn(u_free, u) if formulas.is_complex(dtype_of(x)) else u_free)
         s_t = None
         if x_t is not None:
             s_t = plus(s_t, ops.real(p_s))
         vh_t = None
         if x_t is not None:
-            vh_t = plus(vh_t, v_free + ops.mT(ops.phase_turn(u_free, u)) * vh if formulas.is_complex(dtype_of(x)) else v_free)
+            vh_t = plus(vh_t, v_free + ops.mT(ops._phase_turn(u_free, u)) * vh if formulas.is_complex(dtype_of(x)) else v_free)
         set_tangent(dual_u, level, u_t)
         set_tangent(dual_s, level, s_t)
         set_tangent(dual_vh, level, vh_t)
@@ -1738,17 +1738,17 @@ def svd(x, *, full_matrices=False):
       matmul(mH(b), vh)) / column)
     where row = expand_dims(s, -2)
     where column = expand_dims(s, -1)
-    where gaps = reciprocal_gaps(s * s)
+    where gaps = _reciprocal_gaps(s * s)
     where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
     where turn = expand_dims(vecdot(u, grad_u, -2) - vecdot(vh, grad_vh), -2)
-    where held = grad_u - phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
+    where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
     where a = matmul(mH(u), held)
     where b = matmul(vh, mH(grad_vh))
     where core = matmul(u, u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s))
     where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
-    u_t = u_free - u * phase_turn(u_free, u) if is_complex(x.dtype) else u_free
+    u_t = u_free - u * _phase_turn(u_free, u) if is_complex(x.dtype) else u_free
     s_t = real(p_s)
-    vh_t = v_free + mT(phase_turn(u_free, u)) * vh if is_complex(x.dtype) else v_free
+    vh_t = v_free + mT(_phase_turn(u_free, u)) * vh if is_complex(x.dtype) else v_free
     where p = matmul(mH(u), matmul(x_t, mH(vh)))
     where p_s = diagonal(p, 0, -2, -1)
     where twist = diag_embed((p_s - conj(p_s)) / (2 * s)) + gaps * (p * row + mH(p) * column)
@@ -1871,28 +1871,28 @@ def trace(x, offset=0, axis1=0, axis2=1):
     return op_trace(x, offset, axis1, axis2)
 
 
-cdef object forward_triangle(object x, object lower, object strict):
+cdef object forward__triangle(object x, object lower, object strict):
     return forward_tril(x, -1 if strict else 0) if lower else forward_triu(x, 1 if strict else 0)
 
 
-cdef object op_triangle(object x, object lower, object strict):
+cdef object op__triangle(object x, object lower, object strict):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "triangle", "x")
-    lower = as_scalar(lower, "triangle", "lower")
-    strict = as_scalar(strict, "triangle", "strict")
+    x = as_operand(x, "_triangle", "x")
+    lower = as_scalar(lower, "_triangle", "lower")
+    strict = as_scalar(strict, "_triangle", "strict")
 
     if needs_grad(state, x) or state.flags & DUAL:
         return ops.tril(x, -1 if strict else 0) if lower else ops.triu(x, 1 if strict else 0)
-    return wrap_forward(forward_triangle(array_of(x), lower, strict))
+    return wrap_forward(forward__triangle(array_of(x), lower, strict))
 
 
-def triangle(x, lower=True, strict=False):
+def _triangle(x, lower=True, strict=False):
     """One triangle of a matrix, without the diagonal where `strict`.
 
-    triangle(x, bool lower=True, bool strict=False) -> y
+    _triangle(x, bool lower=True, bool strict=False) -> y
     composite: tril(x, -1 if strict else 0) if lower else triu(x, 1 if strict else 0)
     """
-    return op_triangle(x, lower, strict)
+    return op__triangle(x, lower, strict)
 
 
 cdef object forward_tril(object x, object k):
@@ -2104,11 +2104,11 @@ def vecdot(a, b, axis=-1):
 
 
 register({
-    "checkerboard": checkerboard,
+    "_checkerboard": _checkerboard,
     "cholesky": cholesky,
-    "cofactor": cofactor,
-    "cofactor_hessian": cofactor_hessian,
-    "cofactor_jvp": cofactor_jvp,
+    "_cofactor": _cofactor,
+    "_cofactor_hessian": _cofactor_hessian,
+    "_cofactor_jvp": _cofactor_jvp,
     "cosine_similarity": cosine_similarity,
     "cross": cross,
     "det": det,
@@ -2116,35 +2116,35 @@ register({
     "eigh": eigh,
     "eigvalsh": eigvalsh,
     "einsum": einsum,
-    "einsum_fold": einsum_fold,
-    "einsum_pair": einsum_pair,
-    "einsum_single": einsum_single,
-    "einsum_single_backward": einsum_single_backward,
-    "hermitian_part": hermitian_part,
+    "_einsum_fold": _einsum_fold,
+    "_einsum_pair": _einsum_pair,
+    "_einsum_single": _einsum_single,
+    "_einsum_single_backward": _einsum_single_backward,
+    "_hermitian_part": _hermitian_part,
     "inner": inner,
     "inv": inv,
     "logdet": logdet,
-    "lower_half": lower_half,
+    "_lower_half": _lower_half,
     "matmul": matmul,
     "matrix_power": matrix_power,
-    "minors": minors,
-    "minors_backward": minors_backward,
+    "_minors": _minors,
+    "_minors_backward": _minors_backward,
     "outer": outer,
-    "phase_turn": phase_turn,
-    "phase_turn_backward": phase_turn_backward,
+    "_phase_turn": _phase_turn,
+    "_phase_turn_backward": _phase_turn_backward,
     "pinv": pinv,
-    "pivots": pivots,
+    "_pivots": _pivots,
     "qr": qr,
-    "reciprocal_gaps": reciprocal_gaps,
+    "_reciprocal_gaps": _reciprocal_gaps,
     "slogdet": slogdet,
     "solve": solve,
-    "solve_columns": solve_columns,
+    "_solve_columns": _solve_columns,
     "solve_triangular": solve_triangular,
     "svd": svd,
     "svdvals": svdvals,
     "tensordot": tensordot,
     "trace": trace,
-    "triangle": triangle,
+    "_triangle": _triangle,
     "tril": tril,
     "triu": triu,
     "vdot": vdot,

@@ -34,7 +34,7 @@ from gradspec.tensor cimport TensorBase
 
 
 cdef object forward_binary_cross_entropy(object x, object target, object reduction):
-    return forward_reduce_loss(forward_subtract(forward_negative(forward_xlogy(target, x)), forward_xlogy(forward_subtract(1, target), forward_subtract(1, x))), reduction)
+    return forward__reduce_loss(forward_subtract(forward_negative(forward_xlogy(target, x)), forward_xlogy(forward_subtract(1, target), forward_subtract(1, x))), reduction)
 
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
@@ -43,7 +43,7 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
     target = as_operand(target, "binary_cross_entropy", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
-        return ops.reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
+        return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
     return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
 
 
@@ -51,13 +51,13 @@ def binary_cross_entropy(x, target, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
 
     binary_cross_entropy(x, target, str reduction='mean') -> y
-    composite: reduce_loss(-xlogy(target, x) - xlogy(1 - target, 1 - x), reduction)
+    composite: _reduce_loss(-xlogy(target, x) - xlogy(1 - target, 1 - x), reduction)
     """
     return op_binary_cross_entropy(x, target, reduction)
 
 
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
-    return forward_reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
+    return forward__reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
 
 
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object reduction):
@@ -66,7 +66,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
     target = as_operand(target, "binary_cross_entropy_with_logits", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
-        return ops.reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
+        return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
     return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
 
 
@@ -74,14 +74,14 @@ def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow.
 
     binary_cross_entropy_with_logits(x, target, str reduction='mean') -> y
-    composite: reduce_loss(logaddexp(0, x) - x * target, reduction)
+    composite: _reduce_loss(logaddexp(0, x) - x * target, reduction)
     """
     return op_binary_cross_entropy_with_logits(x, target, reduction)
 
 
 cdef object forward_cross_entropy(object x, object target, object reduction):
     axis = 1 if ndim_of(x) > 1 else 0
-    return forward_reduce_loss(forward_subtract(forward_logsumexp(x, axis, False), forward_pick(x, target, axis)), reduction)
+    return forward__reduce_loss(forward_subtract(forward_logsumexp(x, axis, False), forward__pick(x, target, axis)), reduction)
 
 
 cdef object op_cross_entropy(object x, object target, object reduction):
@@ -91,7 +91,7 @@ cdef object op_cross_entropy(object x, object target, object reduction):
 
     if needs_grad(state, x) or state.flags & DUAL:
         axis = 1 if ndim_of(x) > 1 else 0
-        return ops.reduce_loss(ops.logsumexp(x, axis) - ops.pick(x, target, axis), reduction)
+        return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
     return wrap_forward(forward_cross_entropy(array_of(x), target, reduction))
 
 
@@ -99,7 +99,7 @@ def cross_entropy(x, target, reduction='mean'):
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
 
     cross_entropy(x, Index target, str reduction='mean') -> y
-    composite: reduce_loss(logsumexp(x, axis) - pick(x, target, axis), reduction)
+    composite: _reduce_loss(logsumexp(x, axis) - _pick(x, target, axis), reduction)
     where axis = 1 if x.ndim > 1 else 0
     """
     return op_cross_entropy(x, target, reduction)
@@ -108,7 +108,7 @@ def cross_entropy(x, target, reduction='mean'):
 cdef object forward_huber_loss(object x, object target, object reduction, object delta):
     error = forward_subtract(x, target)
     near = forward_clip(error, -delta, delta)
-    return forward_reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
+    return forward__reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
 
 
 cdef object op_huber_loss(object x, object target, object reduction, object delta):
@@ -120,7 +120,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
         error = x - target
         near = ops.clip(error, -delta, delta)
-        return ops.reduce_loss(near * (error - near / 2), reduction)
+        return ops._reduce_loss(near * (error - near / 2), reduction)
     return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
 
 
@@ -128,7 +128,7 @@ def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
 
     huber_loss(x, target, str reduction='mean', float delta=1.0) -> y
-    composite: reduce_loss(near * (error - near / 2), reduction)
+    composite: _reduce_loss(near * (error - near / 2), reduction)
     where error = x - target
     where near = clip(error, -delta, delta)
     """
@@ -136,7 +136,7 @@ def huber_loss(x, target, reduction='mean', delta=1.0):
 
 
 cdef object forward_kl_div(object x, object target, object reduction):
-    return forward_reduce_loss(forward_subtract(forward_xlogy(target, target), forward_multiply(x, target)), reduction)
+    return forward__reduce_loss(forward_subtract(forward_xlogy(target, target), forward_multiply(x, target)), reduction)
 
 
 cdef object op_kl_div(object x, object target, object reduction):
@@ -145,7 +145,7 @@ cdef object op_kl_div(object x, object target, object reduction):
     target = as_operand(target, "kl_div", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
-        return ops.reduce_loss(ops.xlogy(target, target) - x * target, reduction)
+        return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
     return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
 
 
@@ -153,13 +153,13 @@ def kl_div(x, target, reduction='mean'):
     """target * (log(target) - x) of log-probabilities x.
 
     kl_div(x, target, str reduction='mean') -> y
-    composite: reduce_loss(xlogy(target, target) - x * target, reduction)
+    composite: _reduce_loss(xlogy(target, target) - x * target, reduction)
     """
     return op_kl_div(x, target, reduction)
 
 
 cdef object forward_l1_loss(object x, object target, object reduction):
-    return forward_reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
+    return forward__reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
 
 
 cdef object op_l1_loss(object x, object target, object reduction):
@@ -168,20 +168,20 @@ cdef object op_l1_loss(object x, object target, object reduction):
     target = as_operand(target, "l1_loss", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
-        return ops.reduce_loss(ops.absolute(x - target), reduction)
+        return ops._reduce_loss(ops.absolute(x - target), reduction)
     return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
 
 
 def l1_loss(x, target, reduction='mean'):
     """Absolute error.
 
-    l1_loss(x, target, str reduction='mean') -> y; composite: reduce_loss(absolute(x - target), reduction)
+    l1_loss(x, target, str reduction='mean') -> y; composite: _reduce_loss(absolute(x - target), reduction)
     """
     return op_l1_loss(x, target, reduction)
 
 
 cdef object forward_mse_loss(object x, object target, object reduction):
-    return forward_reduce_loss(forward_square(forward_subtract(x, target)), reduction)
+    return forward__reduce_loss(forward_square(forward_subtract(x, target)), reduction)
 
 
 cdef object op_mse_loss(object x, object target, object reduction):
@@ -190,20 +190,20 @@ cdef object op_mse_loss(object x, object target, object reduction):
     target = as_operand(target, "mse_loss", "target")
 
     if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
-        return ops.reduce_loss(ops.square(x - target), reduction)
+        return ops._reduce_loss(ops.square(x - target), reduction)
     return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
 
 
 def mse_loss(x, target, reduction='mean'):
     """Squared error.
 
-    mse_loss(x, target, str reduction='mean') -> y; composite: reduce_loss(square(x - target), reduction)
+    mse_loss(x, target, str reduction='mean') -> y; composite: _reduce_loss(square(x - target), reduction)
     """
     return op_mse_loss(x, target, reduction)
 
 
 cdef object forward_nll_loss(object x, object target, object reduction):
-    return forward_reduce_loss(forward_negative(forward_pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
+    return forward__reduce_loss(forward_negative(forward__pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
 
 
 cdef object op_nll_loss(object x, object target, object reduction):
@@ -212,7 +212,7 @@ cdef object op_nll_loss(object x, object target, object reduction):
     target = as_index(target)
 
     if needs_grad(state, x) or state.flags & DUAL:
-        return ops.reduce_loss(-ops.pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
+        return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
     return wrap_forward(forward_nll_loss(array_of(x), target, reduction))
 
 
@@ -220,26 +220,26 @@ def nll_loss(x, target, reduction='mean'):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
 
     nll_loss(x, Index target, str reduction='mean') -> y
-    composite: reduce_loss(-pick(x, target, 1 if x.ndim > 1 else 0), reduction)
+    composite: _reduce_loss(-_pick(x, target, 1 if x.ndim > 1 else 0), reduction)
     """
     return op_nll_loss(x, target, reduction)
 
 
-cdef object forward_pick(object x, object indices, object axis):
+cdef object forward__pick(object x, object indices, object axis):
     try:
         return as_array(kernels.pick(x, indices, axis))
     except Exception as error:
-        raise explain(error, "pick", x=x, indices=indices, axis=axis) from None
+        raise explain(error, "_pick", x=x, indices=indices, axis=axis) from None
 
 
-cdef object op_pick(object x, object indices, object axis):
+cdef object op__pick(object x, object indices, object axis):
     cdef ThreadState* state = thread_state()
     cdef PickBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "pick", "x")
+    x = as_operand(x, "_pick", "x")
     indices = as_index(indices)
-    axis = as_scalar(axis, "pick", "axis")
+    axis = as_scalar(axis, "_pick", "axis")
 
     if needs_grad(state, x):
         node = PickBackward.__new__(PickBackward)
@@ -249,49 +249,49 @@ cdef object op_pick(object x, object indices, object axis):
         node.x_shape = shape_of(x)
         node.axis = axis
 
-    y = wrap_forward(forward_pick(array_of(x), indices, axis))
+    y = wrap_forward(forward__pick(array_of(x), indices, axis))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_pick(y, x, indices, axis)
+        jvp__pick(y, x, indices, axis)
     return y
 
 
-cdef int jvp_pick(object dual_y, object dual_x, object indices, object axis) except -1:
+cdef int jvp__pick(object dual_y, object dual_x, object indices, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.pick(x_t, indices, axis))
+        set_tangent(dual_y, level, ops._pick(x_t, indices, axis))
     return 0
 
 
-def pick(x, indices, axis=-1):
+def _pick(x, indices, axis=-1):
     """One element along `axis` for each place of the other axes, y[...] = x[..., indices[...], ...].
 
-    pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = unpick(grad, indices, x.shape, axis)
+    _pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = _unpick(grad, indices, x.shape, axis)
     """
-    return op_pick(x, indices, axis)
+    return op__pick(x, indices, axis)
 
 
-cdef object forward_unpick(object x, object indices, object shape, object axis):
+cdef object forward__unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
     except Exception as error:
-        raise explain(error, "unpick", x=x, indices=indices, shape=shape, axis=axis) from None
+        raise explain(error, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
-cdef object op_unpick(object x, object indices, object shape, object axis):
+cdef object op__unpick(object x, object indices, object shape, object axis):
     cdef ThreadState* state = thread_state()
     cdef UnpickBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "unpick", "x")
+    x = as_operand(x, "_unpick", "x")
     indices = as_index(indices)
-    shape = as_ints(shape, "unpick", "shape")
-    axis = as_scalar(axis, "unpick", "axis")
+    shape = as_ints(shape, "_unpick", "shape")
+    axis = as_scalar(axis, "_unpick", "axis")
 
     if needs_grad(state, x):
         node = UnpickBackward.__new__(UnpickBackward)
@@ -300,34 +300,34 @@ cdef object op_unpick(object x, object indices, object shape, object axis):
         node.indices = indices
         node.axis = axis
 
-    y = wrap_forward(forward_unpick(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward__unpick(array_of(x), indices, shape, axis))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_unpick(y, x, indices, shape, axis)
+        jvp__unpick(y, x, indices, shape, axis)
     return y
 
 
-cdef int jvp_unpick(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
+cdef int jvp__unpick(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.unpick(x_t, indices, shape, axis))
+        set_tangent(dual_y, level, ops._unpick(x_t, indices, shape, axis))
     return 0
 
 
-def unpick(x, indices, shape, axis=-1):
+def _unpick(x, indices, shape, axis=-1):
     """Zeros of the given shape with x[...] at each place of `indices`; the adjoint of pick.
 
-    unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = pick(grad, indices, axis)
+    _unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = _pick(grad, indices, axis)
     """
-    return op_unpick(x, indices, shape, axis)
+    return op__unpick(x, indices, shape, axis)
 
 
-cdef object forward_reduce_loss(object x, object reduction):
+cdef object forward__reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
     if kind == 'mean':
         return forward_mean(x, None, False)
@@ -336,9 +336,9 @@ cdef object forward_reduce_loss(object x, object reduction):
     return x
 
 
-cdef object op_reduce_loss(object x, object reduction):
+cdef object op__reduce_loss(object x, object reduction):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "reduce_loss", "x")
+    x = as_operand(x, "_reduce_loss", "x")
 
     if needs_grad(state, x) or state.flags & DUAL:
         kind = formulas.checked_reduction(reduction)
@@ -347,17 +347,17 @@ cdef object op_reduce_loss(object x, object reduction):
         if kind == 'sum':
             return ops.sum(x)
         return x
-    return wrap_forward(forward_reduce_loss(array_of(x), reduction))
+    return wrap_forward(forward__reduce_loss(array_of(x), reduction))
 
 
-def reduce_loss(x, reduction='mean'):
+def _reduce_loss(x, reduction='mean'):
     """The mean of the losses, their sum, or the losses themselves.
 
-    reduce_loss(x, str reduction='mean') -> y
+    _reduce_loss(x, str reduction='mean') -> y
     composite: mean(x) if kind == 'mean' else sum(x) if kind == 'sum' else x
     where kind = checked_reduction(reduction)
     """
-    return op_reduce_loss(x, reduction)
+    return op__reduce_loss(x, reduction)
 
 
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
@@ -393,8 +393,8 @@ register({
     "l1_loss": l1_loss,
     "mse_loss": mse_loss,
     "nll_loss": nll_loss,
-    "pick": pick,
-    "unpick": unpick,
-    "reduce_loss": reduce_loss,
+    "_pick": _pick,
+    "_unpick": _unpick,
+    "_reduce_loss": _reduce_loss,
     "smooth_l1_loss": smooth_l1_loss,
 })

@@ -1540,7 +1540,7 @@ cdef int jvp_pow(object dual_y, object dual_a, object dual_b) except -1:
         y = primal_of(dual_y, level)
         y_t = None
         if a_t is not None:
-            y_t = plus(y_t, a_t * ops.scaled_pow(b, a, b - 1))
+            y_t = plus(y_t, a_t * ops._scaled_pow(b, a, b - 1))
         if b_t is not None:
             y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
         set_tangent(dual_y, level, y_t)
@@ -1575,7 +1575,7 @@ cdef object op_pow_out(object a, object b, object out):
 def pow(a, b, *, out=None):
     """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
 
-    pow(a, b) -> y; dy/da = scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
+    pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
     if out is not None:
         return op_pow_out(a, b, out)
@@ -1666,21 +1666,21 @@ def remainder(a, b, *, out=None):
     return op_remainder(a, b)
 
 
-cdef object forward_scaled_pow(object c, object a, object b):
+cdef object forward__scaled_pow(object c, object a, object b):
     try:
         return as_array(kernels.scaled_pow(c, a, b))
     except Exception as error:
-        raise explain(error, "scaled_pow", c=c, a=a, b=b) from None
+        raise explain(error, "_scaled_pow", c=c, a=a, b=b) from None
 
 
-cdef object op_scaled_pow(object c, object a, object b):
+cdef object op__scaled_pow(object c, object a, object b):
     cdef ThreadState* state = thread_state()
     cdef ScaledPowBackward node = None
     cdef PyObject* inputs[3]
     cdef TensorBase y
-    c = as_operand(c, "scaled_pow", "c")
-    a = as_operand(a, "scaled_pow", "a")
-    b = as_operand(b, "scaled_pow", "b")
+    c = as_operand(c, "_scaled_pow", "c")
+    a = as_operand(a, "_scaled_pow", "a")
+    b = as_operand(b, "_scaled_pow", "b")
 
     if needs_grad(state, c) or needs_grad(state, a) or needs_grad(state, b):
         node = ScaledPowBackward.__new__(ScaledPowBackward)
@@ -1691,18 +1691,18 @@ cdef object op_scaled_pow(object c, object a, object b):
         if node.needs(1):
             node.c = save_input(state, c, &node.c_version)
 
-    y = wrap_forward(forward_scaled_pow(array_of(c), array_of(a), array_of(b)))
+    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b)))
 
     if node is not None:
         set_history(y, node, 0)
         if node.needs(2):
             node.y = save_output(y)
     if state.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        jvp_scaled_pow(y, c, a, b)
+        jvp__scaled_pow(y, c, a, b)
     return y
 
 
-cdef int jvp_scaled_pow(object dual_y, object dual_c, object dual_a, object dual_b) except -1:
+cdef int jvp__scaled_pow(object dual_y, object dual_c, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_c, dual_a, dual_b, )):
         c_t = tangents_of(dual_c, level, False)
@@ -1716,22 +1716,22 @@ cdef int jvp_scaled_pow(object dual_y, object dual_c, object dual_a, object dual
         if c_t is not None:
             y_t = plus(y_t, c_t * ops.pow(a, b))
         if a_t is not None:
-            y_t = plus(y_t, a_t * ops.scaled_pow(c * b, a, b - 1))
+            y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
         if b_t is not None:
             y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def scaled_pow(c, a, b):
+def _scaled_pow(c, a, b):
     """c * a**b, and 0 where c is 0 whatever a**b is.
 
-    scaled_pow(c, a, b) -> y
+    _scaled_pow(c, a, b) -> y
     dy/dc = pow(a, b)
-    dy/da = scaled_pow(c * b, a, b - 1)
+    dy/da = _scaled_pow(c * b, a, b - 1)
     dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
-    return op_scaled_pow(c, a, b)
+    return op__scaled_pow(c, a, b)
 
 
 cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
@@ -1963,7 +1963,7 @@ register({
     "multiply": multiply,
     "pow": pow,
     "remainder": remainder,
-    "scaled_pow": scaled_pow,
+    "_scaled_pow": _scaled_pow,
     "subtract": subtract,
     "where": where,
     "xlogy": xlogy,

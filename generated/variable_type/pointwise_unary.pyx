@@ -3118,7 +3118,7 @@ cdef int jvp_sinc(object dual_y, object dual_x) except -1:
         x = primal_of(dual_x, level)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, x_t * ops.sinc_derivative(x, 1))
+            y_t = plus(y_t, x_t * ops._sinc_derivative(x, 1))
         set_tangent(dual_y, level, y_t)
     return 0
 
@@ -3147,27 +3147,27 @@ cdef object op_sinc_out(object x, object out):
 def sinc(x, *, out=None):
     """sin(pi x) / (pi x), and 1 at 0.
 
-    sinc(x) -> y; dy/dx = sinc_derivative(x, 1)
+    sinc(x) -> y; dy/dx = _sinc_derivative(x, 1)
     """
     if out is not None:
         return op_sinc_out(x, out)
     return op_sinc(x)
 
 
-cdef object forward_sinc_derivative(object x, object n):
+cdef object forward__sinc_derivative(object x, object n):
     try:
         return as_array(kernels.sinc(x, n))
     except Exception as error:
-        raise explain(error, "sinc_derivative", x=x, n=n) from None
+        raise explain(error, "_sinc_derivative", x=x, n=n) from None
 
 
-cdef object op_sinc_derivative(object x, object n):
+cdef object op__sinc_derivative(object x, object n):
     cdef ThreadState* state = thread_state()
     cdef SincDerivativeBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "sinc_derivative", "x")
-    n = as_scalar(n, "sinc_derivative", "n")
+    x = as_operand(x, "_sinc_derivative", "x")
+    n = as_scalar(n, "_sinc_derivative", "n")
 
     if needs_grad(state, x):
         node = SincDerivativeBackward.__new__(SincDerivativeBackward)
@@ -3176,33 +3176,33 @@ cdef object op_sinc_derivative(object x, object n):
         node.x = save_input(state, x, &node.x_version)
         node.n = n
 
-    y = wrap_forward(forward_sinc_derivative(array_of(x), n))
+    y = wrap_forward(forward__sinc_derivative(array_of(x), n))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_sinc_derivative(y, x, n)
+        jvp__sinc_derivative(y, x, n)
     return y
 
 
-cdef int jvp_sinc_derivative(object dual_y, object dual_x, object n) except -1:
+cdef int jvp__sinc_derivative(object dual_y, object dual_x, object n) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         x = primal_of(dual_x, level)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, x_t * ops.sinc_derivative(x, n + 1))
+            y_t = plus(y_t, x_t * ops._sinc_derivative(x, n + 1))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def sinc_derivative(x, n):
+def _sinc_derivative(x, n):
     """Derivative n of sinc, exact near 0 too.
 
-    sinc_derivative(x, int n) -> y; dy/dx = sinc_derivative(x, n + 1)
+    _sinc_derivative(x, int n) -> y; dy/dx = _sinc_derivative(x, n + 1)
     """
-    return op_sinc_derivative(x, n)
+    return op__sinc_derivative(x, n)
 
 
 cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
@@ -3692,7 +3692,7 @@ register({
     "sign": sign,
     "sin": sin,
     "sinc": sinc,
-    "sinc_derivative": sinc_derivative,
+    "_sinc_derivative": _sinc_derivative,
     "sinh": sinh,
     "sqrt": sqrt,
     "square": square,

@@ -13,13 +13,13 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport (
+    forward__shift,
     forward_absolute,
     forward_cumprod,
     forward_divide,
     forward_isnan,
     forward_multiply,
     forward_ones_like,
-    forward_shift,
     forward_sign,
     forward_where,
     forward_zeros_like,
@@ -145,21 +145,21 @@ def count_nonzero(x, axis=None, keepdims=False):
     return op_count_nonzero(x, axis, keepdims)
 
 
-cdef object forward_euclidean_norm(object x, object axis, object keepdims):
+cdef object forward__euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
     except Exception as error:
-        raise explain(error, "euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
+        raise explain(error, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
 
 
-cdef object op_euclidean_norm(object x, object axis, object keepdims):
+cdef object op__euclidean_norm(object x, object axis, object keepdims):
     cdef ThreadState* state = thread_state()
     cdef EuclideanNormBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "euclidean_norm", "x")
-    axis = as_ints(axis, "euclidean_norm", "axis")
-    keepdims = as_scalar(keepdims, "euclidean_norm", "keepdims")
+    x = as_operand(x, "_euclidean_norm", "x")
+    axis = as_ints(axis, "_euclidean_norm", "axis")
+    keepdims = as_scalar(keepdims, "_euclidean_norm", "keepdims")
 
     if needs_grad(state, x):
         node = EuclideanNormBackward.__new__(EuclideanNormBackward)
@@ -170,17 +170,17 @@ cdef object op_euclidean_norm(object x, object axis, object keepdims):
         node.axis = axis
         node.keepdims = keepdims
 
-    y = wrap_forward(forward_euclidean_norm(array_of(x), axis, keepdims))
+    y = wrap_forward(forward__euclidean_norm(array_of(x), axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
         node.y = save_output(y)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_euclidean_norm(y, x, axis, keepdims)
+        jvp__euclidean_norm(y, x, axis, keepdims)
     return y
 
 
-cdef int jvp_euclidean_norm(object dual_y, object dual_x, object axis, object keepdims) except -1:
+cdef int jvp__euclidean_norm(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
@@ -194,15 +194,15 @@ cdef int jvp_euclidean_norm(object dual_y, object dual_x, object axis, object ke
     return 0
 
 
-def euclidean_norm(x, axis=None, keepdims=False):
+def _euclidean_norm(x, axis=None, keepdims=False):
     """Square root of the sum of squared moduli; the derivative at 0 is 0.
 
-    euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = x * unreduce(grad / divisor, x.shape, axis, keepdims)
+    _euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = x * _unreduce(grad / divisor, x.shape, axis, keepdims)
     where divisor = where(y == 0, 1e999, y)
     y_t = sum(real(conj(x) * x_t), axis, keepdims) / divisor
     """
-    return op_euclidean_norm(x, axis, keepdims)
+    return op__euclidean_norm(x, axis, keepdims)
 
 
 cdef object forward_logsumexp(object x, object axis, object keepdims):
@@ -247,7 +247,7 @@ cdef int jvp_logsumexp(object dual_y, object dual_x, object axis, object keepdim
         x = primal_of(dual_x, level)
         y = primal_of(dual_y, level)
         offset = ops.where(y == -1e309, 0, y)
-        weight = ops.exp(x - ops.unreduce(offset, shape_of(x), axis, keepdims))
+        weight = ops.exp(x - ops._unreduce(offset, shape_of(x), axis, keepdims))
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims))
@@ -259,9 +259,9 @@ def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
 
     logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = weight * unreduce(grad, x.shape, axis, keepdims)
+    grad_x = weight * _unreduce(grad, x.shape, axis, keepdims)
     where offset = where(y == -1e999, 0, y)
-    where weight = exp(x - unreduce(offset, x.shape, axis, keepdims))
+    where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
     y_t = sum(weight * x_t, axis, keepdims)
     """
     return op_logsumexp(x, axis, keepdims)
@@ -309,7 +309,7 @@ cdef int jvp_max(object dual_y, object dual_x, object axis, object keepdims) exc
         x_t = tangents_of(dual_x, level, False)
         x = primal_of(dual_x, level)
         y = primal_of(dual_y, level)
-        top = ops.unreduce(y, shape_of(x), axis, keepdims)
+        top = ops._unreduce(y, shape_of(x), axis, keepdims)
         weight = ops.astype((x == top) | ops.isnan(x), dtype_of(y))
         count = ops.sum(weight, axis, keepdims)
         y_t = None
@@ -333,8 +333,8 @@ def max(x, axis=None, keepdims=False, *, out=None):
     """Largest element, NaN if there is one; ties share the gradient equally.
 
     max(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
-    where top = unreduce(y, x.shape, axis, keepdims)
+    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
+    where top = _unreduce(y, x.shape, axis, keepdims)
     where weight = astype((x == top) | isnan(x), y.dtype)
     where count = sum(weight, axis, keepdims)
     y_t = sum(weight * x_t, axis, keepdims) / count
@@ -402,7 +402,7 @@ def mean(x, axis=None, keepdims=False, *, out=None):
 
     mean(x, int[]? axis=None, bool keepdims=False) -> y
     linear in x
-    grad_x = unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
+    grad_x = _unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
     """
     if out is not None:
         return op_mean_out(x, axis, keepdims, out)
@@ -451,7 +451,7 @@ cdef int jvp_min(object dual_y, object dual_x, object axis, object keepdims) exc
         x_t = tangents_of(dual_x, level, False)
         x = primal_of(dual_x, level)
         y = primal_of(dual_y, level)
-        bottom = ops.unreduce(y, shape_of(x), axis, keepdims)
+        bottom = ops._unreduce(y, shape_of(x), axis, keepdims)
         weight = ops.astype((x == bottom) | ops.isnan(x), dtype_of(y))
         count = ops.sum(weight, axis, keepdims)
         y_t = None
@@ -475,8 +475,8 @@ def min(x, axis=None, keepdims=False, *, out=None):
     """Smallest element, NaN if there is one; ties share the gradient equally.
 
     min(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = weight * unreduce(grad / count, x.shape, axis, keepdims)
-    where bottom = unreduce(y, x.shape, axis, keepdims)
+    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
+    where bottom = _unreduce(y, x.shape, axis, keepdims)
     where weight = astype((x == bottom) | isnan(x), y.dtype)
     where count = sum(weight, axis, keepdims)
     y_t = sum(weight * x_t, axis, keepdims) / count
@@ -557,22 +557,22 @@ def norm(x, ord=2, axis=None, keepdims=False):
     return op_norm(x, ord, axis, keepdims)
 
 
-cdef object forward_power_norm(object x, object ord, object axis, object keepdims):
+cdef object forward__power_norm(object x, object ord, object axis, object keepdims):
     try:
         return as_array(kernels.power_norm(x, ord, axis, keepdims))
     except Exception as error:
-        raise explain(error, "power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
+        raise explain(error, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 
-cdef object op_power_norm(object x, object ord, object axis, object keepdims):
+cdef object op__power_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state = thread_state()
     cdef PowerNormBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "power_norm", "x")
-    ord = as_scalar(ord, "power_norm", "ord")
-    axis = as_ints(axis, "power_norm", "axis")
-    keepdims = as_scalar(keepdims, "power_norm", "keepdims")
+    x = as_operand(x, "_power_norm", "x")
+    ord = as_scalar(ord, "_power_norm", "ord")
+    axis = as_ints(axis, "_power_norm", "axis")
+    keepdims = as_scalar(keepdims, "_power_norm", "keepdims")
 
     if needs_grad(state, x):
         node = PowerNormBackward.__new__(PowerNormBackward)
@@ -584,23 +584,23 @@ cdef object op_power_norm(object x, object ord, object axis, object keepdims):
         node.x = save_input(state, x, &node.x_version)
         node.ord = ord
 
-    y = wrap_forward(forward_power_norm(array_of(x), ord, axis, keepdims))
+    y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
 
     if node is not None:
         set_history(y, node, 0)
         node.y = save_output(y)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_power_norm(y, x, ord, axis, keepdims)
+        jvp__power_norm(y, x, ord, axis, keepdims)
     return y
 
 
-cdef int jvp_power_norm(object dual_y, object dual_x, object ord, object axis, object keepdims) except -1:
+cdef int jvp__power_norm(object dual_y, object dual_x, object ord, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         x = primal_of(dual_x, level)
         y = primal_of(dual_y, level)
-        divisor = ops.unreduce(ops.where(y == 0, 1e309, y), shape_of(x), axis, keepdims)
+        divisor = ops._unreduce(ops.where(y == 0, 1e309, y), shape_of(x), axis, keepdims)
         slope = ops.sign(x) * ops.pow(ops.absolute(x) / divisor, ord - 1)
         y_t = None
         if x_t is not None:
@@ -609,16 +609,16 @@ cdef int jvp_power_norm(object dual_y, object dual_x, object ord, object axis, o
     return 0
 
 
-def power_norm(x, ord, axis=None, keepdims=False):
+def _power_norm(x, ord, axis=None, keepdims=False):
     """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0.
 
-    power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = slope * unreduce(grad, x.shape, axis, keepdims)
-    where divisor = unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
+    _power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    where divisor = _unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
     where slope = sign(x) * pow(absolute(x) / divisor, ord - 1)
     y_t = sum(real(conj(slope) * x_t), axis, keepdims)
     """
-    return op_power_norm(x, ord, axis, keepdims)
+    return op__power_norm(x, ord, axis, keepdims)
 
 
 cdef object forward_prod(object x, object axis, object keepdims):
@@ -662,7 +662,7 @@ cdef int jvp_prod(object dual_y, object dual_x, object axis, object keepdims) ex
         x = primal_of(dual_x, level)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops.product_of_others(x, axis) * x_t, axis, keepdims))
+            y_t = plus(y_t, ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims))
         set_tangent(dual_y, level, y_t)
     return 0
 
@@ -681,53 +681,53 @@ def prod(x, axis=None, keepdims=False, *, out=None):
     """Product; every derivative is exact at zeros too.
 
     prod(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = conj(product_of_others(x, axis)) * unreduce(grad, x.shape, axis, keepdims)
-    y_t = sum(product_of_others(x, axis) * x_t, axis, keepdims)
+    grad_x = conj(_product_of_others(x, axis)) * _unreduce(grad, x.shape, axis, keepdims)
+    y_t = sum(_product_of_others(x, axis) * x_t, axis, keepdims)
     """
     if out is not None:
         return op_prod_out(x, axis, keepdims, out)
     return op_prod(x, axis, keepdims)
 
 
-cdef object forward_product_of_others(object x, object axis):
+cdef object forward__product_of_others(object x, object axis):
     axes = formulas.axes_tuple(axis, ndim_of(x))
     if not axes:
         return forward_ones_like(x, None)
     if not axes[1:]:
-        before = forward_shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
-        after = forward_shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
+        before = forward__shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
+        after = forward__shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
         return forward_multiply(before, after)
-    return forward_multiply(forward_product_of_others(x, axes[:1]), forward_product_of_others(forward_prod(x, axes[:1], True), axes[1:]))
+    return forward_multiply(forward__product_of_others(x, axes[:1]), forward__product_of_others(forward_prod(x, axes[:1], True), axes[1:]))
 
 
-cdef object op_product_of_others(object x, object axis):
+cdef object op__product_of_others(object x, object axis):
     cdef ThreadState* state = thread_state()
-    x = as_operand(x, "product_of_others", "x")
-    axis = as_ints(axis, "product_of_others", "axis")
+    x = as_operand(x, "_product_of_others", "x")
+    axis = as_ints(axis, "_product_of_others", "axis")
 
     if needs_grad(state, x) or state.flags & DUAL:
         axes = formulas.axes_tuple(axis, ndim_of(x))
         if not axes:
             return ops.ones_like(x)
         if not axes[1:]:
-            before = ops.shift(ops.cumprod(x, axes[0]), 1, axes[0], 1)
-            after = ops.shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
+            before = ops._shift(ops.cumprod(x, axes[0]), 1, axes[0], 1)
+            after = ops._shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
             return before * after
-        return ops.product_of_others(x, axes[:1]) * ops.product_of_others(ops.prod(x, axes[:1], True), axes[1:])
-    return wrap_forward(forward_product_of_others(array_of(x), axis))
+        return ops._product_of_others(x, axes[:1]) * ops._product_of_others(ops.prod(x, axes[:1], True), axes[1:])
+    return wrap_forward(forward__product_of_others(array_of(x), axis))
 
 
-def product_of_others(x, axis=None):
+def _product_of_others(x, axis=None):
     """y[i] = product of all elements along `axis` but x[i].
 
-    product_of_others(x, int[]? axis=None) -> y
-    composite: ones_like(x) if not axes else before * after if not axes[1:] else product_of_others(x, axes[:1]) *
-      product_of_others(prod(x, axes[:1], True), axes[1:])
+    _product_of_others(x, int[]? axis=None) -> y
+    composite: ones_like(x) if not axes else before * after if not axes[1:] else _product_of_others(x, axes[:1]) *
+      _product_of_others(prod(x, axes[:1], True), axes[1:])
     where axes = axes_tuple(axis, x.ndim)
-    where before = shift(cumprod(x, axes[0]), 1, axes[0], 1)
-    where after = shift(cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
+    where before = _shift(cumprod(x, axes[0]), 1, axes[0], 1)
+    where after = _shift(cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
     """
-    return op_product_of_others(x, axis)
+    return op__product_of_others(x, axis)
 
 
 cdef object forward_std(object x, object axis, object keepdims, object correction):
@@ -786,7 +786,7 @@ def std(x, axis=None, keepdims=False, *, correction=0):
     """Square root of var; the derivative at 0 is 0.
 
     std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
-    grad_x = residual * unreduce(grad / divisor, x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(grad / divisor, x.shape, axis, keepdims)
     where residual = x - mean(x, axis, True)
     where divisor = reduced_count(x.shape, axis, correction) * where(y == 0, 1e999, y)
     y_t = sum(real(conj(residual) * x_t), axis, keepdims) / divisor
@@ -852,29 +852,29 @@ def sum(x, axis=None, keepdims=False, *, out=None):
 
     sum(x, int[]? axis=None, bool keepdims=False) -> y
     linear in x
-    grad_x = unreduce(grad, x.shape, axis, keepdims)
+    grad_x = _unreduce(grad, x.shape, axis, keepdims)
     """
     if out is not None:
         return op_sum_out(x, axis, keepdims, out)
     return op_sum(x, axis, keepdims)
 
 
-cdef object forward_unreduce(object x, object shape, object axis, object keepdims):
+cdef object forward__unreduce(object x, object shape, object axis, object keepdims):
     try:
         return as_array(kernels.unreduce(x, shape, axis, keepdims))
     except Exception as error:
-        raise explain(error, "unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
+        raise explain(error, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
 
 
-cdef object op_unreduce(object x, object shape, object axis, object keepdims):
+cdef object op__unreduce(object x, object shape, object axis, object keepdims):
     cdef ThreadState* state = thread_state()
     cdef UnreduceBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "unreduce", "x")
-    shape = as_ints(shape, "unreduce", "shape")
-    axis = as_ints(axis, "unreduce", "axis")
-    keepdims = as_scalar(keepdims, "unreduce", "keepdims")
+    x = as_operand(x, "_unreduce", "x")
+    shape = as_ints(shape, "_unreduce", "shape")
+    axis = as_ints(axis, "_unreduce", "axis")
+    keepdims = as_scalar(keepdims, "_unreduce", "keepdims")
 
     if needs_grad(state, x):
         node = UnreduceBackward.__new__(UnreduceBackward)
@@ -883,51 +883,51 @@ cdef object op_unreduce(object x, object shape, object axis, object keepdims):
         node.axis = axis
         node.keepdims = keepdims
 
-    y = wrap_forward(forward_unreduce(array_of(x), shape, axis, keepdims))
+    y = wrap_forward(forward__unreduce(array_of(x), shape, axis, keepdims))
     if is_tensor(x):
         attach_view(y, x)
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_unreduce(y, x, shape, axis, keepdims)
+        jvp__unreduce(y, x, shape, axis, keepdims)
     return y
 
 
-cdef int jvp_unreduce(object dual_y, object dual_x, object shape, object axis, object keepdims) except -1:
+cdef int jvp__unreduce(object dual_y, object dual_x, object shape, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.unreduce(x_t, shape, axis, keepdims))
+        set_tangent(dual_y, level, ops._unreduce(x_t, shape, axis, keepdims))
     return 0
 
 
-def unreduce(x, shape, axis=None, keepdims=False):
+def _unreduce(x, shape, axis=None, keepdims=False):
     """Read-only view of `x` with the reduced axes back at their length in `shape`; the adjoint of sum.
 
-    unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
+    _unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
     linear in x
     grad_x = sum(grad, axis, keepdims)
     """
-    return op_unreduce(x, shape, axis, keepdims)
+    return op__unreduce(x, shape, axis, keepdims)
 
 
-cdef object forward_sum_to(object x, object shape):
+cdef object forward__sum_to(object x, object shape):
     try:
         return as_array(kernels.sum_to(x, shape))
     except Exception as error:
-        raise explain(error, "sum_to", x=x, shape=shape) from None
+        raise explain(error, "_sum_to", x=x, shape=shape) from None
 
 
-cdef object op_sum_to(object x, object shape):
+cdef object op__sum_to(object x, object shape):
     cdef ThreadState* state = thread_state()
     cdef SumToBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "sum_to", "x")
-    shape = as_ints(shape, "sum_to", "shape")
+    x = as_operand(x, "_sum_to", "x")
+    shape = as_ints(shape, "_sum_to", "shape")
 
     if needs_grad(state, x):
         node = SumToBackward.__new__(SumToBackward)
@@ -935,31 +935,31 @@ cdef object op_sum_to(object x, object shape):
         connect(node, state, inputs, 1)
         node.x_shape = shape_of(x)
 
-    y = wrap_forward(forward_sum_to(array_of(x), shape))
+    y = wrap_forward(forward__sum_to(array_of(x), shape))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_sum_to(y, x, shape)
+        jvp__sum_to(y, x, shape)
     return y
 
 
-cdef int jvp_sum_to(object dual_y, object dual_x, object shape) except -1:
+cdef int jvp__sum_to(object dual_y, object dual_x, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.sum_to(x_t, shape))
+        set_tangent(dual_y, level, ops._sum_to(x_t, shape))
     return 0
 
 
-def sum_to(x, shape):
+def _sum_to(x, shape):
     """Sum over the axes along which an array of the given shape would be broadcast to `x`.
 
-    sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)
+    _sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)
     """
-    return op_sum_to(x, shape)
+    return op__sum_to(x, shape)
 
 
 cdef object forward_var(object x, object axis, object keepdims, object correction):
@@ -1016,7 +1016,7 @@ def var(x, axis=None, keepdims=False, *, correction=0):
     """Mean squared distance from the mean, with the count less `correction` as divisor.
 
     var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
-    grad_x = residual * unreduce(grad / half_count, x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)
     where residual = x - mean(x, axis, True)
     where half_count = reduced_count(x.shape, axis, correction) / 2
     y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count
@@ -1025,7 +1025,7 @@ def var(x, axis=None, keepdims=False, *, correction=0):
 
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
-    return forward_euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward_power_norm(x, ord, axis, keepdims)
+    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward__power_norm(x, ord, axis, keepdims)
 
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
@@ -1036,7 +1036,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
 
     if needs_grad(state, x) or state.flags & DUAL:
-        return ops.euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == 1e309 else ops.min(ops.absolute(x), axis, keepdims) if ord == -1e309 else ops.power_norm(x, ord, axis, keepdims)
+        return ops._euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == 1e309 else ops.min(ops.absolute(x), axis, keepdims) if ord == -1e309 else ops._power_norm(x, ord, axis, keepdims)
     return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
 
 
@@ -1056,9 +1056,9 @@ def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     derivative at 0 is 0.
 
     vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y
-    composite: euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(x if ord else sign(x)), axis,
+    composite: _euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(x if ord else sign(x)), axis,
       keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == 1e999 else min(absolute(x),
-      axis, keepdims) if ord == -1e999 else power_norm(x, ord, axis, keepdims)
+      axis, keepdims) if ord == -1e999 else _power_norm(x, ord, axis, keepdims)
     """
     if out is not None:
         return op_vector_norm_out(x, ord, axis, keepdims, out)
@@ -1069,7 +1069,7 @@ register({
     "all": all,
     "any": any,
     "count_nonzero": count_nonzero,
-    "euclidean_norm": euclidean_norm,
+    "_euclidean_norm": _euclidean_norm,
     "logsumexp": logsumexp,
     "max": max,
     "mean": mean,
@@ -1077,13 +1077,13 @@ register({
     "nanmean": nanmean,
     "nansum": nansum,
     "norm": norm,
-    "power_norm": power_norm,
+    "_power_norm": _power_norm,
     "prod": prod,
-    "product_of_others": product_of_others,
+    "_product_of_others": _product_of_others,
     "std": std,
     "sum": sum,
-    "unreduce": unreduce,
-    "sum_to": sum_to,
+    "_unreduce": _unreduce,
+    "_sum_to": _sum_to,
     "var": var,
     "vector_norm": vector_norm,
 })

@@ -2,6 +2,6 @@
 cdef object op_cumprod(object x, object axis, object reverse)
 cdef object op_cumsum(object x, object axis, object reverse)
 cdef object op_diff(object x, object n, object axis)
-cdef object op_linear_recurrence(object a, object b, object axis, object reverse)
-cdef object op_shift(object x, object n, object axis, object fill)
+cdef object op__linear_recurrence(object a, object b, object axis, object reverse)
+cdef object op__shift(object x, object n, object axis, object fill)
 cdef object op_trapezoid(object x, object dx, object axis)

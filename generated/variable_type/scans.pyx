@@ -80,10 +80,10 @@ cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) 
         dim = 0 if axis is None else axis
         step = -1 if reverse else 1
         factors = ops.reshape(x, shape_of(y))
-        before = ops.shift(y, step, dim, 1)
+        before = ops._shift(y, step, dim, 1)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse))
+            y_t = plus(y_t, ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse))
         set_tangent(dual_y, level, y_t)
     return 0
 
@@ -107,9 +107,9 @@ def cumprod(x, axis=None, *, reverse=False, out=None):
     where dim = 0 if axis is None else axis
     where step = -1 if reverse else 1
     where factors = reshape(x, y.shape)
-    where before = shift(y, step, dim, 1)
-    where after = linear_recurrence(conj(shift(factors, -step, dim)), grad, dim, reverse=not reverse)
-    y_t = linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)
+    where before = _shift(y, step, dim, 1)
+    where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)
+    y_t = _linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)
     """
     if out is not None:
         return op_cumprod_out(x, axis, reverse, out)
@@ -215,22 +215,22 @@ def diff(x, n=1, axis=-1):
     return op_diff(x, n, axis)
 
 
-cdef object forward_linear_recurrence(object a, object b, object axis, object reverse):
+cdef object forward__linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
     except Exception as error:
-        raise explain(error, "linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
+        raise explain(error, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
 
 
-cdef object op_linear_recurrence(object a, object b, object axis, object reverse):
+cdef object op__linear_recurrence(object a, object b, object axis, object reverse):
     cdef ThreadState* state = thread_state()
     cdef LinearRecurrenceBackward node = None
     cdef PyObject* inputs[2]
     cdef TensorBase y
-    a = as_operand(a, "linear_recurrence", "a")
-    b = as_operand(b, "linear_recurrence", "b")
-    axis = as_scalar(axis, "linear_recurrence", "axis")
-    reverse = as_scalar(reverse, "linear_recurrence", "reverse")
+    a = as_operand(a, "_linear_recurrence", "a")
+    b = as_operand(b, "_linear_recurrence", "b")
+    axis = as_scalar(axis, "_linear_recurrence", "axis")
+    reverse = as_scalar(reverse, "_linear_recurrence", "reverse")
 
     if needs_grad(state, a) or needs_grad(state, b):
         node = LinearRecurrenceBackward.__new__(LinearRecurrenceBackward)
@@ -240,18 +240,18 @@ cdef object op_linear_recurrence(object a, object b, object axis, object reverse
         node.axis = axis
         node.a = save_input(state, a, &node.a_version)
 
-    y = wrap_forward(forward_linear_recurrence(array_of(a), array_of(b), axis, reverse))
+    y = wrap_forward(forward__linear_recurrence(array_of(a), array_of(b), axis, reverse))
 
     if node is not None:
         set_history(y, node, 0)
         if node.needs(0):
             node.y = save_output(y)
     if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_linear_recurrence(y, a, b, axis, reverse)
+        jvp__linear_recurrence(y, a, b, axis, reverse)
     return y
 
 
-cdef int jvp_linear_recurrence(object dual_y, object dual_a, object dual_b, object axis, object reverse) except -1:
+cdef int jvp__linear_recurrence(object dual_y, object dual_a, object dual_b, object axis, object reverse) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_a, dual_b, )):
         a_t = tangents_of(dual_a, level, False)
@@ -259,48 +259,48 @@ cdef int jvp_linear_recurrence(object dual_y, object dual_a, object dual_b, obje
         a = primal_of(dual_a, level)
         y = primal_of(dual_y, level)
         step = -1 if reverse else 1
-        before = ops.shift(y, step, axis)
+        before = ops._shift(y, step, axis)
         y_t = None
         if a_t is not None:
-            y_t = plus(y_t, ops.linear_recurrence(a, a_t * before, axis, reverse=reverse))
+            y_t = plus(y_t, ops._linear_recurrence(a, a_t * before, axis, reverse=reverse))
         if b_t is not None:
-            y_t = plus(y_t, ops.linear_recurrence(a, b_t, axis, reverse=reverse))
+            y_t = plus(y_t, ops._linear_recurrence(a, b_t, axis, reverse=reverse))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def linear_recurrence(a, b, axis=-1, *, reverse=False):
+def _linear_recurrence(a, b, axis=-1, *, reverse=False):
     """y[i] = a[i] * y[i-1] + b[i] from y[-1] = 0, or with y[i+1] from the end where `reverse`; `a` and `b` of one
     shape.
 
-    linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y
+    _linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y
     grad_a = conj(before) * after
     grad_b = after
     where step = -1 if reverse else 1
-    where before = shift(y, step, axis)
-    where after = linear_recurrence(conj(shift(a, -step, axis)), grad, axis, reverse=not reverse)
-    y_t = linear_recurrence(a, a_t * before, axis, reverse=reverse) + linear_recurrence(a, b_t, axis,
+    where before = _shift(y, step, axis)
+    where after = _linear_recurrence(conj(_shift(a, -step, axis)), grad, axis, reverse=not reverse)
+    y_t = _linear_recurrence(a, a_t * before, axis, reverse=reverse) + _linear_recurrence(a, b_t, axis,
       reverse=reverse)
     """
-    return op_linear_recurrence(a, b, axis, reverse)
+    return op__linear_recurrence(a, b, axis, reverse)
 
 
-cdef object forward_shift(object x, object n, object axis, object fill):
+cdef object forward__shift(object x, object n, object axis, object fill):
     try:
         return as_array(kernels.shift(x, n, axis, fill))
     except Exception as error:
-        raise explain(error, "shift", x=x, n=n, axis=axis, fill=fill) from None
+        raise explain(error, "_shift", x=x, n=n, axis=axis, fill=fill) from None
 
 
-cdef object op_shift(object x, object n, object axis, object fill):
+cdef object op__shift(object x, object n, object axis, object fill):
     cdef ThreadState* state = thread_state()
     cdef ShiftBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "shift", "x")
-    n = as_scalar(n, "shift", "n")
-    axis = as_scalar(axis, "shift", "axis")
-    fill = as_scalar(fill, "shift", "fill")
+    x = as_operand(x, "_shift", "x")
+    n = as_scalar(n, "_shift", "n")
+    axis = as_scalar(axis, "_shift", "axis")
+    fill = as_scalar(fill, "_shift", "fill")
 
     if needs_grad(state, x):
         node = ShiftBackward.__new__(ShiftBackward)
@@ -309,32 +309,32 @@ cdef object op_shift(object x, object n, object axis, object fill):
         node.n = n
         node.axis = axis
 
-    y = wrap_forward(forward_shift(array_of(x), n, axis, fill))
+    y = wrap_forward(forward__shift(array_of(x), n, axis, fill))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_shift(y, x, n, axis, fill)
+        jvp__shift(y, x, n, axis, fill)
     return y
 
 
-cdef int jvp_shift(object dual_y, object dual_x, object n, object axis, object fill) except -1:
+cdef int jvp__shift(object dual_y, object dual_x, object n, object axis, object fill) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.shift(x_t, n, axis))
+            y_t = plus(y_t, ops._shift(x_t, n, axis))
         set_tangent(dual_y, level, y_t)
     return 0
 
 
-def shift(x, n, axis=-1, fill=0):
+def _shift(x, n, axis=-1, fill=0):
     """y[i] = x[i-n] along `axis`, and `fill` where that is outside.
 
-    shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = shift(grad, -n, axis); y_t = shift(x_t, n, axis)
+    _shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis); y_t = _shift(x_t, n, axis)
     """
-    return op_shift(x, n, axis, fill)
+    return op__shift(x, n, axis, fill)
 
 
 cdef object forward_trapezoid(object x, object dx, object axis):
@@ -377,7 +377,7 @@ register({
     "cumprod": cumprod,
     "cumsum": cumsum,
     "diff": diff,
-    "linear_recurrence": linear_recurrence,
-    "shift": shift,
+    "_linear_recurrence": _linear_recurrence,
+    "_shift": _shift,
     "trapezoid": trapezoid,
 })

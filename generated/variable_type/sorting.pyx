@@ -199,7 +199,7 @@ def topk(x, k, axis=-1, *, largest=True):
     """The `k` largest or smallest elements along `axis`, in order, and where they stood.
 
     topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices
-    grad_x = take_along_axis_backward(grad_values, indices, x.shape, axis)
+    grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
     values_t = take_along_axis(x_t, indices, axis)
     """
     return op_topk(x, k, axis, largest)

@@ -215,28 +215,28 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
 
     diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y
     linear in x
-    grad_x = diagonal_backward(grad, x.shape, offset, axis1, axis2)
+    grad_x = _diagonal_backward(grad, x.shape, offset, axis1, axis2)
     """
     return op_diagonal(x, offset, axis1, axis2)
 
 
-cdef object forward_diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
+cdef object forward__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
     except Exception as error:
-        raise explain(error, "diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
+        raise explain(error, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
-cdef object op_diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
+cdef object op__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     cdef ThreadState* state = thread_state()
     cdef DiagonalBackwardBackward node = None
     cdef PyObject* inputs[1]
     cdef TensorBase y
-    x = as_operand(x, "diagonal_backward", "x")
-    shape = as_ints(shape, "diagonal_backward", "shape")
-    offset = as_scalar(offset, "diagonal_backward", "offset")
-    axis1 = as_scalar(axis1, "diagonal_backward", "axis1")
-    axis2 = as_scalar(axis2, "diagonal_backward", "axis2")
+    x = as_operand(x, "_diagonal_backward", "x")
+    shape = as_ints(shape, "_diagonal_backward", "shape")
+    offset = as_scalar(offset, "_diagonal_backward", "offset")
+    axis1 = as_scalar(axis1, "_diagonal_backward", "axis1")
+    axis2 = as_scalar(axis2, "_diagonal_backward", "axis2")
 
     if needs_grad(state, x):
         node = DiagonalBackwardBackward.__new__(DiagonalBackwardBackward)
@@ -246,33 +246,33 @@ cdef object op_diagonal_backward(object x, object shape, object offset, object a
         node.axis1 = axis1
         node.axis2 = axis2
 
-    y = wrap_forward(forward_diagonal_backward(array_of(x), shape, offset, axis1, axis2))
+    y = wrap_forward(forward__diagonal_backward(array_of(x), shape, offset, axis1, axis2))
 
     if node is not None:
         set_history(y, node, 0)
     if state.flags & DUAL and (has_tangent(x)):
-        jvp_diagonal_backward(y, x, shape, offset, axis1, axis2)
+        jvp__diagonal_backward(y, x, shape, offset, axis1, axis2)
     return y
 
 
-cdef int jvp_diagonal_backward(object dual_y, object dual_x, object shape, object offset, object axis1, object axis2) except -1:
+cdef int jvp__diagonal_backward(object dual_y, object dual_x, object shape, object offset, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.diagonal_backward(x_t, shape, offset, axis1, axis2))
+        set_tangent(dual_y, level, ops._diagonal_backward(x_t, shape, offset, axis1, axis2))
     return 0
 
 
-def diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
+def _diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
     """Zeros of the given shape with the last axis of `x` on a diagonal; the adjoint of diagonal.
 
-    diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y
+    _diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y
     linear in x
     grad_x = diagonal(grad, offset, axis1, axis2)
     """
-    return op_diagonal_backward(x, shape, offset, axis1, axis2)
+    return op__diagonal_backward(x, shape, offset, axis1, axis2)
 
 
 cdef object forward_expand_dims(object x, object axis):
@@ -850,7 +850,7 @@ register({
     "diag": diag,
     "diag_embed": diag_embed,
     "diagonal": diagonal,
-    "diagonal_backward": diagonal_backward,
+    "_diagonal_backward": _diagonal_backward,
     "expand_dims": expand_dims,
     "flatten": flatten,
     "flip": flip,

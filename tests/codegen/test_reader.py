@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from conftest import HEADER
+
+from codegen.spec.reader import read_text
 
 
 def test_defaults_apply_where_the_entry_is_silent(small):
@@ -25,11 +30,55 @@ def test_every_form_is_recognised(small):
     assert forms["zeros_like"] == "nondifferentiable"
 
 
-def test_overloads_and_aliases(small):
-    entry = TANH.replace("tanh(x)", "max.axis(x)").replace("  forward", "  alias: [amax, top]\n  forward")
-    op = small.read(entry).ops["max_axis"]
-    assert (op.signature.name, op.name, op.node) == ("max.axis", "max_axis", "MaxAxisBackward")
+def test_names_and_aliases(small):
+    entry = TANH.replace("tanh(x)", "max_pool(x)").replace("  forward", "  alias: [amax, top]\n  forward")
+    op = small.read(entry).ops["max_pool"]
+    assert (op.signature.name, op.name, op.node) == ("max_pool", "max_pool", "MaxPoolBackward")
     assert op.aliases == ("amax", "top")
+
+
+def test_a_private_operator_is_public_in_nothing(small):
+    entry = TANH.replace("tanh(x)", "_tanh(x)")
+    header = "defaults: {variants: [method, out], namespace: nn}\nops:\n"
+    op = read_text(HEADER.replace("ops:\n", header) + entry).ops["_tanh"]
+    assert (op.private, op.node) == (True, "TanhBackward")
+    assert (op.variants, op.namespace) == ((), "")
+
+
+@pytest.mark.parametrize(
+    "words, variants",
+    [
+        ("[]", ("function",)),
+        ("[method]", ("function", "method")),
+        ("[property]", ("property",)),
+        ("[function, property]", ("function", "property")),
+    ],
+)
+def test_every_op_is_a_function_unless_it_is_a_property(small, words, variants):
+    op = small.read(TANH.replace("  forward", f"  variants: {words}\n  forward")).ops["tanh"]
+    assert op.variants == variants
+
+
+@pytest.mark.parametrize(
+    "names, blamed",
+    [
+        (["a", "c", "b", "d"], {"b": "above c, or that one below it"}),
+        (["a", "d", "b", "c"], {"d": "below c"}),
+        (["log1p", "log2p1", "log2", "logit"], {"log2": "above log2p1, or that one below it"}),
+        (["z", "a", "b", "c", "e", "d"], {"z": "below e", "d": "above e, or that one below it"}),
+        (["a", "_b", "c", "_d"], {}),
+        (["a", "_c", "b", "_d"], {"b": "above _c, or that one below it"}),
+        (["d", "c", "b", "a"], {"c": "above d, or that one below it", "b": "above d", "a": "above d"}),
+    ],
+)
+def test_blamed_is_the_entry_that_stands_wrong(small, names, blamed):
+    """The entries whose removal leaves the others in order, and not their neighbours."""
+    entries = "".join(TANH.replace("tanh(x)", f"{name}(x)") for name in names)
+    if not blamed:
+        assert list(small.read(entries).ops)[: len(names)] == names
+        return
+    found = re.findall(r"error: (\w+): op: entries are alphabetical: it belongs (.*)", small.refusal("read", entries))
+    assert dict(found) == blamed
 
 
 def test_an_adjoint_may_stand_below_its_op(small):
@@ -113,7 +162,7 @@ derivatives.yaml:12:7: error: f: doc: missing: one line that says what the op co
   dy/dx: cos(x)
 """,
         """\
-derivatives.yaml:16:7: error: f: op: entries are alphabetical: it belongs above g
+derivatives.yaml:16:7: error: f: op: entries are alphabetical: it belongs above g, or that one below it
 - op: f(x) -> y
       ^""",
     ),
@@ -421,6 +470,39 @@ derivatives.yaml:14:12: error: f: forward: plain text is expected here
 derivatives.yaml:13:9: error: not YAML: mapping values are not allowed here
   doc: F: G.
         ^""",
+    ),
+    "what a private operator cannot have": (
+        """\
+- op: _f(x) -> y
+  doc: F.
+  alias: [g]
+  variants: [method]
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:3: error: _f: alias: a private operator is called by formulas only
+  alias: [g]
+  ^
+derivatives.yaml:15:3: error: _f: variants: a private operator is called by formulas only
+  variants: [method]
+  ^""",
+    ),
+    "one name for two nodes": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+- op: _f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:16:7: error: _f: op: its node is FBackward, which is that of f
+- op: _f(x) -> y
+      ^""",
     ),
     "several at once": (
         """\

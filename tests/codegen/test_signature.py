@@ -25,8 +25,14 @@ def test_types_names_defaults_and_outputs():
     assert parsed.argument("ws").type == Type("Array", is_list=True)
 
 
-def test_an_overload_and_no_arguments():
-    assert signature("max.axis(x) -> y").name == "max.axis"
+def test_what_is_hidden():
+    parsed = signature("_dropout(x) -> y, _mask")
+    assert parsed.name == "_dropout"
+    assert [(o.name, o.hidden, o.differentiable) for o in parsed.outputs] == [("y", False, True), ("_mask", True, False)]
+    assert [o.name for o in parsed.visible] == ["y"]
+
+
+def test_no_arguments():
     assert signature("now() -> int seconds").arguments == ()
 
 
@@ -35,6 +41,90 @@ def test_locations():
 
 
 REFUSED = {
+    "an overload": (
+        """\
+- op: f.axis(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:7: error: f: op: a signature is `name(arguments) -> outputs`
+- op: f.axis(x) -> y
+      ^""",
+    ),
+    "two underscores": (
+        """\
+- op: __f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:7: error: __f: op: a signature is `name(arguments) -> outputs`
+- op: __f(x) -> y
+      ^""",
+    ),
+    "a hidden argument": (
+        """\
+- op: f(x, _n) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:12: error: f: op: '_n': an underscore hides an output, not an argument
+- op: f(x, _n) -> y
+           ^""",
+    ),
+    "a hidden output alone": (
+        """\
+- op: f(x) -> _y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:15: error: f: op: '_y' is hidden: the first output is one that is returned
+- op: f(x) -> _y
+              ^""",
+    ),
+    "a hidden output in between": (
+        """\
+- op: f(x) -> y, _m, z
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:22: error: f: op: 'z' is returned: it stands before the hidden outputs
+- op: f(x) -> y, _m, z
+                     ^""",
+    ),
+    "a hidden list": (
+        """\
+- op: f(x) -> y, Array[] _m
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:26: error: f: op: '_m' is a list, which cannot be hidden
+- op: f(x) -> y, Array[] _m
+                         ^""",
+    ),
+    "a hidden output of two underscores": (
+        """\
+- op: f(x) -> y, __m
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:18: error: f: op: '__m' starts with two underscores
+- op: f(x) -> y, __m
+                 ^""",
+    ),
     "no parentheses": (
         """\
 - op: f -> y
