@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from .spec.model import Location
 
 
+_COMPARED = 60  # characters of a name: comparing takes their number times that of the known names
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown name; empty where nothing known is near."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name[:_COMPARED], list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
@@ -58,14 +61,14 @@ class ErrorList:
     def __init__(self, file: str, source: str):
         self.file = file
         self.errors: list[SpecError] = []
-        self._lines = {file: source.splitlines()}
+        self._lines = {file: source.split("\n")}
 
     def __bool__(self) -> bool:
         return bool(self.errors)
 
     def add_source(self, file: str, source: str) -> None:
         """Lets refusals point into a second file, such as runtime/formulas.py."""
-        self._lines[file] = source.splitlines()
+        self._lines[file] = source.split("\n")
 
     def add(self, message: str, at: Location | ast.AST, op: str = "", key: str = "", *, suggestion: str = "") -> None:
         self._keep(SpecError(message, at, suggestion=suggestion), op, key)

@@ -45,8 +45,9 @@ RUNTIME = [
 
 CODEGEN = [
     ["spec.model", "verify.numeric", "progress", "build"],
-    ["errors", "spec.samples"],
-    ["spec.signature", "spec.formula", "spec.library"],
+    ["errors"],
+    ["spec.documents", "spec.limits", "spec.names"],
+    ["spec.samples", "spec.signature", "spec.formula", "spec.library"],
     ["spec.order", "spec.shapes", "skeleton"],
     ["spec.reader"],
     ["rules.derive", "rules.resolve"],

@@ -16,7 +16,7 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from ..spec.formula import ARRAY, STATIC, Scope, bind_call, calls_in, declared_kind, grad_names, kind_of, lets_in, scope_of
 from ..spec.library import Library, read_library, unused_helpers
 from ..spec.model import Formula, Op, Signature, Spec, Text
-from ..spec.samples import DOMAIN_FUNCTIONS, MAKERS
+from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
 from .derive import derive, tangents_in
 from .resolve import Resolver
@@ -168,6 +168,7 @@ class _OpAnalysis:
                 if not (isinstance(sample.tree, ast.Call) and ast.unparse(sample.tree.func) == "f"):
                     raise SpecError("a sample is a call f(...)", sample.location)
                 self._check_functions(sample, {*MAKERS, "f"}, "samples")
+                self._check_words(sample)
                 try:
                     bind_call(sample.tree, op.signature)
                 except SpecError as error:
@@ -179,6 +180,17 @@ class _OpAnalysis:
                 self.report(f"unknown name '{name}'", "domain", op.domain.location, did_you_mean(name, self.arguments))
         elif op.domain is not None and "domain" in op.places:
             self.report("names no argument of the op", "domain", op.domain.location)
+
+    def _check_words(self, sample: Formula) -> None:
+        """A sample names makers and constants, and turns or takes part of what they make."""
+        for node in ast.walk(sample.tree):
+            if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
+                raise SpecError("a sample calls makers only", node)
+            if isinstance(node, ast.Attribute) and node.attr not in ARRAY_PARTS:
+                near = did_you_mean(node.attr, ARRAY_PARTS)
+                raise SpecError(f".{node.attr} is not for samples", node, suggestion=near)
+        for name in sorted(sample.names.difference(MAKER_CONSTANTS)):
+            raise SpecError(f"unknown name '{name}'", sample.location, suggestion=did_you_mean(name, MAKER_CONSTANTS))
 
     def _check_functions(self, formula: Formula, known: set[str], key: str) -> None:
         for call in calls_in(formula.tree):

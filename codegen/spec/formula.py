@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..errors import SpecError, did_you_mean
+from .limits import parse_expression
 from .model import Argument, Formula, Op, Output, Signature, Text
 
 ARRAY, ARRAYS, STATIC = "array", "arrays", "static"
@@ -42,15 +43,9 @@ _REFUSED = {
 
 def parse_formula(text: Text) -> Formula:
     """Parses and relocates: afterwards the nodes carry lines and columns of the file."""
-    for offset, char in enumerate(text.value):
-        if not char.isascii():
-            raise SpecError(f"the character {char!r} cannot stand in a formula", text.at(offset))
     if not text.value:
         raise SpecError("the formula is empty", text.location)
-    try:
-        tree = ast.parse(text.value, mode="eval").body
-    except SyntaxError as error:
-        raise SpecError("not a Python expression", text.at(max((error.offset or 1) - 1, 0))) from None
+    tree = parse_expression(text)
     for node in ast.walk(tree):
         if isinstance(node, (ast.expr, ast.keyword)):
             _relocate(node, text)

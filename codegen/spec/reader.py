@@ -15,8 +15,10 @@ from pathlib import Path
 import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
+from .documents import check_characters, decode, documents
 from .formula import parse_formula
 from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Text
+from .names import check_name, check_value_name, shortened
 from .order import misplaced
 from .shapes import parse_shape
 from .signature import parse_signature
@@ -38,12 +40,16 @@ Items = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
 
 def read(path: str | os.PathLike[str]) -> Spec:
     path = Path(path)
-    return read_text(path.read_text(encoding="utf-8"), path.name)
+    return read_text(decode(path.read_bytes(), path.name), path.name)
 
 
 def read_text(source: str, file: str = "derivatives.yaml") -> Spec:
     errors = ErrorList(file, source)
-    spec = _Reader(source, file, errors).spec()
+    with errors.catch():
+        check_characters(source, file)
+        spec = _Reader(source, file, errors).spec()
+        if not spec.families and not errors:
+            errors.add("no family of operators stands in this file", Location(file, 1, 1))
     errors.raise_if_any()
     return spec
 
@@ -56,19 +62,13 @@ class _Reader:
         self.operators: dict[str, str] = {}
 
     def spec(self) -> Spec:
-        try:
-            documents = [d for d in yaml.compose_all(self.source, Loader=yaml.SafeLoader) if d is not None]
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            self.errors.add(f"not YAML: {error.problem}", Location(self.file, mark.line + 1, mark.column + 1))
-            return Spec(())
         families = []
-        for number, document in enumerate(documents):
+        for number, document in enumerate(documents(self.source, self.file)):
             with self.errors.catch():
                 if number == 0 and self._is_presets(document):
                     self._read_presets(document)
                 else:
-                    families.append(self._family(document))
+                    families.append(self._family(document, {family.name for family in families}))
         return Spec(tuple(families), self.file, self.source)
 
     # Documents.
@@ -81,13 +81,16 @@ class _Reader:
             with self.errors.catch("", f"presets: {name}"):
                 self.presets[name] = tuple(parse_formula(self._text(call)) for call in self._sequence(calls))
 
-    def _family(self, node: yaml.Node) -> Family:
+    def _family(self, node: yaml.Node, others: set[str]) -> Family:
         items = self._items(node, FAMILY_KEYS, what="a family")
         for key in ("family", "about", "ops"):
             if key not in items:
                 raise SpecError(f"a family needs '{key}:'", self._location(node))
         name = self._text(items["family"][1])
-        about = self._text(items["about"][1]).value
+        check_name(name.value, name.location)
+        if name.value in others:
+            raise SpecError(f"there is a family '{name.value}' already", name.location)
+        about = self._doc(items["about"][1])
         defaults = self._items(items["defaults"][1], DEFAULT_KEYS, key="defaults") if "defaults" in items else {}
         ops = []
         for entry in self._sequence(items["ops"][1]):
@@ -169,9 +172,10 @@ class _Reader:
         """The fields of Op that one key of an entry gives."""
         match key:
             case "doc":
-                return {"doc": self._text(node).value}
+                return {"doc": self._doc(node)}
             case "alias":
                 for text in (aliases := self._words(node)):
+                    check_name(text.value, text.location)
                     self._claim(text.value, text.location, op.name, key)
                 return {"aliases": tuple(text.value for text in aliases)}
             case "nondifferentiable":
@@ -205,10 +209,19 @@ class _Reader:
 
     def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:
         formulas = {}
-        for name, (_, value) in self._items(node, key=key, op=op.name).items():
-            with self.errors.catch(op.name, f"{key}: {name}"):
+        for name, (key_node, value) in self._items(node, key=key, op=op.name).items():
+            with self.errors.catch(op.name, f"{key}: {shortened(name)}"):
+                if key == "let":
+                    self._check_let(name, self._location(key_node), op.signature)
                 formulas[name] = parse_formula(self._text(value))
         return formulas
+
+    def _check_let(self, name: str, at: Location, signature: Signature) -> None:
+        check_value_name(name, at, let=True)
+        taken = {a.name: "an argument" for a in signature.arguments} | {o.name: "an output" for o in signature.outputs}
+        taken |= {f"{a.name}_t": "a tangent" for a in signature.arrays}
+        if name in taken:
+            raise SpecError(f"'{name}' is {taken[name]} already", at)
 
     def _jvp(self, op: Op, node: yaml.Node) -> dict[str, Formula]:
         """`jvp: formula` is short for `jvp: {y: formula}` where there is one output."""
@@ -287,7 +300,7 @@ class _Reader:
         items: Items = {}
         last = -1
         for key_node, value in node.value:
-            name, at = str(key_node.value), self._location(key_node)
+            name, at = self._text(key_node).value, self._location(key_node)
             slot = _slot(name) if PARTIAL in known else name
             if name in items:
                 self.errors.add(f"'{name}' is written twice", at, op, key or name)
@@ -309,6 +322,14 @@ class _Reader:
 
     def _words(self, node: yaml.Node) -> list[Text]:
         return [self._text(n) for n in (node.value if isinstance(node, yaml.SequenceNode) else [node])]
+
+    def _doc(self, node: yaml.Node) -> str:
+        """Text that becomes part of docstrings."""
+        text = self._text(node)
+        for part in ('"""', "\\"):
+            if part in text.value:
+                raise SpecError(f"{part} ends or changes a docstring", text.at(text.value.index(part)))
+        return text.value
 
     def _text(self, node: yaml.Node) -> Text:
         """A scalar with the place of each character; YAML folds a line break and its indentation to one blank."""

@@ -10,11 +10,14 @@ sign, floor, round and maximum are smooth there, and comparisons of a domain hol
 from __future__ import annotations
 
 import ast
+import math
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from .limits import ELEMENTS, OPERATIONS, bounded
 
 MARGIN = 0.05
 _TRIES = 1000
@@ -23,7 +26,7 @@ DOMAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "real": np.real, "imag": np.imag, "floor": np.floor, "round": np.round, "min": np.min, "max": np.max,
     "isfinite": np.isfinite, "mH": lambda x: np.conj(np.swapaxes(x, -2, -1)),
 }  # fmt: skip
-_CONSTANTS = {"slice": slice, "Ellipsis": ..., "inf": np.inf, "nan": np.nan, "np": np}
+_CONSTANTS = {"slice": slice, "Ellipsis": ..., "inf": np.inf, "nan": np.nan}
 
 
 def seed_of(op: str, index: int) -> int:
@@ -35,12 +38,24 @@ def evaluate_sample(source: str, domain: str | None = None, dtype: Any = np.floa
                     parameters: Sequence[str] = ()) -> Sampled:  # fmt: skip
     """The arguments of a sample call; `parameters` names the positional ones, so that the domain finds them."""
     makers = _Makers(np.dtype(dtype), seed)
-    names = {name: getattr(makers, name) for name in _MAKER_NAMES}
+    names: dict[str, Any] = {name: _small(name, getattr(makers, name)) for name in _MAKER_NAMES}
     names |= {"f": lambda *args, **kwargs: (args, kwargs), **_CONSTANTS}
     args, kwargs = eval(compile(source, f"<sample {source}>", "eval"), {"__builtins__": {}}, names)
     if domain is not None:
         _move_into_domain(ast.parse(domain, mode="eval").body, dict(zip(parameters, args)) | kwargs, makers)
     return args, kwargs
+
+
+def _small(name: str, make: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """A maker that refuses to make more numbers than a sample is good for."""
+
+    def maker(*shape: int, **options: int) -> np.ndarray:
+        count = math.prod(shape) * (max(shape[-2:], default=1) if name in _MATRICES else 1)
+        if count > ELEMENTS:
+            raise ValueError(f"{name}{shape} takes {count} numbers, and a sample is small: {ELEMENTS} at most")
+        return make(*shape, **options)
+
+    return maker
 
 
 class _Makers:
@@ -141,7 +156,9 @@ class _Makers:
 
 
 _MAKER_NAMES = ("x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "perm", "ones", "zeros")
+_MATRICES = ("mat", "psd", "tril")  # made by way of square ones
 MAKERS = (*_MAKER_NAMES, "slice")
+ARRAY_PARTS = ("T", "mT", "real", "imag")  # what a sample can take of an array, besides a slice
 MAKER_CONSTANTS = tuple(_CONSTANTS)
 
 
@@ -189,8 +206,8 @@ def satisfied(domain: ast.expr, arguments: dict[str, Any]) -> Any:
                 operands = [value(operand) for operand in [left, *rest]]
                 parts = [_compare(op, a, b) for op, a, b in zip(operators, operands, operands[1:])]
                 return np.logical_and.reduce(np.broadcast_arrays(*parts))
-        names = {**DOMAIN_FUNCTIONS, **arguments}
-        expression = ast.fix_missing_locations(ast.Expression(node))
+        names = {**DOMAIN_FUNCTIONS, **OPERATIONS, **arguments}
+        expression = ast.Expression(bounded(node))
         return eval(compile(expression, "<domain>", "eval"), {"__builtins__": {}}, names)
 
     return value(domain)

@@ -97,7 +97,7 @@ def _pattern(text: Text) -> Pattern:
         if not names or match[1] == "reduce" and len(names) != 1 or "..." in names:
             raise SpecError(f"{match[1]} takes {'one name' if match[1] == 'reduce' else 'names'}", text.location)
         return Pattern(whole=names, function=match[1])
-    if text.value.isidentifier():
+    if text.value.isidentifier() and text.value.isascii():
         return Pattern(whole=(text.value,))
     if not (text.value.startswith("(") and text.value.endswith(")")):
         raise SpecError(f"'{text.value}' is not a shape", text.location)
@@ -109,9 +109,9 @@ def _pattern(text: Text) -> Pattern:
 
 
 def _dim(text: Text) -> Dim:
-    if text.value.isdigit():
+    if re.fullmatch("[0-9]{1,9}", text.value):
         return int(text.value)
-    if text.value == "..." or text.value.isidentifier():
+    if text.value == "..." or text.value.isidentifier() and text.value.isascii():
         return text.value
     raise SpecError(f"'{text.value}' is not a dim", text.location)
 

@@ -15,22 +15,29 @@ Knows nothing of formulas or families.
 
 from __future__ import annotations
 
-import ast
-import keyword
 import re
 
 from ..errors import SpecError, did_you_mean
+from .limits import literal
 from .model import ARRAY, TYPES, Argument, Location, Output, Signature, Text, Type
+from .names import check_name, check_value_name
 
-_HEAD = re.compile(r"\s*(_?[A-Za-z]\w*)\s*\(")
-_TYPED_NAME = re.compile(r"(?:(?P<type>[A-Za-z]\w*)(?P<list>\[(?P<length>\d*)\])?(?P<optional>\?)?\s+)?(?P<name>\w+)$")
-_RESERVED = {"np", "kernels", "grad"}
+_HEAD = re.compile(r"\s*(_?[A-Za-z]\w*)\s*\(", re.ASCII)
+_TYPED_NAME = re.compile(
+    r"(?:(?P<type>[A-Za-z]\w*)(?P<list>\[(?P<length>\d{0,3})\])?(?P<optional>\?)?\s+)?(?P<name>\w+)$", re.ASCII
+)
+_NUMBERS = (int, float, complex)
+_LITERALS: dict[str, type | tuple[type, ...]] = {
+    "Array": _NUMBERS, "Index": (int, tuple, list), "Mask": bool, "Scalar": _NUMBERS, "int": int, "float": (int, float),
+    "bool": bool, "str": str, "DType": str,
+}  # fmt: skip
 
 
 def parse_signature(text: Text) -> Signature:
     head = _HEAD.match(text.value)
     if head is None:
         raise SpecError("a signature is `name(arguments) -> outputs`", text.location)
+    check_name(head[1], text.at(head.start(1)))
     close = _closing(text, head.end() - 1)
     arrow = re.compile(r"\s*->").match(text.value, close + 1)
     if arrow is None:
@@ -112,27 +119,22 @@ def _typed_name(text: Text) -> tuple[Type, str, Location]:
     base, name, location = match["type"] or ARRAY, match["name"], text.at(match.start("name"))
     if base not in TYPES:
         raise SpecError(f"unknown type '{base}'", text.location, suggestion=did_you_mean(base, TYPES))
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise SpecError(f"'{name}' is not a name", location)
-    if name in _RESERVED or name.startswith("grad_") or name.endswith("_t"):
-        raise SpecError(f"'{name}' is reserved for formulas", location)
+    check_value_name(name, location)
     length = int(match["length"]) if match["length"] else None
     return Type(base, match["list"] is not None, length, match["optional"] is not None), name, location
 
 
 def _check_default(text: Text, type_: Type) -> None:
     try:
-        value = ast.literal_eval(text.value)
-    except (ValueError, SyntaxError):
+        value = literal(text)
+    except (ValueError, TypeError):
         raise SpecError(f"the default {text.value} is not a literal", text.location) from None
     if value is None:
         fits = type_.optional
     elif type_.is_list:
         fits = isinstance(value, (tuple, list)) or (isinstance(value, int) and type_.base == "int")
     else:
-        kinds = {"int": int, "float": (int, float), "bool": bool, "str": str, "Scalar": (int, float, complex)}
-        fits = isinstance(value, kinds.get(type_.base, object)) and (type_.base == "bool" or type_.base not in kinds
-                                                                    or not isinstance(value, bool))
+        fits = isinstance(value, _LITERALS[type_.base]) and (type_.base in ("bool", "Mask") or not isinstance(value, bool))
     if not fits:
         hint = f"; write {type_}?" if value is None else ""
         raise SpecError(f"the default {text.value} is not of type {type_}{hint}", text.location)
@@ -140,9 +142,6 @@ def _check_default(text: Text, type_: Type) -> None:
 
 def _check_hidden(arguments: tuple[Argument, ...], outputs: tuple[Output, ...]) -> None:
     """A leading underscore hides an output; not all of them, and the hidden ones stand last."""
-    for item in (*arguments, *outputs):
-        if item.name.startswith("__"):
-            raise SpecError(f"'{item.name}' starts with two underscores", item.location)
     for argument in arguments:
         if argument.name.startswith("_"):
             raise SpecError(f"'{argument.name}': an underscore hides an output, not an argument", argument.location)

@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import ErrorList
 from ..rules.analyze import formulas_of
 from ..spec.formula import grad_names
+from ..spec.limits import memory
 from ..spec.model import Formula, Op, Spec, Text
 from ..spec.samples import evaluate_sample, seed_of
 from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
@@ -59,7 +60,7 @@ def check(spec: Spec, root: Path | str = ".", progress: Progress | None = None,
     errors = ErrorList(spec.file, spec.source)
     deferred = []
     ops = spec.ops
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
         warnings.simplefilter("ignore")
         for done, op in enumerate(ops.values()):
             if progress is not None:
@@ -113,7 +114,9 @@ class _OpCheck:
         try:
             call = make_sample(self.op, index, dtype)
         except Exception as error:
-            self.report(f"{self.op.samples[index].source} in {np.dtype(dtype)}: {_what(error)}", "samples")
+            sample = self.op.samples[index]
+            own = sample if sample.location.line > self.op.location.line else None
+            self.report(f"{sample.source} in {np.dtype(dtype)}: {_what(error)}", "samples", own)
             raise _Stop from None
         self.calls.append(call)
         case = _Case(self, call)

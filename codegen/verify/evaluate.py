@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..spec.formula import calls_in
+from ..spec.limits import OPERATIONS, bounded
 from ..spec.model import Argument, Formula, Op, Spec
 from .coverage import Record, watched
 
@@ -43,7 +44,7 @@ class Evaluator:
         # A call is looked up under a name that no argument can have: an argument may be called like an op.
         self._globals = {f"{name}()": function for name, function in functions.items()}
         self._globals |= self.record.functions
-        self._globals |= {"np": np, "kernels": self.kernels, "__builtins__": {}}
+        self._globals |= {**OPERATIONS, "np": np, "kernels": self.kernels, "__builtins__": {}}
         self._cannot_run = self._find_cannot_run()
 
     def deferred(self, op: Op) -> bool:
@@ -86,7 +87,8 @@ class Evaluator:
             tree = copy.deepcopy(formula.tree)
             for call in calls_in(tree):
                 call.func.id += "()"
-            code = compile(ast.Expression(watched(tree)), formula.location.file, "eval")
+            tree = bounded(watched(tree))
+            code = compile(ast.Expression(tree), formula.location.file, "eval")
             self._code[id(formula)] = (formula, code)  # the formula is kept, so that its id stays its own
         return self._code[id(formula)][1]
 
