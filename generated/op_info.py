@@ -23,6 +23,7 @@ class OpInfo(NamedTuple):
     saved: tuple
     node: str | None
     samples: tuple
+    kinks: tuple  # (call, the derivatives that are stated there)
 
 
 OPS = (
@@ -52,6 +53,10 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+            ('f(0.0)', '0'),
+            ('f(0j)', '0'),
+        ),
     ),
     OpInfo(
         name='acos',
@@ -79,6 +84,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='acosh',
@@ -105,6 +112,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -134,6 +143,10 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+            ('f(0.0)', '0'),
+            ('f(0j)', '0'),
+        ),
     ),
     OpInfo(
         name='asin',
@@ -160,6 +173,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -188,6 +203,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='atan',
@@ -214,6 +231,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -242,6 +261,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='cbrt',
@@ -268,6 +289,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -296,6 +319,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='conj',
@@ -322,6 +347,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -350,6 +377,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='cosh',
@@ -376,6 +405,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -404,6 +435,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='digamma',
@@ -430,6 +463,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -458,6 +493,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='erf',
@@ -484,6 +521,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -512,6 +551,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='erfcx',
@@ -538,6 +579,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -566,6 +609,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='exp',
@@ -592,6 +637,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -620,6 +667,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='expm1',
@@ -646,6 +695,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -674,6 +725,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='imag',
@@ -700,6 +753,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -728,6 +783,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='log',
@@ -754,6 +811,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -782,6 +841,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='log1p',
@@ -808,6 +869,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -836,6 +899,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='logit',
@@ -862,6 +927,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -891,6 +958,9 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), 1.0, 2.0, -2.0)',
         ),
+        kinks=(
+            ('f([nan, inf, -inf, 1.0], 2.0, 3.0, 4.0)', '[0, 0, 0, 1]'),
+        ),
     ),
     OpInfo(
         name='negative',
@@ -918,6 +988,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='polygamma',
@@ -940,6 +1012,8 @@ OPS = (
         samples=(
             'f(1, x(3, 4))',
             'f(2, x(4, 3).T)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -968,6 +1042,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='rad2deg',
@@ -994,6 +1070,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1022,6 +1100,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='reciprocal',
@@ -1048,6 +1128,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1077,6 +1159,8 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='rsqrt',
@@ -1103,6 +1187,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1131,6 +1217,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='sign',
@@ -1157,6 +1245,10 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
+            ('f(0.0)', '0'),
+            ('f(0j)', '0'),
         ),
     ),
     OpInfo(
@@ -1185,6 +1277,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='sinc',
@@ -1212,6 +1306,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_sinc_derivative',
@@ -1235,6 +1331,8 @@ OPS = (
             'f(x(3, 4), 1)',
             'f(x(4, 3).T, 2)',
             'f(zeros(3), 2)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1263,6 +1361,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='sqrt',
@@ -1289,6 +1389,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1317,6 +1419,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='tan',
@@ -1343,6 +1447,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1371,6 +1477,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='trunc',
@@ -1397,6 +1505,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1429,6 +1539,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='addcdiv',
@@ -1452,6 +1564,8 @@ OPS = (
             'f(x(3, 4), x(3, 4), x(3, 4))',
             'f(x(3, 4), x(3, 1), x(), value=2.0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='addcmul',
@@ -1474,6 +1588,8 @@ OPS = (
         samples=(
             'f(x(3, 4), x(3, 4), x(3, 4))',
             'f(x(3, 4), x(3, 1), x(), value=-2.0)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1507,6 +1623,9 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+            ('f(0.0, 0.0)', '0, 0'),
+        ),
     ),
     OpInfo(
         name='clip',
@@ -1533,6 +1652,12 @@ OPS = (
             'f(x(4, 3).T, None, x())',
             'f(x(3, 4), min=x(2, 1, 1))',
             'f(x(0, 3), 0.5)',
+        ),
+        kinks=(
+            ('f(0.5, 0.5, 2.0)', '1, 0, 0'),
+            ('f(2.0, 0.5, 2.0)', '1, 0, 0'),
+            ('f(0.5, 1.0, 1.0)', '0, 1, 0'),
+            ('f(1.5, 1.0, 1.0)', '0, 0, 1'),
         ),
     ),
     OpInfo(
@@ -1565,6 +1690,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='divide',
@@ -1595,6 +1722,8 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1627,6 +1756,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='fmax',
@@ -1657,6 +1788,12 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
+            ('f(1.0, 1.0)', '0.5, 0.5'),
+            ('f(nan, 1.0)', '0, 1'),
+            ('f(1.0, nan)', '1, 0'),
+            ('f(nan, nan)', '1, 0'),
         ),
     ),
     OpInfo(
@@ -1689,6 +1826,12 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+            ('f(1.0, 1.0)', '0.5, 0.5'),
+            ('f(nan, 1.0)', '0, 1'),
+            ('f(1.0, nan)', '1, 0'),
+            ('f(nan, nan)', '1, 0'),
+        ),
     ),
     OpInfo(
         name='fmod',
@@ -1719,6 +1862,8 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1751,6 +1896,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='hypot',
@@ -1782,6 +1929,9 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+            ('f(0.0, 0.0)', '0, 0'),
+        ),
     ),
     OpInfo(
         name='lerp',
@@ -1805,6 +1955,8 @@ OPS = (
             'f(x(3, 4), x(3, 4), 0.3)',
             'f(x(3, 1), x(4), x(2, 1, 1))',
             'f(x(3, 4), x(3, 4), x(3, 4))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1837,6 +1989,12 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+            ('f(inf, inf)', '0.5, 0.5'),
+            ('f(-inf, -inf)', '0.5, 0.5'),
+            ('f(1.0, 1.0)', '0.5, 0.5'),
+            ('f(inf, -inf)', '1, 0'),
+        ),
     ),
     OpInfo(
         name='logaddexp2',
@@ -1867,6 +2025,12 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
+            ('f(inf, inf)', '0.5, 0.5'),
+            ('f(-inf, -inf)', '0.5, 0.5'),
+            ('f(1.0, 1.0)', '0.5, 0.5'),
+            ('f(inf, -inf)', '1, 0'),
         ),
     ),
     OpInfo(
@@ -1899,6 +2063,10 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+            ('f(1.0, 1.0)', '0.5, 0.5'),
+            ('f(nan, 1.0)', '1, 1'),
+        ),
     ),
     OpInfo(
         name='minimum',
@@ -1930,6 +2098,10 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+            ('f(1.0, 1.0)', '0.5, 0.5'),
+            ('f(nan, 1.0)', '1, 1'),
+        ),
     ),
     OpInfo(
         name='multiply',
@@ -1960,6 +2132,8 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -1993,6 +2167,12 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+            ('f(0.0, 0.0)', '0, 0'),
+            ('f(0.0, 1.0)', '1, 0'),
+            ('f(0.0, 2.0)', '0, 0'),
+            ('f(0.0, -1.0)', '-inf, -inf'),
+        ),
     ),
     OpInfo(
         name='remainder',
@@ -2024,6 +2204,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_scaled_pow',
@@ -2048,6 +2230,10 @@ OPS = (
             'f(2.0, x(3, 4), x(4))',
             'f(x(3, 1), x(4, 3).T, 2.0)',
             'f(0.0, x(3, 4), -1.0)',
+        ),
+        kinks=(
+            ('f(2.0, 0.0, 0.0)', '1, 0, 0'),
+            ('f(2.0, 0.0, 1.0)', '0, 2, 0'),
         ),
     ),
     OpInfo(
@@ -2080,6 +2266,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='where',
@@ -2106,6 +2294,8 @@ OPS = (
             'f(mask(3, 1), x(3, 4), 2.0)',
             'f(mask(3, 4), 0.0, x())',
             'f(mask(0, 3), x(1, 3), x(3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2137,6 +2327,11 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
+            ('f(0.0, 0.0)', '0, 0'),
+            ('f(0.0, 2.0)', 'log(2), 0'),
+            ('f(1.0, 0.0)', '-inf, inf'),
         ),
     ),
     OpInfo(
@@ -2171,6 +2366,8 @@ OPS = (
             'f(x(0, 3), x(1, 3))',
             'f([1.0, nan], [1.5, nan], 0.25, 0.25, True)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='bitwise_and',
@@ -2197,6 +2394,8 @@ OPS = (
             'f(x(3, 4), 2)',
             'f(2, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2225,6 +2424,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='bitwise_left_shift',
@@ -2251,6 +2452,8 @@ OPS = (
             'f(x(3, 4), 2)',
             'f(2, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2279,6 +2482,8 @@ OPS = (
             'f(2, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='bitwise_right_shift',
@@ -2306,6 +2511,8 @@ OPS = (
             'f(2, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='bitwise_xor',
@@ -2332,6 +2539,8 @@ OPS = (
             'f(x(3, 4), 2)',
             'f(2, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2364,6 +2573,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='greater',
@@ -2395,6 +2606,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='greater_equal',
@@ -2425,6 +2638,8 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2459,6 +2674,8 @@ OPS = (
             'f(x(0, 3), x(1, 3))',
             'f([1.0, 2.0, nan], [1.5, 4.0, nan], 0.25, 0.25, True)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='isfinite',
@@ -2485,6 +2702,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2513,6 +2732,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='isnan',
@@ -2539,6 +2760,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2571,6 +2794,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='less_equal',
@@ -2601,6 +2826,8 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2633,6 +2860,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='logical_not',
@@ -2659,6 +2888,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2691,6 +2922,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='logical_xor',
@@ -2721,6 +2954,8 @@ OPS = (
             'f(x(3, 4), 2.0)',
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2753,6 +2988,8 @@ OPS = (
             'f(2.0, x(3, 4))',
             'f(x(0, 3), x(1, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='signbit',
@@ -2779,6 +3016,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2810,6 +3049,8 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='any',
@@ -2839,6 +3080,8 @@ OPS = (
             'f(x(3, 1, 2), 1)',
             'f(x(0, 3), 1)',
             'f(x())',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -2870,6 +3113,8 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_euclidean_norm',
@@ -2899,6 +3144,9 @@ OPS = (
             'f(x(3, 1, 2), 1)',
             'f(x(0, 3), 1)',
             'f(x())',
+        ),
+        kinks=(
+            ('f([0.0, 0.0])', '[0, 0]'),
         ),
     ),
     OpInfo(
@@ -2930,6 +3178,10 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+            ('f([-inf, -inf])', '[0, 0]'),
+            ('f([-inf, 0.0])', '[0, 1]'),
+        ),
     ),
     OpInfo(
         name='max',
@@ -2959,6 +3211,10 @@ OPS = (
             'f(x(3, 1, 2), 1)',
             'f(x(0, 3), 1)',
             'f(x())',
+        ),
+        kinks=(
+            ('f([1.0, 3.0, 3.0])', '[0, 0.5, 0.5]'),
+            ('f([1.0, nan])', '[0, 1]'),
         ),
     ),
     OpInfo(
@@ -2990,6 +3246,8 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='min',
@@ -3019,6 +3277,10 @@ OPS = (
             'f(x(3, 1, 2), 1)',
             'f(x(0, 3), 1)',
             'f(x())',
+        ),
+        kinks=(
+            ('f([1.0, 1.0, 3.0])', '[0.5, 0.5, 0]'),
+            ('f([1.0, nan])', '[0, 1]'),
         ),
     ),
     OpInfo(
@@ -3050,6 +3312,9 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+            ('f([1.0, nan, 2.0])', '[0.5, 0, 0.5]'),
+        ),
     ),
     OpInfo(
         name='nansum',
@@ -3080,6 +3345,9 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+            ('f([1.0, nan])', '[1, 0]'),
+        ),
     ),
     OpInfo(
         name='norm',
@@ -3105,6 +3373,8 @@ OPS = (
             'f(x(3, 4), 1, -1)',
             'f(x(2, 3, 4), 2.5, (0, 1), True)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_power_norm',
@@ -3129,6 +3399,9 @@ OPS = (
             'f(x(3, 4), 1.5, 1)',
             'f(x(2, 3, 4), 4, (0, -1), True)',
             'f(x(4, 3).T, 2.5, 0)',
+        ),
+        kinks=(
+            ('f([0.0, 0.0], 3.0)', '[0, 0]'),
         ),
     ),
     OpInfo(
@@ -3160,6 +3433,8 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_product_of_others',
@@ -3185,6 +3460,8 @@ OPS = (
             'f(x(2, 3, 4), (0, -1))',
             'f(x(3, 4), ())',
             'f(x())',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3217,6 +3494,9 @@ OPS = (
             'f(x())',
             'f(x(3, 4), 1, correction=1)',
         ),
+        kinks=(
+            ('f([2.0, 2.0])', '[0, 0]'),
+        ),
     ),
     OpInfo(
         name='sum',
@@ -3247,6 +3527,8 @@ OPS = (
             'f(x(0, 3), 1)',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_unreduce',
@@ -3275,6 +3557,8 @@ OPS = (
             'f(x(3), (3, 0), 1)',
             'f(x(3), (3,), ())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_sum_to',
@@ -3302,6 +3586,8 @@ OPS = (
             'f(x(3, 4), ())',
             'f(x(3, 4), (3, 4))',
             'f(x(0, 3), (1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3335,6 +3621,8 @@ OPS = (
             'f(x())',
             'f(x(3, 4), 1, correction=1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='vector_norm',
@@ -3362,6 +3650,12 @@ OPS = (
             'f(distinct(3, 4), inf, -1)',
             'f(distinct(3, 4), -inf)',
             'f(x(3, 4), 0, 0)',
+        ),
+        kinks=(
+            ('f([0.0, 0.0])', '[0, 0]'),
+            ('f([0.0, 2.0], 1)', '[0, 1]'),
+            ('f([1.0, -1.0], inf)', '[0.5, -0.5]'),
+            ('f([0.0, 0.0], 3)', '[0, 0]'),
         ),
     ),
     OpInfo(
@@ -3393,6 +3687,8 @@ OPS = (
             'f(x(0, 3), 0)',
             'f(x(3, 0), 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='cumsum',
@@ -3423,6 +3719,8 @@ OPS = (
             'f(x(0, 3), 0)',
             'f(x(3, 0), 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='diff',
@@ -3447,6 +3745,8 @@ OPS = (
             'f(x(3, 4), 2, 0)',
             'f(x(2, 3, 4)[::-1], 1, -2)',
             'f(x(3, 1))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3475,6 +3775,8 @@ OPS = (
             'f(x(9, 2), x(9, 2), 0)',
             'f(x(0, 3), x(0, 3), 0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_shift',
@@ -3500,6 +3802,8 @@ OPS = (
             'f(x(4, 3).T, 5)',
             'f(x(0, 3), 1, 0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='trapezoid',
@@ -3524,6 +3828,8 @@ OPS = (
             'f(x(3, 4), 0.5)',
             'f(x(3, 4), 2.0, 0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_checkerboard',
@@ -3546,6 +3852,8 @@ OPS = (
         samples=(
             'f(x(3, 4))',
             'f(x(2, 1, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3573,6 +3881,8 @@ OPS = (
             'f(psd(1))',
             'f(psd(0))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_cofactor',
@@ -3598,6 +3908,8 @@ OPS = (
             'f(x(1, 1))',
             'f(x(0, 0))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_cofactor_hessian',
@@ -3620,6 +3932,8 @@ OPS = (
         samples=(
             'f(x(3, 3), x(3, 3), x(3, 3))',
             'f(x(2, 4, 4), x(4, 4), x(2, 4, 4))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3645,6 +3959,8 @@ OPS = (
             'f(x(3, 3), x(3, 3))',
             'f(x(2, 2, 2), x(2, 2))',
             'f(x(1, 1), x(1, 1))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3672,6 +3988,8 @@ OPS = (
             'f(x(3, 4), x(3, 4), 0)',
             'f(x(3, 4), x(3, 4), eps=2.5)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='cross',
@@ -3695,6 +4013,8 @@ OPS = (
             'f(x(3), x(3))',
             'f(x(2, 3), x(4, 1, 3))',
             'f(x(3, 2), x(3, 2), 0)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3720,6 +4040,8 @@ OPS = (
             'f(x(2, 2, 2))',
             'f(ones(3, 3))',
             'f(x(0, 0))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3747,6 +4069,8 @@ OPS = (
             'f(x(2, 3), x(4, 3, 5))',
             'f(x(2, 3), x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='eigh',
@@ -3773,6 +4097,8 @@ OPS = (
             'f(psd(2, 3))',
             'f(psd(1))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='eigvalsh',
@@ -3795,6 +4121,8 @@ OPS = (
         samples=(
             'f(psd(3))',
             'f(psd(2, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3823,6 +4151,8 @@ OPS = (
             "f('iji->j', [x(3, 2, 3)])",
             "f(',ij->ji', [x(), x(3, 0)])",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_einsum_fold',
@@ -3845,6 +4175,8 @@ OPS = (
         samples=(
             "f(('', 'ij,jk->ik'), x(3, 4), [x(4, 2)])",
             "f(('jjk->jk', 'ij,jk->ik'), x(3, 4), [x(4, 4, 2)])",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3872,6 +4204,8 @@ OPS = (
             "f('i,i->', x(3), x(3))",
             "f('i,j->ji', x(3), x(2))",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_einsum_single',
@@ -3896,6 +4230,8 @@ OPS = (
             "f(x(3, 2, 3), 'iji->j')",
             "f(x(3, 3), 'ii->i')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_einsum_single_backward',
@@ -3919,6 +4255,8 @@ OPS = (
             "f(x(2), 'iji->j', (3, 2, 3))",
             "f(x(4, 3), 'ij->ji', (3, 4))",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_hermitian_part',
@@ -3941,6 +4279,8 @@ OPS = (
         samples=(
             'f(x(3, 3))',
             'f(x(2, 3, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -3966,6 +4306,8 @@ OPS = (
             'f(x(2, 3), x(4, 5, 3))',
             'f(x(2, 3), x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='inv',
@@ -3990,6 +4332,8 @@ OPS = (
             'f(mat(2, 3, 3))',
             'f(mat(0, 0))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='logdet',
@@ -4013,6 +4357,8 @@ OPS = (
             'f(psd(3))',
             'f(psd(2, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_lower_half',
@@ -4035,6 +4381,8 @@ OPS = (
         node=None,
         samples=(
             'f(x(3, 4))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4067,6 +4415,8 @@ OPS = (
             'f(x(4, 3).T, x(4, 2)[::-1])',
             'f(x(3, 0), x(0, 2))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='matrix_power',
@@ -4092,6 +4442,8 @@ OPS = (
             'f(mat(2, 3, 3), -2)',
             'f(mat(3, 3), 0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_minors',
@@ -4115,6 +4467,8 @@ OPS = (
             'f(x(3, 3))',
             'f(x(2, 1, 1))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_minors_backward',
@@ -4136,6 +4490,8 @@ OPS = (
         node='MinorsBackwardBackward',
         samples=(
             'f(x(3, 3, 2, 2))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4161,6 +4517,8 @@ OPS = (
             'f(x(2, 3), x())',
             'f(x(0), x(2))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_phase_turn',
@@ -4184,6 +4542,8 @@ OPS = (
         samples=(
             'f(mat(4, 3), mat(4, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_phase_turn_backward',
@@ -4205,6 +4565,8 @@ OPS = (
         node=None,
         samples=(
             'f(x(1, 3), mat(4, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4230,6 +4592,8 @@ OPS = (
             'f(mat(4, 2))',
             'f(mat(2, 3, 5))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_pivots',
@@ -4252,6 +4616,8 @@ OPS = (
         samples=(
             'f(x(4, 3))',
             'f(x(2, 0, 0))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4278,6 +4644,8 @@ OPS = (
             'f(mat(4, 2))',
             'f(mat(2, 5, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_reciprocal_gaps',
@@ -4300,6 +4668,8 @@ OPS = (
         samples=(
             'f(distinct(4))',
             'f(distinct(2, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4324,6 +4694,8 @@ OPS = (
             'f(mat(3, 3))',
             'f(mat(2, 3, 3))',
             'f(mat(0, 0))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4351,6 +4723,8 @@ OPS = (
             'f(mat(2, 3, 3), x(3, 1))',
             'f(mat(3, 3), x(2, 3, 4))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_solve_columns',
@@ -4374,6 +4748,8 @@ OPS = (
             'f(mat(3, 3), x(3, 4))',
             'f(mat(2, 3, 3), x(3, 1))',
             'f(mat(3, 3), x(2, 3, 4))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4399,6 +4775,8 @@ OPS = (
             'f(mat(3, 3), x(3, 4))',
             'f(tril(3), x(2, 3, 1), lower=True)',
             'f(mat(2, 3, 3), x(3, 2), lower=True, unit_diagonal=True)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4427,6 +4805,8 @@ OPS = (
             'f(x(2, 3, 5))',
             'f(mat(3, 3), full_matrices=True)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='svdvals',
@@ -4449,6 +4829,8 @@ OPS = (
         samples=(
             'f(mat(3, 3))',
             'f(mat(2, 3, 5))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4476,6 +4858,8 @@ OPS = (
             'f(x(2, 3, 4), x(5, 4, 2), ((0, 2), (2, 1)))',
             'f(x(3, 4), x(3, 4), ((1, -2), (-1, 0)))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='trace',
@@ -4498,6 +4882,8 @@ OPS = (
         samples=(
             'f(x(3, 4))',
             'f(x(2, 3, 4), 1, -2, -1)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4524,6 +4910,8 @@ OPS = (
             'f(x(3, 4), True, True)',
             'f(x(3, 4), False)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='tril',
@@ -4548,6 +4936,8 @@ OPS = (
             'f(x(2, 4, 3), -1)',
             'f(x(3, 3), 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='triu',
@@ -4570,6 +4960,8 @@ OPS = (
         samples=(
             'f(x(3, 4))',
             'f(x(2, 4, 3), 1)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4594,6 +4986,8 @@ OPS = (
             'f(x(3), x(3))',
             'f(x(2, 3), x(3, 2))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='vecdot',
@@ -4617,6 +5011,8 @@ OPS = (
             'f(x(3), x(3))',
             'f(x(2, 3), x(4, 1, 3))',
             'f(x(3, 4), x(3, 1), -2)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4644,6 +5040,8 @@ OPS = (
             'f(x(), (2,))',
             'f(x(1, 3), (0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='diag',
@@ -4668,6 +5066,8 @@ OPS = (
             'f(x(3))',
             'f(x(3), -1)',
             'f(x(3, 4), 1)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4695,6 +5095,8 @@ OPS = (
             'f(x(2, 3), 1, 0, 2)',
             'f(x(2, 0))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='diagonal',
@@ -4719,6 +5121,8 @@ OPS = (
             'f(x(4, 3), -1)',
             'f(x(3, 2, 4), 1, -1, 0)',
             'f(x(4, 3).T, 5)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4745,6 +5149,8 @@ OPS = (
             'f(x(3), (3, 4))',
             'f(x(2, 2), (3, 2, 4), 1, -1, 0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='expand_dims',
@@ -4769,6 +5175,8 @@ OPS = (
             'f(x(3, 4), (0, -1))',
             'f(x(), 0)',
             'f(x(0, 2), -1)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4795,6 +5203,8 @@ OPS = (
             'f(x(2, 3, 4), 0, -2)',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='flip',
@@ -4820,6 +5230,8 @@ OPS = (
             'f(x(2, 3, 4), (0, 2))',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='mH',
@@ -4842,6 +5254,8 @@ OPS = (
         samples=(
             'f(x(3, 4))',
             'f(x(2, 3, 4))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4867,6 +5281,8 @@ OPS = (
             'f(x(2, 3, 4)[::-1])',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='moveaxis',
@@ -4889,6 +5305,8 @@ OPS = (
         samples=(
             'f(x(2, 3, 4), 0, -1)',
             'f(x(2, 3, 4), (0, 1), (-1, 0))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4915,6 +5333,8 @@ OPS = (
             'f(x(2, 3, 4), (-1, 0, 1))',
             'f(x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='ravel',
@@ -4938,6 +5358,8 @@ OPS = (
             'f(x(3, 4))',
             'f(x(4, 3).T)',
             'f(x())',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -4966,6 +5388,8 @@ OPS = (
             'f(x(0, 3), (3, 0))',
             'f(x(), (1, 1))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='roll',
@@ -4991,6 +5415,8 @@ OPS = (
             'f(x(3, 4), (1, 2), (0, 1))',
             'f(x(0, 3), 1, 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='rot90',
@@ -5014,6 +5440,8 @@ OPS = (
             'f(x(3, 4))',
             'f(x(2, 3, 4), -1, (2, 0))',
             'f(x(3, 4), 2)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5041,6 +5469,8 @@ OPS = (
             'f(x(1, 3, 1), (0, -1))',
             'f(x(1))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='swapaxes',
@@ -5064,6 +5494,8 @@ OPS = (
             'f(x(2, 3, 4), 0, 2)',
             'f(x(2, 3, 4), -1, 1)',
             'f(x(3, 2), 0, 0)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5089,6 +5521,8 @@ OPS = (
             'f(x(3, 4), 1, ints(3, 5, high=4))',
             'f(x(3, 4), 0, ints(2, 3, high=3))',
             'f(x(2, 3, 4), -2, ints(1, 6, 2, high=3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5123,6 +5557,8 @@ OPS = (
             'f(x(3, 4), (mask(3), 2))',
             'f(x(3, 4), [])',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_getitem_backward',
@@ -5147,6 +5583,8 @@ OPS = (
             'f(x(5, 4), ints(5, high=3), (3, 4))',
             'f(x(5, 3), (ints(5, high=2), slice(None), ints(5, high=4)), (2, 3, 4))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='index_add',
@@ -5170,6 +5608,8 @@ OPS = (
             'f(x(3, 4), 0, ints(5, high=3), x(5, 4))',
             'f(x(3, 4), -1, [3, 0, 3], x(3, 3))',
             'f(x(3), 0, [1, 1], x(1))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5199,6 +5639,8 @@ OPS = (
             'f(x(3, 4), mask(3, 4), x())',
             'f(x(2, 3, 4), (ints(5, high=2), slice(None), ints(5, high=4)), x(3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_index_put_backward',
@@ -5224,6 +5666,8 @@ OPS = (
             'f(x(3, 4), [2, 0, 2], (3, 4))',
             'f(x(3, 4), 0, (1, 4))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='index_select',
@@ -5245,6 +5689,8 @@ OPS = (
         node=None,
         samples=(
             'f(x(3, 4), 1, ints(6, high=4))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5270,6 +5716,8 @@ OPS = (
             'f(x(3, 4), mask(4), x())',
             'f(x(2, 3, 4), mask(3, 1), x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='scatter_add',
@@ -5293,6 +5741,8 @@ OPS = (
         samples=(
             'f(x(3, 4), 1, ints(3, 5, high=4), x(3, 5))',
             'f(x(3, 4), 0, ints(2, 3, high=3), x(3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5319,6 +5769,8 @@ OPS = (
             'f(x(2, 3, 4), [-1, 0, -1], 1)',
             'f(x(3, 4), 2, -1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_take_backward',
@@ -5342,6 +5794,8 @@ OPS = (
         samples=(
             'f(x(2, 5), ints(2, 5, high=12), (3, 4))',
             'f(x(2, 5, 4), ints(2, 5, high=3), (3, 4), 0)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5367,6 +5821,8 @@ OPS = (
             'f(x(3, 4), ints(2, 1, high=3), 0)',
             'f(x(3, 1), ints(2, 4, high=3), 0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_take_along_axis_backward',
@@ -5391,6 +5847,8 @@ OPS = (
             'f(x(3, 6), ints(3, 6, high=4), (3, 4))',
             'f(x(2, 4), ints(2, 4, high=3), (3, 1), 0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='array_split',
@@ -5414,6 +5872,8 @@ OPS = (
         samples=(
             'f(x(5, 3), 2)',
             'f(x(3, 4), 6, -1)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5440,6 +5900,8 @@ OPS = (
             'f([x(2, 3), x(4), x()], None)',
             'f([x(3, 2).T], 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_concat_backward',
@@ -5462,6 +5924,8 @@ OPS = (
         samples=(
             'f(x(3, 3), ((2, 3), (1, 3), (0, 3)))',
             'f(x(11), ((2, 3), (4,), ()), None)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5492,6 +5956,8 @@ OPS = (
             'f(x(0, 2), ((1, 1), (0, 1)))',
             "f(x(3), (1, 2), 'symmetric')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_pad_backward',
@@ -5515,6 +5981,8 @@ OPS = (
         samples=(
             'f(x(5, 6), (3, 4), 1)',
             "f(x(6, 7), (3, 4), (2, 1), 'reflect')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5541,6 +6009,8 @@ OPS = (
             'f(x(3, 4), [2, 0, 1, 3], 1)',
             'f(x(3, 4), 0, 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_repeat_backward',
@@ -5563,6 +6033,8 @@ OPS = (
         samples=(
             'f(x(9, 4), (3, 4), 3, 0)',
             'f(x(3, 6), (3, 4), [2, 0, 1, 3], 1)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5588,6 +6060,8 @@ OPS = (
             'f(x(3, 5), [1, 3], -1)',
             'f(x(3, 5), (0, 2, 9), 1)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='stack',
@@ -5611,6 +6085,8 @@ OPS = (
             'f([x(3, 4), x(3, 4)])',
             'f([x(3, 4), x(4, 3).T], -1)',
             'f([x(), x(), x()])',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5637,6 +6113,8 @@ OPS = (
             'f(x(3), (2, 2, 3))',
             'f(x(3, 4), (0, 2))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='unstack',
@@ -5661,6 +6139,8 @@ OPS = (
             'f(x(3, 4), -1)',
             'f(x(2))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='argmax',
@@ -5684,6 +6164,8 @@ OPS = (
         samples=(
             'f(x(3, 4))',
             'f(x(3, 4), -1, True)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5710,6 +6192,8 @@ OPS = (
             'f(x(3, 4), 0)',
             'f(x(3, 4), 0, True)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='argsort',
@@ -5735,6 +6219,8 @@ OPS = (
             'f(x(3, 4), 0, descending=True)',
             'f(x(3, 4), stable=False)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='searchsorted',
@@ -5757,6 +6243,8 @@ OPS = (
         samples=(
             'f([0.0, 1.0, 2.0], x(3, 4))',
             "f([0.0, 1.0, 1.0], 1.0, 'right')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5784,6 +6272,8 @@ OPS = (
             'f(x(0, 3))',
             'f(distinct(3, 4), stable=False)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='topk',
@@ -5808,6 +6298,8 @@ OPS = (
             'f(distinct(3, 6), 2)',
             'f(distinct(4, 3), 3, 0, largest=False)',
             'f(distinct(3, 4), 0)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -5837,6 +6329,10 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), 2.0)',
         ),
+        kinks=(
+            ('f(0.0)', '1'),
+            ('f(0.0, 2.0)', '1'),
+        ),
     ),
     OpInfo(
         name='elu',
@@ -5864,6 +6360,10 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
             'f(x(3, 4), 2.0)',
+        ),
+        kinks=(
+            ('f(0.0)', '1'),
+            ('f(0.0, 2.0)', '2'),
         ),
     ),
     OpInfo(
@@ -5894,6 +6394,8 @@ OPS = (
             'f(x(0, 3))',
             "f(x(3, 4), 'tanh')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='hardshrink',
@@ -5922,6 +6424,10 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), 1.0)',
         ),
+        kinks=(
+            ('f(0.5)', '0'),
+            ('f(-0.5)', '0'),
+        ),
     ),
     OpInfo(
         name='hardsigmoid',
@@ -5949,6 +6455,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='hardswish',
@@ -5975,6 +6483,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6004,6 +6514,8 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), -1.5, 0.5)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='leaky_relu',
@@ -6032,6 +6544,9 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), 0.2)',
         ),
+        kinks=(
+            ('f(0.0)', '0.01'),
+        ),
     ),
     OpInfo(
         name='log_sigmoid',
@@ -6058,6 +6573,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6086,6 +6603,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='relu',
@@ -6112,6 +6631,9 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
+            ('f(0.0)', '0'),
         ),
     ),
     OpInfo(
@@ -6140,6 +6662,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='selu',
@@ -6167,6 +6691,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='silu',
@@ -6193,6 +6719,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6222,6 +6750,9 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), 2.0, 1.0)',
         ),
+        kinks=(
+            ('f(0.5, 2.0, 1.0)', '1 / (1 + exp(-1))'),
+        ),
     ),
     OpInfo(
         name='softshrink',
@@ -6250,6 +6781,8 @@ OPS = (
             'f(x(0, 3))',
             'f(x(3, 4), 1.0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='softsign',
@@ -6276,6 +6809,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6304,6 +6839,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='log_softmax',
@@ -6329,6 +6866,8 @@ OPS = (
             'f(x(2, 3, 4), (0, 2))',
             'f(x(3, 1))',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6356,6 +6895,8 @@ OPS = (
             'f(x(3, 1))',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='softmin',
@@ -6378,6 +6919,8 @@ OPS = (
         samples=(
             'f(x(3, 4))',
             'f(x(3, 4), 0)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6404,6 +6947,8 @@ OPS = (
             "f(x(3, 4), x(3, 1), 'none')",
             'f(x(4, 3).T, x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='binary_cross_entropy_with_logits',
@@ -6429,6 +6974,8 @@ OPS = (
             "f(x(3, 4), x(3, 1), 'none')",
             'f(x(4, 3).T, x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='cross_entropy',
@@ -6453,6 +7000,8 @@ OPS = (
             "f(x(4, 3).T, [1, 0, 1], 'sum')",
             "f(x(2, 3, 4), ints(2, 4, high=3), 'none')",
             'f(x(3), 2)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6481,6 +7030,8 @@ OPS = (
             'f(x(4, 3).T, x())',
             "f(x(3, 4), x(3, 4), 'sum', 0.5)",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='kl_div',
@@ -6505,6 +7056,8 @@ OPS = (
             "f(x(3, 4), x(3, 4), 'sum')",
             "f(x(3, 4), x(3, 1), 'none')",
             'f(x(4, 3).T, x())',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6531,6 +7084,9 @@ OPS = (
             "f(x(3, 4), x(3, 1), 'none')",
             'f(x(4, 3).T, x())',
         ),
+        kinks=(
+            ('f(1.0, 1.0)', '0, 0'),
+        ),
     ),
     OpInfo(
         name='mse_loss',
@@ -6556,6 +7112,8 @@ OPS = (
             "f(x(3, 4), x(3, 1), 'none')",
             'f(x(4, 3).T, x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='nll_loss',
@@ -6580,6 +7138,8 @@ OPS = (
             "f(x(4, 3).T, [1, 0, 1], 'sum')",
             "f(x(2, 3, 4), ints(2, 4, high=3), 'none')",
             'f(x(3), 2)',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6607,6 +7167,8 @@ OPS = (
             'f(x(4, 3).T, [1, -1, 0, 2], 0)',
             'f(x(3), 2)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_unpick',
@@ -6632,6 +7194,8 @@ OPS = (
             'f(x(2, 4), ints(2, 4, high=3), (2, 3, 4), 1)',
             'f(x(), 2, (3,))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='_reduce_loss',
@@ -6655,6 +7219,8 @@ OPS = (
             'f(x(3, 4))',
             "f(x(3, 4), 'sum')",
             "f(x(3, 4), 'none')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6683,6 +7249,8 @@ OPS = (
             "f(x(3, 4), x(3, 4), 'sum', 0.5)",
             'f(x(3, 4), x(3, 4), beta=0.0)',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='arange',
@@ -6710,6 +7278,8 @@ OPS = (
             'f(3, 0, -1)',
             "f(3, dtype='float32')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='astype',
@@ -6733,6 +7303,8 @@ OPS = (
             "f(x(3, 4), 'float64')",
             "f(x(4, 3).T, 'complex128')",
             "f(x(), 'float64')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6761,6 +7333,8 @@ OPS = (
             'f(x())',
             'f(x(0, 3))',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='empty',
@@ -6784,6 +7358,8 @@ OPS = (
             'f((0, 3))',
             "f((0, 3), dtype='float32')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='empty_like',
@@ -6806,6 +7382,8 @@ OPS = (
         samples=(
             'f(x(0, 3))',
             "f(x(0, 3), dtype='complex128')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6831,6 +7409,8 @@ OPS = (
             'f(3, 4, k=-1)',
             "f(2, dtype='float32')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='full',
@@ -6855,6 +7435,8 @@ OPS = (
             'f((), 1)',
             "f((2, 3), 1, dtype='float32')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='full_like',
@@ -6878,6 +7460,8 @@ OPS = (
             'f(x(3, 4), 2.5)',
             'f(x(4, 3).T, 1)',
             "f(x(3, 4), 1, dtype='complex128')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6904,6 +7488,8 @@ OPS = (
             'f(0, 3, 4, endpoint=False)',
             "f(0, 1, 3, dtype='float32')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='one_hot',
@@ -6928,6 +7514,8 @@ OPS = (
             'f(ints(2, 3, high=3), 3)',
             "f([2, 0, 1], 4, dtype='float32')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='ones',
@@ -6951,6 +7539,8 @@ OPS = (
             'f((3, 4))',
             'f(())',
             "f((3, 4), dtype='float32')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -6980,6 +7570,8 @@ OPS = (
             'f(x(0, 3))',
             "f(x(3, 4), dtype='complex128')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='zeros',
@@ -7003,6 +7595,8 @@ OPS = (
             'f((3, 4))',
             'f((0, 3))',
             "f((3, 4), dtype='float32')",
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -7032,6 +7626,8 @@ OPS = (
             'f(x(0, 3))',
             "f(x(3, 4), dtype='complex128')",
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='copy_',
@@ -7056,6 +7652,8 @@ OPS = (
             'f(x(3, 4), x(3, 1))',
             'f(x(4, 3).T, x())',
         ),
+        kinks=(
+        ),
     ),
     OpInfo(
         name='fill_',
@@ -7078,6 +7676,8 @@ OPS = (
         samples=(
             'f(x(3, 4), 2.5)',
             'f(x(4, 3).T, x())',
+        ),
+        kinks=(
         ),
     ),
     OpInfo(
@@ -7105,6 +7705,8 @@ OPS = (
             'f(x(1))',
             'f(x())',
             'f(x(0, 3))',
+        ),
+        kinks=(
         ),
     ),
 )

@@ -54,6 +54,8 @@ CODEGEN = [
     ["rules.analyze"],
     ["verify.coverage"],
     ["verify.evaluate"],
+    ["verify.case"],
+    ["verify.kinks"],
     ["verify.check"],
     ["write.maths", "write.stubs"],
     ["write.emit"],

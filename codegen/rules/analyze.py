@@ -16,7 +16,7 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from ..spec.formula import ARRAY, STATIC, Scope, bind_call, calls_in, declared_kind, grad_names, kind_of, lets_in, scope_of
 from ..spec.library import Library, read_library, unused_helpers
 from ..spec.model import Formula, Op, Signature, Spec, Text
-from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS
+from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
 from .derive import derive, tangents_in
 from .resolve import Resolver
@@ -164,16 +164,14 @@ class _OpAnalysis:
         if not op.samples:
             self.report("missing: an op without samples is not tested", "samples")
         for sample in op.samples:
-            with self.errors.catch(op.name, "samples"):
-                if not (isinstance(sample.tree, ast.Call) and ast.unparse(sample.tree.func) == "f"):
-                    raise SpecError("a sample is a call f(...)", sample.location)
-                self._check_functions(sample, {*MAKERS, "f"}, "samples")
-                self._check_words(sample)
-                try:
-                    bind_call(sample.tree, op.signature)
-                except SpecError as error:
-                    message = error.message.replace("f ", f"{op.name} ", 1)
-                    raise SpecError(f"{sample.source}: {message}", op.places["samples"]) from None
+            self._check_call(sample, "samples")
+        for kink in op.kinks:
+            self._check_call(kink.call, "kinks")
+            self._check_functions(kink.value, set(STATED), "kinks")
+            for name in sorted(kink.value.names - STATED.keys()):
+                self.report(f"unknown name '{name}'", "kinks", kink.value.location, did_you_mean(name, STATED))
+        if op.kinks and not op.differentiable:
+            self.report("the op has no derivative to state", "kinks")
         if op.domain is not None and self.arguments & op.domain.names:
             self._check_functions(op.domain, set(DOMAIN_FUNCTIONS), "domain")
             for name in sorted(op.domain.names - self.arguments):
@@ -191,6 +189,18 @@ class _OpAnalysis:
                 raise SpecError(f".{node.attr} is not for samples", node, suggestion=near)
         for name in sorted(sample.names.difference(MAKER_CONSTANTS)):
             raise SpecError(f"unknown name '{name}'", sample.location, suggestion=did_you_mean(name, MAKER_CONSTANTS))
+
+    def _check_call(self, call: Formula, key: str) -> None:
+        with self.errors.catch(self.op.name, key):
+            if not (isinstance(call.tree, ast.Call) and ast.unparse(call.tree.func) == "f"):
+                raise SpecError(f"a {key.removesuffix('s')} is a call f(...)", call.location)
+            self._check_functions(call, {*MAKERS, "f"}, key)
+            self._check_words(call)
+            try:
+                bind_call(call.tree, self.op.signature)
+            except SpecError as error:
+                message = error.message.replace("f ", f"{self.op.name} ", 1)
+                raise SpecError(f"{call.source}: {message}", self.op.places[key]) from None
 
     def _check_functions(self, formula: Formula, known: set[str], key: str) -> None:
         for call in calls_in(formula.tree):

@@ -139,6 +139,14 @@ class Formula:
 
 
 @dataclass(frozen=True)
+class Kink:
+    """A call at which differences need not settle, and the derivatives that the entry states there."""
+
+    call: Formula
+    value: Formula  # one for each floating-point array of the call: that of the sum over the outputs
+
+
+@dataclass(frozen=True)
 class Term:
     """One summand of a jvp: it is dropped when the tangent of `tangent_of` is absent."""
 
@@ -201,6 +209,7 @@ class Op:
     vjp: dict[str, Formula] = field(default_factory=dict)
     jvp: dict[str, Formula] = field(default_factory=dict)
     samples: tuple[Formula, ...] = ()
+    kinks: tuple[Kink, ...] = ()
     places: dict[str, Location] = field(default_factory=dict, compare=False)  # key -> where its value stands
     derived: Derived | None = None
 

@@ -17,7 +17,7 @@ import yaml
 from ..errors import ErrorList, SpecError, did_you_mean
 from .documents import check_characters, decode, documents
 from .formula import parse_formula
-from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Text
+from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Kink, Location, Op, Signature, Spec, Text
 from .names import check_name, check_value_name, shortened
 from .order import misplaced
 from .shapes import parse_shape
@@ -28,7 +28,7 @@ DEFAULT_KEYS = ("namespace", "variants", "domain", "dtype", "shape", "nondiffere
 PARTIAL = "dy/dx"
 ENTRY_KEYS = (
     "op", "doc", "alias", "namespace", "operator", "variants", "view", "domain", "dtype", "shape", "forward", "inplace",
-    "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples",
+    "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"alias", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
@@ -205,6 +205,10 @@ class _Reader:
                 return {"jvp": self._jvp(op, node)}
             case "samples":
                 return {"samples": self._samples(node)}
+            case "kinks":
+                items = self._items(node, key=key, op=op.name).values()
+                pairs = [(self._text(call), self._written(value)) for call, value in items]
+                return {"kinks": tuple(Kink(parse_formula(call), parse_formula(value)) for call, value in pairs)}
         return {}
 
     def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:
@@ -349,6 +353,12 @@ class _Reader:
                 index, column = index + 1, column + 1
         places.append((line, column))
         return Text(node.value, self.file, tuple(places))
+
+    def _written(self, node: yaml.Node) -> Text:
+        """The text of one line as it is written, also where YAML takes `[0, 1]` for a list."""
+        start, end = node.start_mark, node.end_mark
+        value = self.source[start.index : end.index].rstrip()
+        return Text(value, self.file, tuple((start.line + 1, start.column + 1 + i) for i in range(len(value) + 1)))
 
     def _location(self, node: yaml.Node) -> Location:
         return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)

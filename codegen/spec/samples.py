@@ -26,6 +26,7 @@ DOMAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "real": np.real, "imag": np.imag, "floor": np.floor, "round": np.round, "min": np.min, "max": np.max,
     "isfinite": np.isfinite, "mH": lambda x: np.conj(np.swapaxes(x, -2, -1)),
 }  # fmt: skip
+STATED = {name: getattr(math, name) for name in ("exp", "log", "sqrt", "pi", "e", "inf", "nan")}  # names at a kink
 _CONSTANTS = {"slice": slice, "Ellipsis": ..., "inf": np.inf, "nan": np.nan}
 
 
@@ -56,6 +57,13 @@ def _small(name: str, make: Callable[..., np.ndarray]) -> Callable[..., np.ndarr
         return make(*shape, **options)
 
     return maker
+
+
+def evaluate_stated(source: str, inputs: int) -> tuple[Any, ...]:
+    """The derivatives that a kink states, one for each of `inputs` arrays."""
+    tree = ast.Expression(bounded(ast.parse(source, mode="eval").body))
+    values = eval(compile(tree, f"<kink {source}>", "eval"), {"__builtins__": {}}, {**OPERATIONS, **STATED})
+    return values if inputs > 1 and isinstance(values, tuple) else (values,)
 
 
 class _Makers:
@@ -112,6 +120,12 @@ class _Makers:
         size = int(np.prod(shape, dtype=int))
         return self.random.permutation(np.arange(size) % 2 == 0).reshape(shape)
 
+    def tied(self, *shape: int) -> np.ndarray:
+        """Small integers, zeros among them: elements are equal to one another, and to some of a second array."""
+        size = int(np.prod(shape, dtype=int))
+        real = np.resize([0, 1, -1, 1, 2], size).astype(float)
+        return self.random.permutation(np.abs(real) if self.dtype.kind == "u" else real).reshape(shape).astype(self.dtype)
+
     def perm(self, n: int) -> np.ndarray:
         return self.random.permutation(n)
 
@@ -155,7 +169,7 @@ class _Makers:
         return np.linalg.qr(self._general(*shape, shape[-1]))[0]
 
 
-_MAKER_NAMES = ("x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "perm", "ones", "zeros")
+_MAKER_NAMES = ("x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "tied", "perm", "ones", "zeros")
 _MATRICES = ("mat", "psd", "tril")  # made by way of square ones
 MAKERS = (*_MAKER_NAMES, "slice")
 ARRAY_PARTS = ("T", "mT", "real", "imag")  # what a sample can take of an array, besides a slice

@@ -7,10 +7,9 @@ before anything is compiled; what needs kernels that are not built is left for l
 from __future__ import annotations
 
 import ast
-import functools
+import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,38 +18,16 @@ import numpy as np
 
 from ..errors import ErrorList
 from ..rules.analyze import formulas_of
-from ..spec.formula import grad_names
 from ..spec.limits import memory
 from ..spec.model import Formula, Op, Spec, Text
-from ..spec.samples import evaluate_sample, seed_of
 from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
 from . import coverage, numeric
-from .evaluate import Evaluator, as_arrays
+from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
+from .evaluate import Evaluator
+from .kinks import check_kinks
 from .numeric import TOLERANCE, Value
 
 Progress = Callable[[int, int, str], None]
-
-
-@dataclass(frozen=True)
-class BoundCall:
-    """One sample of an op, evaluated: every argument by name, defaults included."""
-
-    source: str
-    dtype: np.dtype
-    arguments: dict[str, Any]
-
-    def __str__(self) -> str:
-        return f"{self.source} in {self.dtype}"
-
-
-def make_sample(op: Op, index: int, dtype: Any) -> BoundCall:
-    """Sample number `index` of an op in a dtype, the same in every run."""
-    positional = [a.name for a in op.signature.arguments if not a.keyword_only]
-    domain = op.domain.source if op.domain else None
-    source = op.samples[index].source
-    args, kwargs = evaluate_sample(source, domain, dtype, seed_of(op.name, index), positional)
-    defaults = {a.name: ast.literal_eval(a.default) for a in op.signature.arguments if a.default is not None}
-    return BoundCall(source, np.dtype(dtype), defaults | dict(zip(positional, args)) | kwargs)
 
 
 def check(spec: Spec, root: Path | str = ".", progress: Progress | None = None,
@@ -60,133 +37,87 @@ def check(spec: Spec, root: Path | str = ".", progress: Progress | None = None,
     errors = ErrorList(spec.file, spec.source)
     deferred = []
     ops = spec.ops
-    with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
-        warnings.simplefilter("ignore")
+    with quiet():
         for done, op in enumerate(ops.values()):
             if progress is not None:
                 progress(done, len(ops), op.name)
             if evaluator.deferred(op):
                 deferred.append(op.name)
             else:
-                _OpCheck(op, evaluator, errors).run()
+                check_op(op, evaluator, errors)
     errors.raise_if_any()
     return deferred
 
 
-def dtypes_of(op: Op) -> list[type]:
-    """The dtypes that a check runs an op in."""
-    if op.dtype in ("int", "bool"):
-        return [np.int64 if op.dtype == "int" else np.bool_]
-    return [np.float64, np.complex128] if op.dtype in ("any", "float") and op.differentiable else [np.float64]
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What NumPy warns of is either refused or meant."""
+    with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
+        warnings.simplefilter("ignore")
+        yield
 
 
-class _Stop(Exception):
-    """The sample has been reported; nothing more is to be learnt from it."""
+def check_op(op: Op, evaluator: Evaluator, errors: ErrorList) -> None:
+    """Adds to `errors` what is wrong with one op."""
+    report = Report(op, errors)
+    evaluator.record.clear()
+    calls = []
+    for index in range(len(op.samples)):
+        for dtype in dtypes_of(op):
+            try:
+                call = make_sample(op, index, dtype)
+            except Exception as error:
+                sample = op.samples[index]
+                own = sample if sample.location.line > op.location.line else None
+                report(f"{sample.source} in {np.dtype(dtype)}: {what(error)}", "samples", own)
+                continue
+            calls.append(call)
+            try:
+                _Check(op, evaluator, report, call).run_all()
+            except Stop:
+                pass
+    calls += check_kinks(op, evaluator, report)
+    if not report.keys:
+        _check_coverage(op, evaluator, errors, calls)
 
 
-class _OpCheck:
-    """The checks of one op; each formula is reported once, at the first sample that shows it wrong."""
+def _check_coverage(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
+    """Refuses what no sample has tried."""
+    for argument in op.signature.arguments:
+        if argument.default is not None:
+            default = ast.literal_eval(argument.default)
+            if all(coverage.still(call.arguments[argument.name], default) for call in calls):
+                message = f"no sample gives '{argument.name}' another value than its default"
+                errors.add(message, argument.location, op.name, "samples")
+    for key, formula in formulas_of(op).items():
+        for node, message in coverage.untried(formula.tree, evaluator.record):
+            errors.add(message, node, op.name, key)
+    for name in coverage.string_arguments(op):
+        _check_words(op, name, evaluator, errors, calls)
 
-    def __init__(self, op: Op, evaluator: Evaluator, errors: ErrorList):
-        self.op, self.evaluator, self.errors = op, evaluator, errors
-        self.reported: set[str] = set()
-        self.calls: list[BoundCall] = []
-        self.grads = {output: grad for grad, output in grad_names(op).items()}
 
-    def run(self) -> None:
-        self.evaluator.record.clear()
-        for index in range(len(self.op.samples)):
-            for dtype in dtypes_of(self.op):
-                try:
-                    self._check_sample(index, dtype)
-                except _Stop:
-                    pass
-        if not self.reported:
-            self._check_coverage()
+def _check_words(op: Op, name: str, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
+    """Every word that a string argument is compared with is given by a sample, and any other is refused."""
+    word, given = coverage.Word(), {call.arguments[name] for call in calls}
+    at = op.signature.argument(name).location
+    try:
+        evaluator.forward(op, {**calls[0].arguments, name: word})
+    except Exception:
+        for other in sorted(word.known - given):
+            errors.add(f"no sample gives '{name}' the value '{other}'", at, op.name, "samples")
+    else:
+        errors.add(f"'{name}' may be any word: one that is unknown raises nothing", at, op.name, "op")
 
-    def report(self, message: str, key: str, formula: Formula | None = None) -> None:
-        if key not in self.reported:
-            place = formula.location if formula else self.op.places.get(key, self.op.location)
-            self.errors.add(message, place, self.op.name, key)
-            self.reported.add(key)
 
-    def _check_sample(self, index: int, dtype: type) -> None:
-        try:
-            call = make_sample(self.op, index, dtype)
-        except Exception as error:
-            sample = self.op.samples[index]
-            own = sample if sample.location.line > self.op.location.line else None
-            self.report(f"{sample.source} in {np.dtype(dtype)}: {_what(error)}", "samples", own)
-            raise _Stop from None
-        self.calls.append(call)
-        case = _Case(self, call)
-        case.check_forward()
+class _Check(Case):
+    """The checks of one op at one sample."""
+
+    def run_all(self) -> None:
+        self.check_forward()
         if self.op.form in ("linear", "multilinear"):
-            case.check_linear()
+            self.check_linear()
         if self.op.form not in ("composite", "nondifferentiable"):
-            case.check_derivatives()
-
-    # Coverage.
-
-    def _check_coverage(self) -> None:
-        """Refuses what no sample has tried."""
-        for argument in self.op.signature.arguments:
-            if argument.default is not None:
-                default = ast.literal_eval(argument.default)
-                if all(coverage.still(call.arguments[argument.name], default) for call in self.calls):
-                    message = f"no sample gives '{argument.name}' another value than its default"
-                    self.errors.add(message, argument.location, self.op.name, "samples")
-        for key, formula in formulas_of(self.op).items():
-            for node, text in coverage.untaken([formula.tree], self.evaluator.record):
-                self.errors.add(f"no sample takes the branch `{text}`", node, self.op.name, key)
-        for name in coverage.string_arguments(self.op):
-            self._check_words(name)
-
-    def _check_words(self, name: str) -> None:
-        """Every word that a string argument is compared with is given by a sample, and any other is refused."""
-        word, given = coverage.Word(), {call.arguments[name] for call in self.calls}
-        at = self.op.signature.argument(name).location
-        try:
-            self.evaluator.forward(self.op, {**self.calls[0].arguments, name: word})
-        except Exception:
-            for other in sorted(word.known - given):
-                self.errors.add(f"no sample gives '{name}' the value '{other}'", at, self.op.name, "samples")
-        else:
-            self.errors.add(f"'{name}' may be any word: one that is unknown raises nothing", at, self.op.name, "op")
-
-
-class _Case:
-    """One op at one sample."""
-
-    def __init__(self, owner: _OpCheck, call: BoundCall):
-        self.op, self.evaluator, self.report, self.reported = owner.op, owner.evaluator, owner.report, owner.reported
-        self.grads, self.call = owner.grads, call
-        self.arguments = as_arrays(self.op, call.arguments)
-        self.random = np.random.default_rng(len(call.source))
-        key = "composite" if self.op.composite else "forward" if self.op.forward else "inplace"
-        self.forward_key, self.forward_formula = key, getattr(self.op, key)
-        self.outputs = self.forward(call.arguments)
-        self.inputs = {a.name: self.arguments[a.name] for a in self.op.signature.arrays
-                       if numeric.is_inexact(self.arguments[a.name])}  # fmt: skip
-        self.differentiable = [i for i, o in enumerate(self.op.signature.outputs) if o.differentiable]
-
-    def forward(self, arguments: Mapping[str, Any]) -> list[Value]:
-        return self.run(lambda: self.evaluator.forward(self.op, arguments), self.forward_key, self.forward_formula)
-
-    def evaluate(self, formula: Formula, extra: Mapping[str, Any]) -> Any:
-        outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}
-        return self.evaluator.evaluate(self.op, formula, {**self.arguments, **outputs, **extra})
-
-    def run(self, function: Callable[[], Any], key: str, formula: Formula) -> Any:
-        """Calls what a formula computes; an exception is an error of that formula."""
-        try:
-            return function()
-        except Exception as error:
-            hint = ""
-            if self.call.dtype.kind == "c" and self.op.dtype in ("any", "float") and isinstance(error, TypeError):
-                hint = "; an op that takes no complex arrays has dtype: real"
-            self.report(f"fails at {self.call}: {_what(error)}{hint}", key, formula)
-            raise _Stop from None
+            self.check_derivatives()
 
     # Forward.
 
@@ -197,7 +128,7 @@ class _Case:
                 if not numeric.is_finite(self.outputs[i]):
                     message = f"{self.call} gives {outputs[i].name} that is not finite"
                     self.report(f"{message}: a sample stays where the op is differentiable", "samples")
-                    raise _Stop
+                    raise Stop
         if self.op.shape:
             self._check_shape()
         if self.op.inplace and self.op.forward:
@@ -242,15 +173,10 @@ class _Case:
             sum_ = numeric.combined(1.75, y, -0.5, self.at(to))
             if numeric.worst(zero, numeric.scaled(0.0, y)) is not None:
                 self.report(f"is not {key} in {_listed(names)}: zeros do not give zeros at {self.call}", key)
-                raise _Stop
+                raise Stop
             if numeric.worst(both, sum_) is not None:
                 self.report(f"is not {key} in {_listed(names)} at {self.call}", key)
-                raise _Stop
-
-    def at(self, changed: Mapping[str, Value]) -> list[Value]:
-        """The differentiable outputs with some inputs replaced."""
-        outputs = self.forward({**self.call.arguments, **changed})
-        return [outputs[i] for i in self.differentiable]
+                raise Stop
 
     # Derivatives.
 
@@ -274,7 +200,7 @@ class _Case:
         if numeric.worst(change, closer, 10 * TOLERANCE) is not None:
             message = f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?"
             self.report(message, "samples")
-            raise _Stop
+            raise Stop
         return change
 
     def _check_jvp(self, name: str, direction: Value, why: str = "") -> bool:
@@ -284,9 +210,7 @@ class _Case:
         return all(right)
 
     def _check_tangent(self, name: str, direction: Value, output: int, expected: Value, why: str) -> bool:
-        declared = self.op.signature.outputs[output].name
-        key = f"d{declared}/d{name}" if self.op.form == "partial" else f"jvp: {declared}"
-        formula = self.op.partials.get((declared, name)) or self.op.jvp.get(declared) or self.forward_formula
+        declared, (key, formula) = self.op.signature.outputs[output].name, self.jvp_rule(name, output)
         got = self.run(lambda: self.jvp(name, direction, output), key, formula)
         try:
             got = numeric.expanded(got, expected)
@@ -300,29 +224,14 @@ class _Case:
             self._report_wrong(key, formula, name, wrong, why or numeric.hint(got, expected, others))
         return wrong is None
 
-    def jvp(self, name: str, direction: Value, output: int) -> Value:
-        """The tangent of one output when one input moves."""
-        derived, declared = self.op.derived, self.op.signature.outputs[output].name
-        if derived.joint_linear:
-            still = {n: numeric.scaled(0.0, self.arguments[n]) for n in derived.joint_linear}
-            return self.forward({**self.call.arguments, **still, name: direction})[output]
-        terms = [term for term in derived.jvp.get(declared, ()) if term.tangent_of == name]
-        values = [self.evaluate(term.formula, {f"{name}_t": direction}) for term in terms]
-        if not values:
-            return numeric.scaled(0.0, self.outputs[output])
-        return functools.reduce(lambda total, value: numeric.combined(1.0, total, 1.0, value), values)
-
     def _check_vjp(self, name: str, direction: Value) -> None:
         """<grad, change> = <vjp(grad), direction>."""
-        formula, key = self.op.derived.vjp[name], f"vjp: {name}"
-        if self.op.form == "partial":
-            key = next(f"d{output}/d{i}" for output, i in self.op.partials if i == name)
-            if key in self.reported:
-                return
+        key, formula = self.vjp_rule(name)
+        if key in self.report.keys:
+            return
         change = self.change(name, direction)
         grads = [numeric.random_like(self.outputs[i], self.random) for i in self.differentiable]
-        named = {self.grads[self.op.signature.outputs[i].name]: grad for i, grad in zip(self.differentiable, grads)}
-        got = self.run(lambda: self.evaluate(formula, named), key, formula)
+        got = self.run(lambda: self.vjp(name, grads), key, formula)
         try:
             got = numeric.reduced(got, self.inputs[name])
         except ValueError as error:
@@ -332,8 +241,7 @@ class _Case:
         scale = 1 + sum(numeric.size_of(g) * numeric.size_of(c) for g, c in zip(grads, change))
         found = numeric.inner(got, direction)
         if not abs(found - expected) <= TOLERANCE * scale:
-            vjps = self.op.derived.vjp
-            others = self._others(name, lambda n: self._product(self.evaluate(vjps[n], named), direction))
+            others = self._others(name, lambda n: self._product(self.vjp(n, grads), direction))
             wrong = (np.float64(found), np.float64(expected))
             self._report_wrong(key, formula, name, wrong, numeric.hint(*wrong, others))
 
@@ -356,10 +264,6 @@ class _Case:
             hint = "; real samples are right: is conj missing?"
         where = f" where {name} moves" if key.startswith("jvp") else ""
         self.report(f"is wrong{where}: expected {expected}, got {got} at {self.call}{hint}", key, formula)
-
-
-def _what(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,13 +1,15 @@
 """Coverage: what the samples of an entry have not tried, in the words of the entry.
 
-Owns the record of a run (which side each conditional took) and what has to be tried: every argument away from its default,
-every branch, every word that a string argument knows.  Must not know what a derivative is.
+Owns the record of a run (which side each conditional took, what each condition on arrays came to) and what has to be tried:
+every argument away from its default, every branch, every word that a string argument knows, every condition on arrays both
+ways and every comparison where its sides are equal.  Must not know what a derivative is.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,40 +17,80 @@ import numpy as np
 from ..spec.model import Op
 
 SHOWN = 40  # characters of a branch that a message shows
-Place = tuple[int, int]  # line and column of a node
+Place = tuple[int, int, int, int]  # where a node starts and ends
+_COMPARISONS = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}  # fmt: skip
+_LOGIC = (ast.BitAnd, ast.BitOr)
 
 
 class Record:
     """What formulas did since `clear`; nodes are told apart by where they stand in the file."""
 
     def __init__(self) -> None:
-        self.taken: set[tuple[Place, bool]] = set()
+        self.seen: dict[Place, set[bool]] = {}  # conditionals, and conditions on arrays: what they came to
+        self.level: set[Place] = set()  # comparisons of arrays whose sides were equal somewhere
 
     def clear(self) -> None:
-        self.taken.clear()
+        self.seen.clear()
+        self.level.clear()
 
-    def took(self, line: int, column: int, test: Any) -> bool:
+    def took(self, place: Place, test: Any) -> bool:
         """Notes on which side a conditional goes on."""
         side = bool(test)
-        self.taken.add(((line, column), side))
+        self.seen.setdefault(place, set()).add(side)
         return side
 
+    def came_to(self, place: Place, value: Any) -> Any:
+        """Notes which values an array of booleans holds."""
+        if isinstance(value, (np.ndarray, np.bool_)) and value.dtype == bool:
+            self.seen.setdefault(place, set()).update(np.unique(value).tolist())
+        return value
+
+    def compared(self, place: Place, compare: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+        """Notes whether the sides of a comparison of arrays are equal somewhere."""
+        value = self.came_to(place, compare(left, right))
+        if isinstance(value, (np.ndarray, np.bool_)) and np.any(np.equal(left, right)):
+            self.level.add(place)
+        return value
+
     @property
-    def functions(self) -> dict[str, Callable[..., Any]]:
+    def functions(self) -> dict[str, Any]:
         """What the nodes that `watched` puts into a formula call."""
-        return {"took()": self.took}
+        comparisons = {f"{kind.__name__}()": function for kind, function in _COMPARISONS.items()}
+        return {"took()": self.took, "came_to()": self.came_to, "compared()": self.compared, **comparisons}
 
 
 def watched(tree: ast.expr) -> ast.expr:
-    """The expression with conditionals that tell a Record where they go; changes it in place."""
+    """The expression with conditionals and conditions that tell a Record what they come to; changes it in place."""
     return ast.fix_missing_locations(_Watch().visit(tree))
 
 
 class _Watch(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
         self.generic_visit(node)
-        node.test = ast.Call(ast.Name("took()", ast.Load()), [*map(ast.Constant, _place(node)), node.test], [])
+        node.test = _call("took()", node, node.test)
         return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
+            compare = ast.Name(f"{type(node.ops[0]).__name__}()", ast.Load())
+            return _call("compared()", node, compare, node.left, node.comparators[0])
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("came_to()", node, node) if isinstance(node.op, _LOGIC) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        return _call("came_to()", node, node) if isinstance(node.func, ast.Name) else node
+
+
+def _call(name: str, watched: ast.expr, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), [ast.Constant(_place(watched)), *args], [])
 
 
 class Word(str):
@@ -77,16 +119,20 @@ def still(value: Any, default: Any) -> bool:
     return value is default or type(value) is type(default) and value == default or _same_number(value, default)
 
 
-def untaken(trees: Iterable[ast.expr], record: Record) -> Iterator[tuple[ast.expr, str]]:
-    """The branches that no run took, each with its text."""
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.IfExp):
-                place = _place(node)
-                if (place, True) not in record.taken:
-                    yield node.body, _short(f"{ast.unparse(node.body)} if {ast.unparse(node.test)}")
-                if (place, False) not in record.taken and not isinstance(node.orelse, ast.IfExp):
-                    yield node.orelse, _short(f"else {ast.unparse(node.orelse)}")
+def untried(tree: ast.expr, record: Record) -> Iterator[tuple[ast.expr, str]]:
+    """What of an expression no run tried: a node, and the message that says so."""
+    for node in ast.walk(tree):
+        seen = record.seen.get(_place(node), set()) if isinstance(node, ast.expr) else set()
+        if isinstance(node, ast.IfExp):
+            if True not in seen:
+                yield node.body, f"no sample takes the branch `{_short(f'{_text(node.body)} if {_text(node.test)}')}`"
+            if False not in seen and not isinstance(node.orelse, ast.IfExp):
+                yield node.orelse, f"no sample takes the branch `{_short(f'else {_text(node.orelse)}')}`"
+        elif isinstance(node, ast.Compare) and seen and _place(node) not in record.level:
+            yield node, f"no sample and no kink stands on `{_text(node.left)} == {_text(node.comparators[0])}`"
+        elif seen:  # a condition on arrays, in a branch that was taken
+            for value in sorted({True, False} - seen):
+                yield node, f"no sample and no kink makes `{_short(_text(node))}` {str(value).lower()}"
 
 
 def string_arguments(op: Op) -> list[str]:
@@ -99,7 +145,10 @@ def _same_number(value: Any, default: Any) -> bool:
 
 
 def _place(node: ast.expr) -> Place:
-    return node.lineno, node.col_offset
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+_text = ast.unparse
 
 
 def _short(text: str) -> str:

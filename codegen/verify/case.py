@@ -1,0 +1,152 @@
+"""Cases: one op at one call, its values and the derivatives that its rules give there.
+
+Owns what a sample becomes, how a rule is run at it and where an exception is reported.  Does not judge the numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ErrorList
+from ..spec.formula import grad_names
+from ..spec.model import Formula, Location, Op
+from ..spec.samples import evaluate_sample, seed_of
+from . import numeric
+from .evaluate import Evaluator, as_arrays
+from .numeric import Value
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """One call of an op: every argument by name, defaults included."""
+
+    source: str
+    dtype: np.dtype
+    arguments: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.source} in {self.dtype}"
+
+
+def make_sample(op: Op, index: int, dtype: Any) -> BoundCall:
+    """Sample number `index` of an op in a dtype, the same in every run."""
+    domain = op.domain.source if op.domain else None
+    return make_call(op, op.samples[index].source, dtype, domain, seed_of(op.name, index))
+
+
+def make_call(op: Op, source: str, dtype: Any, domain: str | None = None, seed: int = 0) -> BoundCall:
+    positional = [a.name for a in op.signature.arguments if not a.keyword_only]
+    args, kwargs = evaluate_sample(source, domain, dtype, seed, positional)
+    defaults = {a.name: ast.literal_eval(a.default) for a in op.signature.arguments if a.default is not None}
+    return BoundCall(source, np.dtype(dtype), defaults | dict(zip(positional, args)) | kwargs)
+
+
+def dtypes_of(op: Op) -> list[type]:
+    """The dtypes that a check runs an op in."""
+    if op.dtype in ("int", "bool"):
+        return [np.int64 if op.dtype == "int" else np.bool_]
+    return [np.float64, np.complex128] if op.dtype in ("any", "float") and op.differentiable else [np.float64]
+
+
+class Stop(Exception):
+    """The call has been reported; nothing more is to be learnt from it."""
+
+
+class Report:
+    """The errors of one op; each formula is reported once, at the first call that shows it wrong."""
+
+    def __init__(self, op: Op, errors: ErrorList):
+        self.op, self.errors = op, errors
+        self.keys: set[str] = set()
+
+    def __call__(self, message: str, key: str, at: Formula | Location | ast.AST | None = None) -> None:
+        if key not in self.keys:
+            place = at.location if isinstance(at, Formula) else at or self.op.places.get(key, self.op.location)
+            self.errors.add(message, place, self.op.name, key)
+            self.keys.add(key)
+
+
+class Case:
+    """One op at one call."""
+
+    def __init__(self, op: Op, evaluator: Evaluator, report: Report, call: BoundCall):
+        self.op, self.evaluator, self.report, self.call = op, evaluator, report, call
+        self.arguments = as_arrays(op, call.arguments)
+        self.random = np.random.default_rng(len(call.source))
+        self.forward_key = "composite" if op.composite else "forward" if op.forward else "inplace"
+        self.forward_formula = getattr(op, self.forward_key)
+        self.outputs = self.forward(call.arguments)
+        self.inputs = {a.name: self.arguments[a.name] for a in op.signature.arrays
+                       if numeric.is_inexact(self.arguments[a.name])}  # fmt: skip
+        self.differentiable = [i for i, o in enumerate(op.signature.outputs) if o.differentiable]
+
+    # Values.
+
+    def forward(self, arguments: Mapping[str, Any]) -> list[Value]:
+        return self.run(lambda: self.evaluator.forward(self.op, arguments), self.forward_key, self.forward_formula)
+
+    def at(self, changed: Mapping[str, Value]) -> list[Value]:
+        """The differentiable outputs with some inputs replaced."""
+        outputs = self.forward({**self.call.arguments, **changed})
+        return [outputs[i] for i in self.differentiable]
+
+    def evaluate(self, formula: Formula, extra: Mapping[str, Any]) -> Any:
+        outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}
+        return self.evaluator.evaluate(self.op, formula, {**self.arguments, **outputs, **extra})
+
+    def run(self, function: Callable[[], Any], key: str, formula: Formula) -> Any:
+        """Calls what a formula computes; an exception is an error of that formula."""
+        try:
+            return function()
+        except Exception as error:
+            hint = ""
+            if self.call.dtype.kind == "c" and self.op.dtype in ("any", "float") and isinstance(error, TypeError):
+                hint = "; an op that takes no complex arrays has dtype: real"
+            self.report(f"fails at {self.call}: {what(error)}{hint}", key, formula)
+            raise Stop from None
+
+    # Rules.
+
+    def jvp(self, name: str, direction: Value, output: int) -> Value:
+        """The tangent of one output when one input moves."""
+        derived, declared = self.op.derived, self.op.signature.outputs[output].name
+        if derived.joint_linear:
+            still = {n: numeric.scaled(0.0, self.arguments[n]) for n in derived.joint_linear}
+            return self.forward({**self.call.arguments, **still, name: direction})[output]
+        terms = [term for term in derived.jvp.get(declared, ()) if term.tangent_of == name]
+        values = [self.evaluate(term.formula, {f"{name}_t": direction}) for term in terms]
+        if not values:
+            return numeric.scaled(0.0, self.outputs[output])
+        return functools.reduce(lambda total, value: numeric.combined(1.0, total, 1.0, value), values)
+
+    def vjp(self, name: str, grads: list[Value]) -> Value:
+        """The cotangent of one input, before it is reduced to its shape, given those of the differentiable outputs."""
+        return self.evaluate(self.op.derived.vjp[name], self.cotangents(grads))
+
+    def cotangents(self, grads: list[Value]) -> dict[str, Value]:
+        named = {output: grad for grad, output in grad_names(self.op).items()}
+        return {named[self.op.signature.outputs[i].name]: grad for i, grad in zip(self.differentiable, grads)}
+
+    def jvp_rule(self, name: str, output: int) -> tuple[str, Formula]:
+        """Key and formula of what `jvp` computes."""
+        declared = self.op.signature.outputs[output].name
+        key = f"d{declared}/d{name}" if self.op.form == "partial" else f"jvp: {declared}"
+        return key, self.op.partials.get((declared, name)) or self.op.jvp.get(declared) or self.forward_formula
+
+    def vjp_rule(self, name: str) -> tuple[str, Formula]:
+        """Key and formula of what `vjp` computes."""
+        key = f"vjp: {name}"
+        if self.op.form == "partial":
+            key = next(f"d{output}/d{i}" for output, i in self.op.partials if i == name)
+        return key, self.op.derived.vjp[name]
+
+
+def what(error: Exception) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")

@@ -1,0 +1,155 @@
+"""Kinks: what an entry states where differences do not settle, and the conditions that have to be met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+BIGGER = """\
+- op: bigger(a, b) -> y
+  doc: The larger one.
+  dtype: real
+  forward: np.maximum(a, b)
+  dy/da: {da}
+  dy/db: {db}
+  samples:
+  - f(x(3, 4), x(4))
+  kinks:
+    f(1.0, 1.0): {stated}
+"""
+CONDITIONS = """\
+- op: equal(a, b) -> Mask y
+  doc: a == b.
+  forward: np.equal(a, b)
+  nondifferentiable: true
+  samples: two
+- op: greater(a, b) -> Mask y
+  doc: a > b.
+  forward: np.greater(a, b)
+  nondifferentiable: true
+  samples: two
+- op: isfinite(x) -> Mask y
+  doc: Neither infinite nor NaN.
+  forward: np.isfinite(x)
+  nondifferentiable: true
+  samples: one
+- op: where(Mask mask, a, b) -> y
+  doc: a where mask, b elsewhere.
+  forward: np.where(mask, a, b)
+  linear: [a, b]
+  vjp:
+    a: where(mask, grad, 0.0)
+    b: where(mask, 0.0, grad)
+  samples:
+  - f(mask(3), x(3), x(3))
+"""
+
+
+def entry(da="where(a == b, 0.5, a > b)", db="where(a == b, 0.5, b > a)", stated="0.5, 0.5"):
+    return BIGGER.format(da=da, db=db, stated=stated) + CONDITIONS
+
+
+@pytest.fixture
+def refusal(small):
+    return lambda text: small.refusal("check", text)
+
+
+def test_right(small):
+    assert small.check(entry()) == []
+
+
+def test_the_rule_and_the_kink_differ(refusal):
+    assert refusal(entry(da="where(a == b, 1, a > b)")) == """\
+derivatives.yaml:16:10: error: bigger: dy/da: gives 1, where the entry states 0.5 at the kink f(1.0, 1.0)
+  dy/da: where(a == b, 1, a > b)
+         ^"""
+
+
+def test_what_is_stated_lies_between_the_derivatives_from_either_side(refusal):
+    assert refusal(entry(da="where(a == b, 1.5, a > b)", stated="1.5, 0.5")) == """\
+derivatives.yaml:21:18: error: bigger: kinks: f(1.0, 1.0): 1.5 where a moves is not between the derivatives from either side, 0 and 1
+    f(1.0, 1.0): 1.5, 0.5
+                 ^"""
+
+
+def test_a_jump_has_no_derivatives_to_lie_between(small):
+    assert small.check("""\
+- op: f(x) -> y
+  doc: Sign.
+  dtype: real
+  forward: np.sign(x)
+  dy/dx: 0
+  samples: one
+  kinks:
+    f(0.0): 0
+""") == []  # fmt: skip
+
+
+def test_one_value_for_each_input(refusal):
+    assert refusal(entry(stated="0.5")) == """\
+derivatives.yaml:21:18: error: bigger: kinks: f(1.0, 1.0) wants derivatives in a of shape () and b of shape ()
+    f(1.0, 1.0): 0.5
+                 ^"""
+
+
+def test_a_comparison_that_no_call_stands_on(refusal):
+    text = entry().replace("f(1.0, 1.0): 0.5, 0.5", "f(2.0, 1.0): 1, 0")
+    assert refusal(text) == """\
+derivatives.yaml:16:16: error: bigger: dy/da: no sample and no kink stands on `a == b`
+  dy/da: where(a == b, 0.5, a > b)
+               ^
+derivatives.yaml:16:29: error: bigger: dy/da: no sample and no kink stands on `a == b`
+  dy/da: where(a == b, 0.5, a > b)
+                            ^
+derivatives.yaml:17:16: error: bigger: dy/db: no sample and no kink stands on `a == b`
+  dy/db: where(a == b, 0.5, b > a)
+               ^
+derivatives.yaml:17:29: error: bigger: dy/db: no sample and no kink stands on `b == a`
+  dy/db: where(a == b, 0.5, b > a)
+                            ^"""
+
+
+def test_a_condition_that_holds_everywhere(refusal):
+    message = refusal("""\
+- op: arm(x) -> y
+  doc: F.
+  dtype: real
+  forward: np.sqrt(x)
+  dy/dx: where(isfinite(y), 0.5 / y, 0)
+  samples:
+  - f(pos(3))
+""" + CONDITIONS)  # fmt: skip
+    assert message == """\
+derivatives.yaml:16:16: error: arm: dy/dx: no sample and no kink makes `isfinite(y)` false
+  dy/dx: where(isfinite(y), 0.5 / y, 0)
+               ^"""
+
+
+ANALYSED = {
+    "not a call": ("f(x(3)) + 1: 0", "a kink is a call f(...)"),
+    "unknown maker": ("f(y(3)): 0", "unknown function 'y'"),
+    "does not bind": ("f(1.0, 2.0): 0", "f(1.0, 2.0): f takes 1 positional argument, 2 given"),
+    "unknown name": ("f(0.0): pie", "unknown name 'pie'; did you mean 'pi'?"),
+    "unknown function": ("f(0.0): sqr(2)", "unknown function 'sqr'; did you mean 'sqrt'?"),
+}
+
+
+@pytest.mark.parametrize("name", ANALYSED)
+def test_refused_by_analysis(small, name):
+    kink, message = ANALYSED[name]
+    text = f"- op: f(x) -> y\n  doc: F.\n  forward: np.sin(x)\n  dy/dx: cos(x)\n  samples: one\n  kinks:\n    {kink}\n"
+    assert f"error: f: kinks: {message}\n" in small.refusal("analyze", text)
+
+
+def test_nothing_to_state(small):
+    text = "- op: f(x) -> y\n  doc: F.\n  forward: np.sin(x)\n  nondifferentiable: true\n  samples: one\n  kinks:\n    f(0.0): 1\n"
+    assert "error: f: kinks: the op has no derivative to state\n" in small.refusal("analyze", text)
+
+
+def test_ties():
+    from codegen.spec.samples import evaluate_sample
+
+    for dtype in (np.float64, np.complex128, np.int64):
+        (a, b), _ = evaluate_sample("f(tied(3, 4), tied(3, 4))", dtype=dtype)
+        assert a.dtype == dtype and (a == 0).any() and (a == b).any() and (a != b).any()
+        assert len(np.unique(a)) < a.size

@@ -1,0 +1,56 @@
+"""Both modes at the kinks of every entry: ties, zeros, infinities and NaN give what the entry states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import forward_ad, grad
+from gradspec.codegen.spec.samples import evaluate_sample, evaluate_stated
+from gradspec.dispatch import ops
+from gradspec.generated.op_info import OPS
+
+from .calls import array, flat
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of the infinities that are meant
+KINKS = [pytest.param(op, *kink, id=f"{op.name}-{kink[0]}") for op in OPS for kink in op.kinks]
+
+
+def bind(op: Any, call: str) -> dict[str, Any]:
+    positional = [name for name, _, _, keyword_only in op.arguments if not keyword_only]
+    args, kwargs = evaluate_sample(call, None, np.float64, 0)
+    return dict(zip(positional, args)) | kwargs
+
+
+def arrays_of(op: Any, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+    found = {name: np.asarray(arguments[name]) for name in op.inputs if arguments.get(name) is not None}
+    return {name: value for name, value in found.items() if value.dtype.kind in "fc"}
+
+
+@pytest.mark.parametrize(("op", "call", "stated"), KINKS)
+def test_reverse_mode(op, call, stated):
+    arguments = bind(op, call)
+    leaves = {name: gs.tensor(value, requires_grad=True) for name, value in arrays_of(op, arguments).items()}
+    outputs = [y for y in flat(getattr(ops, op.name)(**arguments | leaves)) if y.requires_grad]
+    found = grad(outputs, list(leaves.values()), [gs.ones_like(y.detach()) for y in outputs])
+    for got, wanted in zip(found, evaluate_stated(stated, len(leaves)), strict=True):
+        np.testing.assert_allclose(array(got), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("op", "call", "stated"), KINKS)
+def test_forward_mode(op, call, stated):
+    arguments = bind(op, call)
+    arrays = arrays_of(op, arguments)
+    for (name, value), wanted in zip(arrays.items(), evaluate_stated(stated, len(arrays)), strict=True):
+        for place in np.ndindex(value.shape):
+            direction = np.zeros_like(value)
+            direction[place] = 1
+            with forward_ad.dual_level():
+                dual = forward_ad.make_dual(gs.tensor(value), gs.tensor(direction))
+                outputs = flat(getattr(ops, op.name)(**arguments | {name: dual}))
+                tangents = [forward_ad.unpack_dual(y).tangent for y in outputs]
+            total = sum(array(t).real.sum() for t in tangents if t is not None)
+            np.testing.assert_allclose(total, np.real(np.asarray(wanted)[place]), rtol=1e-9)
