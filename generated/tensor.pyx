@@ -1530,9 +1530,9 @@ cdef class Tensor(TensorBase):
         """Sum of conj(a) * b along `axis`, counted from the end."""
         return op_vecdot(self, b, axis)
 
-    def broadcast_to(self, *shape, **keyword):
+    def broadcast_to(self, *shape, **keyword_):
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
-        return op_broadcast_to(self, star(shape, keyword, "broadcast_to", "shape", False))
+        return op_broadcast_to(self, star(shape, keyword_, "broadcast_to", "shape", False))
 
     def diag(self, k=0):
         """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
@@ -1558,9 +1558,9 @@ cdef class Tensor(TensorBase):
         """The axes from `start_axis` to `end_axis` merged into one."""
         return op_flatten(self, start_axis, end_axis)
 
-    def flip(self, *axis, **keyword):
+    def flip(self, *axis, **keyword_):
         """Order reversed along `axis`, or along every axis when it is None."""
-        return op_flip(self, star(axis, keyword, "flip", "axis", True))
+        return op_flip(self, star(axis, keyword_, "flip", "axis", True))
 
     def mH(self):
         """Conjugate transpose of the last two axes; a view of a real array."""
@@ -1583,25 +1583,25 @@ cdef class Tensor(TensorBase):
         """Axes `source` moved to `destination`; the others keep their order."""
         return op_moveaxis(self, source, destination)
 
-    def permute_dims(self, *axes, **keyword):
+    def permute_dims(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, star(axes, keyword, "permute_dims", "axes", True))
+        return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
 
-    def permute(self, *axes, **keyword):
+    def permute(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, star(axes, keyword, "permute_dims", "axes", True))
+        return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
 
-    def transpose(self, *axes, **keyword):
+    def transpose(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, star(axes, keyword, "permute_dims", "axes", True))
+        return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
 
     def ravel(self):
         """One axis that holds every element in C order."""
         return op_ravel(self)
 
-    def reshape(self, *shape, **keyword):
+    def reshape(self, *shape, **keyword_):
         """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
-        return op_reshape(self, star(shape, keyword, "reshape", "shape", False))
+        return op_reshape(self, star(shape, keyword_, "reshape", "shape", False))
 
     def roll(self, shift, axis=None):
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
@@ -1611,9 +1611,9 @@ cdef class Tensor(TensorBase):
         """Rotation by `k` quarter turns from the first of `axes` towards the second."""
         return op_rot90(self, k, axes)
 
-    def squeeze(self, *axis, **keyword):
+    def squeeze(self, *axis, **keyword_):
         """Without the given axes of length 1, or without all of them when `axis` is None."""
-        return op_squeeze(self, star(axis, keyword, "squeeze", "axis", True))
+        return op_squeeze(self, star(axis, keyword_, "squeeze", "axis", True))
 
     def swapaxes(self, axis1, axis2):
         """Two axes exchanged."""
@@ -1689,9 +1689,9 @@ cdef class Tensor(TensorBase):
         """Views of equal length along `axis`, or of the parts between given indices."""
         return op_split(self, sections, axis)
 
-    def tile(self, *reps, **keyword):
+    def tile(self, *reps, **keyword_):
         """Copies of the whole of `x` laid along its axes."""
-        return op_tile(self, star(reps, keyword, "tile", "reps", False))
+        return op_tile(self, star(reps, keyword_, "tile", "reps", False))
 
     def unstack(self, axis=0):
         """Views of the slices of `x` along `axis`."""

@@ -8,7 +8,7 @@ class GradcheckError(RuntimeError):
     """A gradient does not match its numerical reference."""
 
 
-def explain(error, op, **arguments):
+def explain(error, op, /, **arguments):
     """An error of the type of `error`, or the nearest above it, that also names the operator and shows its arguments.
 
     Parameters

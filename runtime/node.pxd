@@ -50,7 +50,6 @@ cdef class Node:
     cdef object apply(self, object grad)
     cdef object apply_recorded(self, object grad)
     cdef void release_variables(self)
-    cdef object saved_value(self, str name, bint raw)
     cdef bint takes_undefined(self)
 
     cdef inline bint needs(self, int i) noexcept:
@@ -80,5 +79,9 @@ cdef class Node:
 # How an edge that ends at a leaf finds its AccumulateGrad; set by the module of that class, which knows tensors.
 ctypedef Node (*LeafNode)(object)
 cdef LeafNode accumulator_of
+
+# How `node._saved_x` and `node._raw_saved_x` read the field `saved_x`; set by the module of SavedVariable.
+ctypedef object (*SavedReader)(Node, str, bint)
+cdef SavedReader read_saved
 
 cdef tuple metadata_shape(InputMetadata* metadata)

@@ -28,6 +28,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
 
 
 cdef LeafNode accumulator_of = NULL
+cdef SavedReader read_saved = NULL
 
 
 cdef tuple metadata_shape(InputMetadata* metadata):
@@ -46,10 +47,11 @@ cdef class NodeHooks:
 cdef class Node:
     """One operation of the graph that `backward` walks.
 
-    Users meet nodes as `tensor.grad_fn` and through `next_functions`.
+    Users meet nodes as `tensor.grad_fn` and through `next_functions`.  What a generated subclass saves under the name `x`
+    is its field `saved_x`, beside `version_x` where it is a tensor: the prefixes keep clear of the fields of this class.
     """
 
-    saved_names = ()
+    saves = ()  # the names
 
     cdef void* allocate(self, Py_ssize_t size) except NULL:
         """Zeroed memory that lives as long as the node."""
@@ -69,10 +71,6 @@ cdef class Node:
 
     cdef void release_variables(self):
         """Drop what was saved."""
-
-    cdef object saved_value(self, str name, bint raw):
-        """What was saved under `name`, as users see it."""
-        raise AttributeError(f"{self.name()} saves no {name!r}; it saves {', '.join(self.saved_names) or 'nothing'}")
 
     cdef bint takes_undefined(self):
         """Whether apply wants to be called when no gradient arrived at all."""
@@ -136,14 +134,15 @@ cdef class Node:
 
     def __getattr__(self, name):
         if name.startswith("_saved_"):
-            return self.saved_value(name[7:], False)
+            return read_saved(self, name[7:], False)
         if name.startswith("_raw_saved_"):
-            return self.saved_value(name[11:], True)
+            return read_saved(self, name[11:], True)
         raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
 
     def __dir__(self):
-        return sorted(object.__dir__(self) + [prefix + name for name in self.saved_names
-                                              for prefix in ("_saved_", "_raw_saved_")])
+        fields = {prefix + name for name in self.saves for prefix in ("saved_", "version_")}
+        shown = {prefix + name for name in self.saves for prefix in ("_saved_", "_raw_saved_")}
+        return sorted(set(object.__dir__(self)) - fields | shown)
 
     @property
     def next_functions(self):

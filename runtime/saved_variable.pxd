@@ -33,7 +33,6 @@ cdef SavedVariable save_output(TensorBase value)
 cdef object saved_array(Node node, object saved, uint32_t version, str name)
 cdef object saved_tensor(Node node, object saved, uint32_t version, str name)
 cdef object as_variable(Node node, object saved, uint32_t version)
-cdef object as_attribute(object value)
 
 cdef tuple save_inputs(ThreadState* state, tuple values)
 

@@ -12,6 +12,7 @@ from numpy cimport ndarray
 import threading
 import weakref
 
+from . cimport node as node_module
 from .accumulate_grad cimport grad_accumulator
 from .grad_mode cimport DUAL, SAVED_HOOKS, ThreadState, thread_state
 from .node cimport Node
@@ -229,9 +230,23 @@ cdef object as_variable(Node node, object saved, uint32_t version):
     return variable
 
 
-cdef object as_attribute(object value):
-    """`_saved_x` as users see it: lists as tuples."""
+cdef object read_saved(Node node, str name, bint raw):
+    """`node._saved_x`, or `node._raw_saved_x`, on which hooks can be registered; a list of tensors is a tuple."""
+    if name not in node.saves:
+        raise AttributeError(f"{node.name()} saves no {name!r}; it saves {', '.join(node.saves) or 'nothing'}")
+    field = f"saved_{name}"
+    saved, version = getattr(node, field), getattr(node, f"version_{name}", None)
+    if version is None:  # no tensor: an axis, a shape
+        return saved
+    if raw:
+        saved = as_variable(node, saved, version)
+        setattr(node, field, saved)
+        return saved
+    value = saved_tensor(node, saved, version, name)
     return tuple(value) if type(value) is list else value
+
+
+node_module.read_saved = read_saved
 
 
 class saved_tensors_hooks:

@@ -9,7 +9,7 @@ from .tensor cimport TensorBase
 cdef int attach_view(TensorBase view, object operand) except -1
 cdef TensorBase writable(object target, str op)
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1
-cdef TensorBase before(TensorBase target, bint copy)
+cdef TensorBase value_before(TensorBase target, bint copy)
 cdef TensorBase overwrite(TensorBase target, TensorBase value, str op)
 cdef int copy_into(ndarray target, ndarray value, str op) except -1
 cdef TensorBase finish_inplace(TensorBase target, Node node)

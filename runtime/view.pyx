@@ -75,7 +75,7 @@ cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, st
     return 0
 
 
-cdef TensorBase before(TensorBase target, bint copy):
+cdef TensorBase value_before(TensorBase target, bint copy):
     """The target as it was: with its history, and its own memory where the formula needs the old values."""
     cdef TensorBase old = target.alias()
     if copy:

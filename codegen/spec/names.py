@@ -1,16 +1,18 @@
 """Names that an entry may give: to operators, arguments, outputs, aliases, lets and families.
 
 Owns what is no name, because Python or Cython reads it otherwise, and what is reserved, because formulas or the generated
-code mean something by it.  Knows nothing of what is named.
+code mean something by it.  Variables of the generated code need no list: locals end in `_`, and the fields of a node begin
+with `saved_` and `version_`.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Collection
 
 from ..errors import SpecError
-from .model import Location
+from .model import Argument, Location, Output
 
 _NAME = re.compile(r"_*[A-Za-z]\w*", re.ASCII)
 _LENGTH = 60
@@ -20,6 +22,17 @@ _TYPES = {"Py_ssize_t", "bint", "char", "const", "double", "float", "int", "long
           "void", "volatile"}  # fmt: skip
 # What a formula looks into, what generated code calls its modules, and what bindings add to a signature.
 _RESERVED = {"np", "kernels", "grad", "formulas", "math", "ops", "self", "out", "requires_grad"}
+# What generated code calls: the names that the templates import, and builtins.
+CALLED = frozenset(
+    "DUAL Exception Node PyObject TensorBase ThreadState Ufunc any_needs_grad any_tangent array_of arrays_of as_array as_dtype "
+    "as_index as_ints as_mask as_operand as_operands as_scalar attach_view check_inplace connect connect_all copy_into "
+    "defined_array defined_arrays defined_tensor defined_tensors dtype_of enumerate explain finish_inplace flat_gradients "
+    "has_tangent is_tensor len levels_of ndim_of needs_grad overwrite plus primal_of refuse_out register save_input save_inputs "
+    "save_output saved_array saved_tensor set_history set_tangent shape_of size_of staticmethod tangents_of thread_state "
+    "value_before wrap_forward writable write_out zip".split()
+)
+_BEGINNINGS, _ENDINGS = ("op_", "jvp_", "forward_"), ("_ufunc", "Backward")
+_METADATA = ("shape", "ndim", "dtype")
 
 
 def check_name(name: str, at: Location) -> None:
@@ -39,6 +52,16 @@ def check_value_name(name: str, at: Location, *, let: bool = False) -> None:
         raise SpecError(f"'{name}' is a type of C, not a name", at)
     if name in _RESERVED or name.startswith("grad_") or name.endswith("_") or name.endswith("_t") and not let:
         raise SpecError(f"'{name}' is reserved for formulas", at)
+    if name in CALLED or name.startswith(_BEGINNINGS) or name.endswith(_ENDINGS):
+        raise SpecError(f"'{name}' is a name of the generated code", at)
+
+
+def check_metadata(named: Collection[Argument | Output]) -> None:
+    """Refuses `x_shape` beside `x`: it is what generated code calls `x.shape`."""
+    meant = {f"{item.name}_{word}": f"{item.name}.{word}" for item in named for word in _METADATA}
+    for item in named:
+        if item.name in meant:
+            raise SpecError(f"'{item.name}' is what the generated code calls {meant[item.name]}", item.location)
 
 
 def shortened(text: str) -> str:

@@ -20,7 +20,7 @@ import re
 from ..errors import SpecError, did_you_mean
 from .limits import literal
 from .model import ARRAY, TYPES, Argument, Location, Output, Signature, Text, Type
-from .names import check_name, check_value_name
+from .names import check_metadata, check_name, check_value_name
 
 _HEAD = re.compile(r"\s*(_?[A-Za-z]\w*)\s*\(", re.ASCII)
 _TYPED_NAME = re.compile(
@@ -160,3 +160,4 @@ def _refuse_repeats(named: list[Argument | Output]) -> None:
         if item.name in seen:
             raise SpecError(f"'{item.name}' is named twice", item.location)
         seen.add(item.name)
+    check_metadata(named)

@@ -383,7 +383,7 @@ class View:
         return [name for name, values in self.derived.saved_for.items() if saved in values]
 
     def save_guard(self, saved: Saved) -> str:
-        return self.guard(self.needed_by(saved), "node")
+        return self.guard(self.needed_by(saved), "node_")
 
     @property
     def undefined_grads(self) -> list[tuple[str, int]]:
@@ -397,10 +397,9 @@ class View:
         for saved in self.saved:
             guard = self.guard(self.needed_by(saved))
             if saved.kind in ("input", "output"):
-                version = "0" if self.is_list(saved.name) else f"self.{saved.field}_version"
-                value = f'saved_{suffix}(self, self.{saved.field}, {version}, "{saved.name}")'
+                value = f'saved_{suffix}(self, self.saved_{saved.field}, self.version_{saved.field}, "{saved.name}")'
             else:
-                value = f"self.{saved.field}"
+                value = f"self.saved_{saved.field}"
             result.unpack.append(Statement(saved.field, value, guard))
         lets: dict[str, list[str]] = {}
         for name in self.derived.vjp:
@@ -506,7 +505,7 @@ class View:
     def method_parameters(self) -> str:
         rest = self.arguments[1:]
         if self.takes_star:
-            return f"self, *{rest[0].name}, **keyword"
+            return f"self, *{rest[0].name}, **keyword_"
         return ", ".join(["self", *([self._parameter_list(rest, out=False)] if rest else [])])
 
     @property
@@ -572,8 +571,8 @@ class View:
         if not self.derived or first not in {f.name for f in self.saved if f.kind == "input"} | self.jvp_names:
             return "False"
         readers = {name for s in self.saved if (s.name, s.kind) == (first, "input") for name in self.needed_by(s)}
-        wanted = [f"needs_grad(state, {a.name})" for a in self.arrays if a.name in readers and not a.type.is_list]
-        return " or ".join(["state.flags & DUAL != 0", *wanted])
+        wanted = [f"needs_grad(state_, {a.name})" for a in self.arrays if a.name in readers and not a.type.is_list]
+        return " or ".join(["state_.flags & DUAL != 0", *wanted])
 
     @property
     def inplace_names(self) -> list[str]:
@@ -598,7 +597,7 @@ class View:
         if self.takes_star:
             only = self.arguments[1]
             optional = only.default is not None
-            return f'self, star({only.name}, keyword, "{self.name}", "{only.name}", {optional})'
+            return f'self, star({only.name}, keyword_, "{self.name}", "{only.name}", {optional})'
         return ", ".join(["self", *(a.name for a in self.arguments[1:])])
 
     @property

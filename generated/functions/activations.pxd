@@ -4,39 +4,34 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class CeluBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object y
-    cdef uint32_t y_version
-    cdef object alpha
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+    cdef readonly object saved_alpha
 
 cdef class EluBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object y
-    cdef uint32_t y_version
-    cdef object alpha
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+    cdef readonly object saved_alpha
 
 cdef class GeluBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object approximate
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_approximate
 
 cdef class LeakyReluBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object negative_slope
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_negative_slope
 
 cdef class ReluBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class SiluBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class SoftplusBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object beta
-    cdef object threshold
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_beta, saved_threshold

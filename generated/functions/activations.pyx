@@ -21,85 +21,55 @@ from gradspec.generated.kernels.forward cimport (
     forward_where,
 )
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class CeluBackward(Node):
     """celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y / alpha + 1)"""
 
-    saved_names = ("x", "y", "alpha", )
+    saves = ("x", "y", "alpha", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        y = saved_array(self, self.y, self.y_version, "y")
-        alpha = self.alpha
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        alpha = self.saved_alpha
         grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(forward_divide(y, alpha), 1)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        alpha = self.alpha
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        alpha = self.saved_alpha
         grad_x = grad * ops.where(x > 0, 1, y / alpha + 1)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "alpha":
-            return self.alpha
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.y = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class EluBackward(Node):
     """elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y + alpha)"""
 
-    saved_names = ("x", "y", "alpha", )
+    saves = ("x", "y", "alpha", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        y = saved_array(self, self.y, self.y_version, "y")
-        alpha = self.alpha
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        alpha = self.saved_alpha
         grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(y, alpha)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        alpha = self.alpha
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        alpha = self.saved_alpha
         grad_x = grad * ops.where(x > 0, 1, y + alpha)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "alpha":
-            return self.alpha
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.y = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class GeluBackward(Node):
@@ -112,11 +82,11 @@ cdef class GeluBackward(Node):
     where rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
     """
 
-    saved_names = ("x", "approximate", )
+    saves = ("x", "approximate", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        approximate = self.approximate
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        approximate = self.saved_approximate
         below = forward_divide(forward_erfc(forward_multiply(-0.7071067811865476, x)), 2)
         density = forward_multiply(0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2)))
         turn = forward_tanh(forward_multiply(forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))))
@@ -125,8 +95,8 @@ cdef class GeluBackward(Node):
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        approximate = self.approximate
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        approximate = self.saved_approximate
         below = ops.erfc(-0.7071067811865476 * x) / 2
         density = 0.3989422804014327 * ops.exp(-x * x / 2)
         turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
@@ -134,109 +104,73 @@ cdef class GeluBackward(Node):
         grad_x = grad * (below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "approximate":
-            return self.approximate
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class LeakyReluBackward(Node):
     """leaky_relu(x, float negative_slope=0.01) -> y; dy/dx = where(x > 0, 1, negative_slope)"""
 
-    saved_names = ("x", "negative_slope", )
+    saves = ("x", "negative_slope", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        negative_slope = self.negative_slope
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        negative_slope = self.saved_negative_slope
         grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, negative_slope))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        negative_slope = self.negative_slope
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        negative_slope = self.saved_negative_slope
         grad_x = grad * ops.where(x > 0, 1, negative_slope)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "negative_slope":
-            return self.negative_slope
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class ReluBackward(Node):
     """relu(x) -> y; dy/dx = y > 0"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_greater(y, 0))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * (y > 0)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class SiluBackward(Node):
     """silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         s = forward_sigmoid(x)
         grad_x = forward_multiply(grad, forward_conj(forward_multiply(s, forward_add(1, forward_multiply(x, forward_subtract(1, s))))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         s = ops.sigmoid(x)
         grad_x = grad * ops.conj(s * (1 + x * (1 - s)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class SoftplusBackward(Node):
@@ -245,34 +179,22 @@ cdef class SoftplusBackward(Node):
     dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))
     """
 
-    saved_names = ("beta", "x", "threshold", )
+    saves = ("beta", "x", "threshold", )
 
     cdef object apply(self, object grad):
-        beta = self.beta
-        x = saved_array(self, self.x, self.x_version, "x")
-        threshold = self.threshold
+        beta = self.saved_beta
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        threshold = self.saved_threshold
         grad_x = forward_multiply(grad, forward_where(forward_greater(forward_multiply(beta, x), threshold), 1, forward_sigmoid(forward_multiply(beta, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        beta = self.beta
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        threshold = self.threshold
+        beta = self.saved_beta
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        threshold = self.saved_threshold
         grad_x = grad * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "beta":
-            return self.beta
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "threshold":
-            return self.threshold
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None

@@ -10,8 +10,6 @@ from gradspec.node cimport Node
 cdef class AstypeBackward(Node):
     """astype(x, DType dtype) -> y; linear in x; grad_x = grad"""
 
-    saved_names = ()
-
     cdef object apply(self, object grad):
         grad_x = grad
         return grad_x
@@ -23,8 +21,6 @@ cdef class AstypeBackward(Node):
 
 cdef class CopyBackward(Node):
     """copy(x) -> y; linear in x; grad_x = grad"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = grad

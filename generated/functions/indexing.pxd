@@ -4,53 +4,38 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class GatherBackward(Node):
-    cdef object x_shape
-    cdef object x_dtype
-    cdef object axis
-    cdef object indices
+    cdef readonly object saved_x_shape, saved_x_dtype, saved_axis, saved_indices
 
 cdef class GetitemBackward(Node):
-    cdef object index
-    cdef object x_shape
+    cdef readonly object saved_index, saved_x_shape
 
 cdef class GetitemBackwardBackward(Node):
-    cdef object index
+    cdef readonly object saved_index
 
 cdef class IndexAddBackward(Node):
-    cdef object indices
-    cdef object axis
+    cdef readonly object saved_indices, saved_axis
 
 cdef class IndexPutBackward(Node):
-    cdef object index
-    cdef object value_shape
+    cdef readonly object saved_index, saved_value_shape
 
 cdef class IndexPutBackwardBackward(Node):
-    cdef object x_shape
-    cdef object x_dtype
-    cdef object index
+    cdef readonly object saved_x_shape, saved_x_dtype, saved_index
 
 cdef class MaskedFillBackward(Node):
-    cdef object mask
-    cdef uint32_t mask_version
+    cdef public object saved_mask
+    cdef public uint32_t version_mask
 
 cdef class ScatterAddBackward(Node):
-    cdef object axis
-    cdef object indices
+    cdef readonly object saved_axis, saved_indices
 
 cdef class TakeBackward(Node):
-    cdef object indices
-    cdef object x_shape
-    cdef object axis
+    cdef readonly object saved_indices, saved_x_shape, saved_axis
 
 cdef class TakeBackwardBackward(Node):
-    cdef object indices
-    cdef object axis
+    cdef readonly object saved_indices, saved_axis
 
 cdef class TakeAlongAxisBackward(Node):
-    cdef object indices
-    cdef object x_shape
-    cdef object axis
+    cdef readonly object saved_indices, saved_x_shape, saved_axis
 
 cdef class TakeAlongAxisBackwardBackward(Node):
-    cdef object indices
-    cdef object axis
+    cdef readonly object saved_indices, saved_axis

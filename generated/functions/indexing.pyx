@@ -22,7 +22,7 @@ from gradspec.generated.kernels.forward cimport (
     forward_zeros,
 )
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class GatherBackward(Node):
@@ -32,80 +32,57 @@ cdef class GatherBackward(Node):
     grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)
     """
 
-    saved_names = ("x_shape", "x_dtype", "axis", "indices", )
+    saves = ("x_shape", "x_dtype", "axis", "indices", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        x_dtype = self.x_dtype
-        axis = self.axis
-        indices = self.indices
+        x_shape = self.saved_x_shape
+        x_dtype = self.saved_x_dtype
+        axis = self.saved_axis
+        indices = self.saved_indices
         grad_x = forward_scatter_add(forward_zeros(x_shape, x_dtype), axis, indices, grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        x_dtype = self.x_dtype
-        axis = self.axis
-        indices = self.indices
+        x_shape = self.saved_x_shape
+        x_dtype = self.saved_x_dtype
+        axis = self.saved_axis
+        indices = self.saved_indices
         grad_x = ops.scatter_add(ops.zeros(x_shape, dtype=x_dtype), axis, indices, grad)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "x_dtype":
-            return self.x_dtype
-        if name == "axis":
-            return self.axis
-        if name == "indices":
-            return self.indices
-        return Node.saved_value(self, name, raw)
 
 
 cdef class GetitemBackward(Node):
     """getitem(x, Index index) -> y; linear in x; grad_x = _getitem_backward(grad, index, x.shape)"""
 
-    saved_names = ("index", "x_shape", )
+    saves = ("index", "x_shape", )
 
     cdef object apply(self, object grad):
-        index = self.index
-        x_shape = self.x_shape
+        index = self.saved_index
+        x_shape = self.saved_x_shape
         grad_x = forward__getitem_backward(grad, index, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        index = self.index
-        x_shape = self.x_shape
+        index = self.saved_index
+        x_shape = self.saved_x_shape
         grad_x = ops._getitem_backward(grad, index, x_shape)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "index":
-            return self.index
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
 
 
 cdef class GetitemBackwardBackward(Node):
     """_getitem_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = getitem(grad, index)"""
 
-    saved_names = ("index", )
+    saves = ("index", )
 
     cdef object apply(self, object grad):
-        index = self.index
+        index = self.saved_index
         grad_x = forward_getitem(grad, index)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        index = self.index
+        index = self.saved_index
         grad_x = ops.getitem(grad, index)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "index":
-            return self.index
-        return Node.saved_value(self, name, raw)
 
 
 cdef class IndexAddBackward(Node):
@@ -116,14 +93,14 @@ cdef class IndexAddBackward(Node):
     grad_source = take(grad, indices, axis)
     """
 
-    saved_names = ("indices", "axis", )
+    saves = ("indices", "axis", )
 
     cdef object apply(self, object grad):
         grad_x = grad_source = None
         if self.needs(1):
-            indices = self.indices
+            indices = self.saved_indices
         if self.needs(1):
-            axis = self.axis
+            axis = self.saved_axis
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
@@ -133,21 +110,14 @@ cdef class IndexAddBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_x = grad_source = None
         if self.needs(1):
-            indices = self.indices
+            indices = self.saved_indices
         if self.needs(1):
-            axis = self.axis
+            axis = self.saved_axis
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
             grad_source = ops.take(grad, indices, axis)
         return grad_x, grad_source
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            return self.indices
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class IndexPutBackward(Node):
@@ -158,13 +128,13 @@ cdef class IndexPutBackward(Node):
     grad_value = _index_put_backward(grad, index, value.shape)
     """
 
-    saved_names = ("index", "value_shape", )
+    saves = ("index", "value_shape", )
 
     cdef object apply(self, object grad):
         grad_x = grad_value = None
-        index = self.index
+        index = self.saved_index
         if self.needs(1):
-            value_shape = self.value_shape
+            value_shape = self.saved_value_shape
         if self.needs(0):
             grad_x = forward_index_put(grad, index, 0)
         if self.needs(1):
@@ -173,21 +143,14 @@ cdef class IndexPutBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_x = grad_value = None
-        index = self.index
+        index = self.saved_index
         if self.needs(1):
-            value_shape = self.value_shape
+            value_shape = self.saved_value_shape
         if self.needs(0):
             grad_x = ops.index_put(grad, index, 0)
         if self.needs(1):
             grad_value = ops._index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "index":
-            return self.index
-        if name == "value_shape":
-            return self.value_shape
-        return Node.saved_value(self, name, raw)
 
 
 cdef class IndexPutBackwardBackward(Node):
@@ -197,30 +160,21 @@ cdef class IndexPutBackwardBackward(Node):
     grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)
     """
 
-    saved_names = ("x_shape", "x_dtype", "index", )
+    saves = ("x_shape", "x_dtype", "index", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        x_dtype = self.x_dtype
-        index = self.index
+        x_shape = self.saved_x_shape
+        x_dtype = self.saved_x_dtype
+        index = self.saved_index
         grad_x = forward_index_put(forward_zeros(x_shape, x_dtype), index, grad)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        x_dtype = self.x_dtype
-        index = self.index
+        x_shape = self.saved_x_shape
+        x_dtype = self.saved_x_dtype
+        index = self.saved_index
         grad_x = ops.index_put(ops.zeros(x_shape, dtype=x_dtype), index, grad)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "x_dtype":
-            return self.x_dtype
-        if name == "index":
-            return self.index
-        return Node.saved_value(self, name, raw)
 
 
 cdef class MaskedFillBackward(Node):
@@ -231,11 +185,11 @@ cdef class MaskedFillBackward(Node):
     grad_value = where(mask, grad, 0)
     """
 
-    saved_names = ("mask", )
+    saves = ("mask", )
 
     cdef object apply(self, object grad):
         grad_x = grad_value = None
-        mask = saved_array(self, self.mask, self.mask_version, "mask")
+        mask = saved_array(self, self.saved_mask, self.version_mask, "mask")
         if self.needs(0):
             grad_x = forward_masked_fill(grad, mask, 0)
         if self.needs(1):
@@ -244,24 +198,16 @@ cdef class MaskedFillBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_x = grad_value = None
-        mask = saved_tensor(self, self.mask, self.mask_version, "mask")
+        mask = saved_tensor(self, self.saved_mask, self.version_mask, "mask")
         if self.needs(0):
             grad_x = ops.masked_fill(grad, mask, 0)
         if self.needs(1):
             grad_value = ops.where(mask, grad, 0)
         return grad_x, grad_value
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "mask":
-            if raw:
-                self.mask = as_variable(self, self.mask, self.mask_version)
-                return self.mask
-            return as_attribute(saved_tensor(self, self.mask, self.mask_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.mask = None
+        self.saved_mask = None
 
 
 cdef class ScatterAddBackward(Node):
@@ -272,14 +218,14 @@ cdef class ScatterAddBackward(Node):
     grad_source = gather(grad, axis, indices)
     """
 
-    saved_names = ("axis", "indices", )
+    saves = ("axis", "indices", )
 
     cdef object apply(self, object grad):
         grad_x = grad_source = None
         if self.needs(1):
-            axis = self.axis
+            axis = self.saved_axis
         if self.needs(1):
-            indices = self.indices
+            indices = self.saved_indices
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
@@ -289,50 +235,34 @@ cdef class ScatterAddBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_x = grad_source = None
         if self.needs(1):
-            axis = self.axis
+            axis = self.saved_axis
         if self.needs(1):
-            indices = self.indices
+            indices = self.saved_indices
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
             grad_source = ops.gather(grad, axis, indices)
         return grad_x, grad_source
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        if name == "indices":
-            return self.indices
-        return Node.saved_value(self, name, raw)
-
 
 cdef class TakeBackward(Node):
     """take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = _take_backward(grad, indices, x.shape, axis)"""
 
-    saved_names = ("indices", "x_shape", "axis", )
+    saves = ("indices", "x_shape", "axis", )
 
     cdef object apply(self, object grad):
-        indices = self.indices
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = self.saved_indices
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = forward__take_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        indices = self.indices
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = self.saved_indices
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = ops._take_backward(grad, indices, x_shape, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            return self.indices
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class TakeBackwardBackward(Node):
@@ -342,26 +272,19 @@ cdef class TakeBackwardBackward(Node):
     grad_x = take(grad, indices, axis)
     """
 
-    saved_names = ("indices", "axis", )
+    saves = ("indices", "axis", )
 
     cdef object apply(self, object grad):
-        indices = self.indices
-        axis = self.axis
+        indices = self.saved_indices
+        axis = self.saved_axis
         grad_x = forward_take(grad, indices, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        indices = self.indices
-        axis = self.axis
+        indices = self.saved_indices
+        axis = self.saved_axis
         grad_x = ops.take(grad, indices, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            return self.indices
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class TakeAlongAxisBackward(Node):
@@ -371,30 +294,21 @@ cdef class TakeAlongAxisBackward(Node):
     grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)
     """
 
-    saved_names = ("indices", "x_shape", "axis", )
+    saves = ("indices", "x_shape", "axis", )
 
     cdef object apply(self, object grad):
-        indices = self.indices
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = self.saved_indices
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = forward__take_along_axis_backward(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        indices = self.indices
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = self.saved_indices
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = ops._take_along_axis_backward(grad, indices, x_shape, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            return self.indices
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class TakeAlongAxisBackwardBackward(Node):
@@ -404,23 +318,16 @@ cdef class TakeAlongAxisBackwardBackward(Node):
     grad_x = take_along_axis(grad, indices, axis)
     """
 
-    saved_names = ("indices", "axis", )
+    saves = ("indices", "axis", )
 
     cdef object apply(self, object grad):
-        indices = self.indices
-        axis = self.axis
+        indices = self.saved_indices
+        axis = self.saved_axis
         grad_x = forward_take_along_axis(grad, indices, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        indices = self.indices
-        axis = self.axis
+        indices = self.saved_indices
+        axis = self.saved_axis
         grad_x = ops.take_along_axis(grad, indices, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            return self.indices
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)

@@ -3,42 +3,34 @@
 from gradspec.node cimport Node
 
 cdef class ArraySplitBackward(Node):
-    cdef object axis
+    cdef readonly object saved_axis
 
 cdef class ConcatBackward(Node):
-    cdef object arrays_shape
-    cdef object axis
+    cdef readonly object saved_arrays_shape, saved_axis
 
 cdef class ConcatBackwardBackward(Node):
-    cdef object axis
+    cdef readonly object saved_axis
 
 cdef class PadBackward(Node):
-    cdef object x_shape
-    cdef object pad_width
-    cdef object mode
+    cdef readonly object saved_x_shape, saved_pad_width, saved_mode
 
 cdef class PadBackwardBackward(Node):
-    cdef object pad_width
-    cdef object mode
+    cdef readonly object saved_pad_width, saved_mode
 
 cdef class RepeatBackward(Node):
-    cdef object x_shape
-    cdef object repeats
-    cdef object axis
+    cdef readonly object saved_x_shape, saved_repeats, saved_axis
 
 cdef class RepeatBackwardBackward(Node):
-    cdef object repeats
-    cdef object axis
+    cdef readonly object saved_repeats, saved_axis
 
 cdef class SplitBackward(Node):
-    cdef object axis
+    cdef readonly object saved_axis
 
 cdef class StackBackward(Node):
-    cdef object axis
+    cdef readonly object saved_axis
 
 cdef class TileBackward(Node):
-    cdef object x_shape
-    cdef object reps
+    cdef readonly object saved_x_shape, saved_reps
 
 cdef class UnstackBackward(Node):
-    cdef object axis
+    cdef readonly object saved_axis

@@ -26,24 +26,19 @@ from gradspec.node cimport Node
 cdef class ArraySplitBackward(Node):
     """array_split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
 
-    saved_names = ("axis", )
+    saves = ("axis", )
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = forward_concat(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = ops.concat(grad, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class ConcatBackward(Node):
@@ -53,49 +48,37 @@ cdef class ConcatBackward(Node):
     grad_arrays = _concat_backward(grad, arrays.shape, axis)
     """
 
-    saved_names = ("arrays_shape", "axis", )
+    saves = ("arrays_shape", "axis", )
 
     cdef object apply(self, object grad):
-        arrays_shape = self.arrays_shape
-        axis = self.axis
+        arrays_shape = self.saved_arrays_shape
+        axis = self.saved_axis
         grad_arrays = forward__concat_backward(grad, arrays_shape, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
     cdef object apply_recorded(self, object grad):
-        arrays_shape = self.arrays_shape
-        axis = self.axis
+        arrays_shape = self.saved_arrays_shape
+        axis = self.saved_axis
         grad_arrays = ops._concat_backward(grad, arrays_shape, axis)
         return flat_gradients((grad_arrays, ), (True, ))
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "arrays_shape":
-            return self.arrays_shape
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class ConcatBackwardBackward(Node):
     """_concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
 
-    saved_names = ("axis", )
+    saves = ("axis", )
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = forward_concat(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = ops.concat(grad, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class PadBackward(Node):
@@ -104,30 +87,21 @@ cdef class PadBackward(Node):
     grad_x = _pad_backward(grad, x.shape, pad_width, mode)
     """
 
-    saved_names = ("x_shape", "pad_width", "mode", )
+    saves = ("x_shape", "pad_width", "mode", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        pad_width = self.pad_width
-        mode = self.mode
+        x_shape = self.saved_x_shape
+        pad_width = self.saved_pad_width
+        mode = self.saved_mode
         grad_x = forward__pad_backward(grad, x_shape, pad_width, mode)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        pad_width = self.pad_width
-        mode = self.mode
+        x_shape = self.saved_x_shape
+        pad_width = self.saved_pad_width
+        mode = self.saved_mode
         grad_x = ops._pad_backward(grad, x_shape, pad_width, mode)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "pad_width":
-            return self.pad_width
-        if name == "mode":
-            return self.mode
-        return Node.saved_value(self, name, raw)
 
 
 cdef class PadBackwardBackward(Node):
@@ -137,26 +111,19 @@ cdef class PadBackwardBackward(Node):
     grad_x = pad(grad, pad_width, mode)
     """
 
-    saved_names = ("pad_width", "mode", )
+    saves = ("pad_width", "mode", )
 
     cdef object apply(self, object grad):
-        pad_width = self.pad_width
-        mode = self.mode
+        pad_width = self.saved_pad_width
+        mode = self.saved_mode
         grad_x = forward_pad(grad, pad_width, mode, 0)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        pad_width = self.pad_width
-        mode = self.mode
+        pad_width = self.saved_pad_width
+        mode = self.saved_mode
         grad_x = ops.pad(grad, pad_width, mode)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "pad_width":
-            return self.pad_width
-        if name == "mode":
-            return self.mode
-        return Node.saved_value(self, name, raw)
 
 
 cdef class RepeatBackward(Node):
@@ -166,30 +133,21 @@ cdef class RepeatBackward(Node):
     grad_x = _repeat_backward(grad, x.shape, repeats, axis)
     """
 
-    saved_names = ("x_shape", "repeats", "axis", )
+    saves = ("x_shape", "repeats", "axis", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        repeats = self.repeats
-        axis = self.axis
+        x_shape = self.saved_x_shape
+        repeats = self.saved_repeats
+        axis = self.saved_axis
         grad_x = forward__repeat_backward(grad, x_shape, repeats, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        repeats = self.repeats
-        axis = self.axis
+        x_shape = self.saved_x_shape
+        repeats = self.saved_repeats
+        axis = self.saved_axis
         grad_x = ops._repeat_backward(grad, x_shape, repeats, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "repeats":
-            return self.repeats
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class RepeatBackwardBackward(Node):
@@ -199,70 +157,53 @@ cdef class RepeatBackwardBackward(Node):
     grad_x = repeat(grad, repeats, axis)
     """
 
-    saved_names = ("repeats", "axis", )
+    saves = ("repeats", "axis", )
 
     cdef object apply(self, object grad):
-        repeats = self.repeats
-        axis = self.axis
+        repeats = self.saved_repeats
+        axis = self.saved_axis
         grad_x = forward_repeat(grad, repeats, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        repeats = self.repeats
-        axis = self.axis
+        repeats = self.saved_repeats
+        axis = self.saved_axis
         grad_x = ops.repeat(grad, repeats, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "repeats":
-            return self.repeats
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class SplitBackward(Node):
     """split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
 
-    saved_names = ("axis", )
+    saves = ("axis", )
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = forward_concat(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = ops.concat(grad, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class StackBackward(Node):
     """stack(Array[] arrays, int axis=0) -> y; linear in arrays; grad_arrays = unstack(grad, axis)"""
 
-    saved_names = ("axis", )
+    saves = ("axis", )
 
     cdef object apply(self, object grad):
-        axis = self.axis
+        axis = self.saved_axis
         grad_arrays = forward_unstack(grad, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
     cdef object apply_recorded(self, object grad):
-        axis = self.axis
+        axis = self.saved_axis
         grad_arrays = ops.unstack(grad, axis)
         return flat_gradients((grad_arrays, ), (True, ))
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class TileBackward(Node):
@@ -272,46 +213,34 @@ cdef class TileBackward(Node):
     grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
     """
 
-    saved_names = ("x_shape", "reps", )
+    saves = ("x_shape", "reps", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        reps = self.reps
+        x_shape = self.saved_x_shape
+        reps = self.saved_reps
         grad_x = forward_sum(forward_reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps), False)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        reps = self.reps
+        x_shape = self.saved_x_shape
+        reps = self.saved_reps
         grad_x = ops.sum(ops.reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps))
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "reps":
-            return self.reps
-        return Node.saved_value(self, name, raw)
 
 
 cdef class UnstackBackward(Node):
     """unstack(x, int axis=0) -> Array[] ys; linear in x; grad_x = stack(grad, axis)"""
 
-    saved_names = ("axis", )
+    saves = ("axis", )
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = forward_stack(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = ops.stack(grad, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)

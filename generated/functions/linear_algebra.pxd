@@ -7,62 +7,50 @@ cdef class CheckerboardBackward(Node):
     pass
 
 cdef class CholeskyBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class CofactorBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class CofactorJvpBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object t
-    cdef uint32_t t_version
+    cdef public object saved_x, saved_t
+    cdef public uint32_t version_x, version_t
 
 cdef class CrossBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object axis
+    cdef public object saved_b, saved_a
+    cdef public uint32_t version_b, version_a
+    cdef readonly object saved_axis
 
 cdef class DetBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class EighBackward(Node):
-    cdef object values
-    cdef uint32_t values_version
-    cdef object vectors
-    cdef uint32_t vectors_version
-    cdef object x_dtype
+    cdef public object saved_values, saved_vectors
+    cdef public uint32_t version_values, version_vectors
+    cdef readonly object saved_x_dtype
 
 cdef class EinsumPairBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object subscripts
+    cdef public object saved_b, saved_a
+    cdef public uint32_t version_b, version_a
+    cdef readonly object saved_subscripts
 
 cdef class EinsumSingleBackward(Node):
-    cdef object subscripts
-    cdef object x_shape
+    cdef readonly object saved_subscripts, saved_x_shape
 
 cdef class EinsumSingleBackwardBackward(Node):
-    cdef object subscripts
+    cdef readonly object saved_subscripts
 
 cdef class InvBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class MatmulBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b_ndim
-    cdef object a_ndim
+    cdef public object saved_b, saved_a
+    cdef public uint32_t version_b, version_a
+    cdef readonly object saved_b_ndim, saved_a_ndim
 
 cdef class MinorsBackward(Node):
     pass
@@ -71,73 +59,48 @@ cdef class MinorsBackwardBackward(Node):
     pass
 
 cdef class OuterBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object a_shape
-    cdef object b_shape
+    cdef public object saved_b, saved_a
+    cdef public uint32_t version_b, version_a
+    cdef readonly object saved_a_shape, saved_b_shape
 
 cdef class PinvBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
 
 cdef class QrBackward(Node):
-    cdef object r
-    cdef uint32_t r_version
-    cdef object q
-    cdef uint32_t q_version
+    cdef public object saved_r, saved_q
+    cdef public uint32_t version_r, version_q
 
 cdef class SlogdetBackward(Node):
-    cdef object sign
-    cdef uint32_t sign_version
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_sign, saved_x
+    cdef public uint32_t version_sign, version_x
 
 cdef class SolveColumnsBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_a, saved_y
+    cdef public uint32_t version_a, version_y
 
 cdef class SolveTriangularBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object y
-    cdef uint32_t y_version
-    cdef object lower
-    cdef object unit_diagonal
+    cdef public object saved_a, saved_y
+    cdef public uint32_t version_a, version_y
+    cdef readonly object saved_lower, saved_unit_diagonal
 
 cdef class SvdBackward(Node):
-    cdef object s
-    cdef uint32_t s_version
-    cdef object u
-    cdef uint32_t u_version
-    cdef object vh
-    cdef uint32_t vh_version
-    cdef object x_dtype
-    cdef object x_shape
+    cdef public object saved_s, saved_u, saved_vh
+    cdef public uint32_t version_s, version_u, version_vh
+    cdef readonly object saved_x_dtype, saved_x_shape
 
 cdef class TensordotBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object a_ndim
-    cdef object b_ndim
-    cdef object axes
+    cdef public object saved_b, saved_a
+    cdef public uint32_t version_b, version_a
+    cdef readonly object saved_a_ndim, saved_b_ndim, saved_axes
 
 cdef class TrilBackward(Node):
-    cdef object k
+    cdef readonly object saved_k
 
 cdef class TriuBackward(Node):
-    cdef object k
+    cdef readonly object saved_k
 
 cdef class VecdotBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object axis
+    cdef public object saved_b, saved_a
+    cdef public uint32_t version_b, version_a
+    cdef readonly object saved_axis

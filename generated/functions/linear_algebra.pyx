@@ -46,13 +46,11 @@ from gradspec.generated.kernels.forward cimport (
 )
 from gradspec.input_buffer cimport defined_array, defined_tensor
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class CheckerboardBackward(Node):
     """_checkerboard(x) -> y; linear in x; grad_x = _checkerboard(grad)"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward__checkerboard(grad)
@@ -70,59 +68,43 @@ cdef class CholeskyBackward(Node):
     where half_grad = _hermitian_part(_lower_half(matmul(mH(y), grad)))
     """
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         half_grad = forward__hermitian_part(forward__lower_half(forward_matmul(forward_mH(y), grad)))
         grad_x = forward_solve_triangular(forward_mH(y), forward_mH(forward_solve_triangular(forward_mH(y), half_grad, False, False)), False, False)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         half_grad = ops._hermitian_part(ops._lower_half(ops.matmul(ops.mH(y), grad)))
         grad_x = ops.solve_triangular(ops.mH(y), ops.mH(ops.solve_triangular(ops.mH(y), half_grad)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class CofactorBackward(Node):
     """_cofactor(x) -> y; grad_x = conj(_cofactor_jvp(x, conj(grad)))"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class CofactorJvpBackward(Node):
@@ -132,13 +114,13 @@ cdef class CofactorJvpBackward(Node):
     grad_t = conj(_cofactor_jvp(x, conj(grad)))
     """
 
-    saved_names = ("x", "t", )
+    saves = ("x", "t", )
 
     cdef object apply(self, object grad):
         grad_x = grad_t = None
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         if self.needs(0):
-            t = saved_array(self, self.t, self.t_version, "t")
+            t = saved_array(self, self.saved_t, self.version_t, "t")
         if self.needs(0):
             grad_x = forward_conj(forward__cofactor_hessian(x, t, forward_conj(grad)))
         if self.needs(1):
@@ -147,31 +129,18 @@ cdef class CofactorJvpBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_x = grad_t = None
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         if self.needs(0):
-            t = saved_tensor(self, self.t, self.t_version, "t")
+            t = saved_tensor(self, self.saved_t, self.version_t, "t")
         if self.needs(0):
             grad_x = ops.conj(ops._cofactor_hessian(x, t, ops.conj(grad)))
         if self.needs(1):
             grad_t = ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
         return grad_x, grad_t
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "t":
-            if raw:
-                self.t = as_variable(self, self.t, self.t_version)
-                return self.t
-            return as_attribute(saved_tensor(self, self.t, self.t_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.t = None
+        self.saved_x = self.saved_t = None
 
 
 cdef class CrossBackward(Node):
@@ -182,15 +151,15 @@ cdef class CrossBackward(Node):
     grad_b = cross(grad, conj(a), axis)
     """
 
-    saved_names = ("b", "axis", "a", )
+    saves = ("b", "axis", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
-        axis = self.axis
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+        axis = self.saved_axis
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = forward_cross(forward_conj(b), grad, axis)
         if self.needs(1):
@@ -200,62 +169,39 @@ cdef class CrossBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
-        axis = self.axis
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        axis = self.saved_axis
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = ops.cross(ops.conj(b), grad, axis)
         if self.needs(1):
             grad_b = ops.cross(grad, ops.conj(a), axis)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "axis":
-            return self.axis
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = None
+        self.saved_b = self.saved_a = None
 
 
 cdef class DetBackward(Node):
     """det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x))"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(forward_expand_dims(grad, (-2, -1)), forward_conj(forward__cofactor(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = ops.expand_dims(grad, (-2, -1)) * ops.conj(ops._cofactor(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class EighBackward(Node):
@@ -268,14 +214,14 @@ cdef class EighBackward(Node):
     where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
     """
 
-    saved_names = ("values", "vectors", "x_dtype", )
+    saves = ("values", "vectors", "x_dtype", )
 
     cdef object apply(self, object grad):
         grad_values = defined_array(self, grad, 0)
         grad_vectors = defined_array(self, grad, 1)
-        values = saved_array(self, self.values, self.values_version, "values")
-        vectors = saved_array(self, self.vectors, self.vectors_version, "vectors")
-        x_dtype = self.x_dtype
+        values = saved_array(self, self.saved_values, self.version_values, "values")
+        vectors = saved_array(self, self.saved_vectors, self.version_vectors, "vectors")
+        x_dtype = self.saved_x_dtype
         gaps = forward__reciprocal_gaps(values)
         turn = forward_expand_dims(forward_vecdot(vectors, grad_vectors, -2), -2)
         held = forward_subtract(grad_vectors, forward__phase_turn_backward(turn, vectors)) if formulas.is_complex(x_dtype) else grad_vectors
@@ -286,9 +232,9 @@ cdef class EighBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_values = defined_tensor(self, grad, 0)
         grad_vectors = defined_tensor(self, grad, 1)
-        values = saved_tensor(self, self.values, self.values_version, "values")
-        vectors = saved_tensor(self, self.vectors, self.vectors_version, "vectors")
-        x_dtype = self.x_dtype
+        values = saved_tensor(self, self.saved_values, self.version_values, "values")
+        vectors = saved_tensor(self, self.saved_vectors, self.version_vectors, "vectors")
+        x_dtype = self.saved_x_dtype
         gaps = ops._reciprocal_gaps(values)
         turn = ops.expand_dims(ops.vecdot(vectors, grad_vectors, -2), -2)
         held = grad_vectors - ops._phase_turn_backward(turn, vectors) if formulas.is_complex(x_dtype) else grad_vectors
@@ -296,24 +242,9 @@ cdef class EighBackward(Node):
         grad_x = ops.matmul(vectors, ops.matmul(ops._hermitian_part(core), ops.mH(vectors)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "values":
-            if raw:
-                self.values = as_variable(self, self.values, self.values_version)
-                return self.values
-            return as_attribute(saved_tensor(self, self.values, self.values_version, name))
-        if name == "vectors":
-            if raw:
-                self.vectors = as_variable(self, self.vectors, self.vectors_version)
-                return self.vectors
-            return as_attribute(saved_tensor(self, self.vectors, self.vectors_version, name))
-        if name == "x_dtype":
-            return self.x_dtype
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.values = self.vectors = None
+        self.saved_values = self.saved_vectors = None
 
 
 cdef class EinsumPairBackward(Node):
@@ -324,15 +255,15 @@ cdef class EinsumPairBackward(Node):
     grad_b = _einsum_pair(einsum_adjoint(subscripts, 1), conj(a), grad)
     """
 
-    saved_names = ("subscripts", "b", "a", )
+    saves = ("subscripts", "b", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        subscripts = self.subscripts
+        subscripts = self.saved_subscripts
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = forward__einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, forward_conj(b))
         if self.needs(1):
@@ -341,60 +272,38 @@ cdef class EinsumPairBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        subscripts = self.subscripts
+        subscripts = self.saved_subscripts
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, ops.conj(b))
         if self.needs(1):
             grad_b = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 1), ops.conj(a), grad)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "subscripts":
-            return self.subscripts
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = None
+        self.saved_b = self.saved_a = None
 
 
 cdef class EinsumSingleBackward(Node):
     """_einsum_single(x, str subscripts) -> y; linear in x; grad_x = _einsum_single_backward(grad, subscripts, x.shape)"""
 
-    saved_names = ("subscripts", "x_shape", )
+    saves = ("subscripts", "x_shape", )
 
     cdef object apply(self, object grad):
-        subscripts = self.subscripts
-        x_shape = self.x_shape
+        subscripts = self.saved_subscripts
+        x_shape = self.saved_x_shape
         grad_x = forward__einsum_single_backward(grad, subscripts, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        subscripts = self.subscripts
-        x_shape = self.x_shape
+        subscripts = self.saved_subscripts
+        x_shape = self.saved_x_shape
         grad_x = ops._einsum_single_backward(grad, subscripts, x_shape)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "subscripts":
-            return self.subscripts
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
 
 
 cdef class EinsumSingleBackwardBackward(Node):
@@ -404,50 +313,37 @@ cdef class EinsumSingleBackwardBackward(Node):
     grad_x = _einsum_single(grad, subscripts)
     """
 
-    saved_names = ("subscripts", )
+    saves = ("subscripts", )
 
     cdef object apply(self, object grad):
-        subscripts = self.subscripts
+        subscripts = self.saved_subscripts
         grad_x = forward__einsum_single(grad, subscripts)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        subscripts = self.subscripts
+        subscripts = self.saved_subscripts
         grad_x = ops._einsum_single(grad, subscripts)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "subscripts":
-            return self.subscripts
-        return Node.saved_value(self, name, raw)
 
 
 cdef class InvBackward(Node):
     """inv(x) -> y; grad_x = -matmul(mH(y), matmul(grad, mH(y)))"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_negative(forward_matmul(forward_mH(y), forward_matmul(grad, forward_mH(y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = -ops.matmul(ops.mH(y), ops.matmul(grad, ops.mH(y)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class MatmulBackward(Node):
@@ -461,16 +357,16 @@ cdef class MatmulBackward(Node):
       matmul(mH(a), grad)
     """
 
-    saved_names = ("b_ndim", "b", "a_ndim", "a", )
+    saves = ("b_ndim", "b", "a_ndim", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        b_ndim = self.b_ndim
+        b_ndim = self.saved_b_ndim
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
-        a_ndim = self.a_ndim
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+        a_ndim = self.saved_a_ndim
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = forward_multiply(forward_expand_dims(grad, -1), forward_conj(b)) if b_ndim == 1 else forward_matmul(grad if a_ndim > 1 else forward_expand_dims(grad, -2), forward_mH(b))
         if self.needs(1):
@@ -479,44 +375,25 @@ cdef class MatmulBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        b_ndim = self.b_ndim
+        b_ndim = self.saved_b_ndim
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
-        a_ndim = self.a_ndim
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        a_ndim = self.saved_a_ndim
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = ops.expand_dims(grad, -1) * ops.conj(b) if b_ndim == 1 else ops.matmul(grad if a_ndim > 1 else ops.expand_dims(grad, -2), ops.mH(b))
         if self.needs(1):
             grad_b = ops.expand_dims(ops.conj(a), -1) * ops.expand_dims(grad, -2) if a_ndim == 1 and b_ndim > 1 else ops.matmul(ops.expand_dims(grad, -2), ops.conj(a)) if a_ndim > 1 and b_ndim == 1 else ops.conj(a) * grad if a_ndim == 1 else ops.matmul(ops.mH(a), grad)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "b_ndim":
-            return self.b_ndim
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "a_ndim":
-            return self.a_ndim
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = None
+        self.saved_b = self.saved_a = None
 
 
 cdef class MinorsBackward(Node):
     """_minors(x) -> y; linear in x; grad_x = _minors_backward(grad)"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward__minors_backward(grad)
@@ -529,8 +406,6 @@ cdef class MinorsBackward(Node):
 
 cdef class MinorsBackwardBackward(Node):
     """_minors_backward(x) -> y; linear in x; grad_x = _minors(grad)"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward__minors(grad)
@@ -549,18 +424,18 @@ cdef class OuterBackward(Node):
     grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)
     """
 
-    saved_names = ("b", "a_shape", "a", "b_shape", )
+    saves = ("b", "a_shape", "a", "b_shape", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
-            a_shape = self.a_shape
+            a_shape = self.saved_a_shape
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b_shape = self.b_shape
+            b_shape = self.saved_b_shape
         if self.needs(0):
             grad_a = forward_reshape(forward_matmul(grad, forward_conj(forward_ravel(b))), a_shape)
         if self.needs(1):
@@ -570,39 +445,22 @@ cdef class OuterBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
-            a_shape = self.a_shape
+            a_shape = self.saved_a_shape
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b_shape = self.b_shape
+            b_shape = self.saved_b_shape
         if self.needs(0):
             grad_a = ops.reshape(ops.matmul(grad, ops.conj(ops.ravel(b))), a_shape)
         if self.needs(1):
             grad_b = ops.reshape(ops.matmul(ops.ravel(ops.conj(a)), grad), b_shape)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "a_shape":
-            return self.a_shape
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b_shape":
-            return self.b_shape
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = None
+        self.saved_b = self.saved_a = None
 
 
 cdef class PinvBackward(Node):
@@ -612,38 +470,25 @@ cdef class PinvBackward(Node):
     where g = mH(grad)
     """
 
-    saved_names = ("x", "y", )
+    saves = ("x", "y", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        y = saved_array(self, self.y, self.y_version, "y")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         g = forward_mH(grad)
         grad_x = forward_subtract(forward_add(forward_matmul(forward_matmul(forward_subtract(g, forward_matmul(forward_matmul(x, y), g)), y), forward_mH(y)), forward_matmul(forward_matmul(forward_mH(y), y), forward_subtract(g, forward_matmul(forward_matmul(g, y), x)))), forward_mH(forward_matmul(forward_matmul(y, g), y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         g = ops.mH(grad)
         grad_x = (g - x @ y @ g) @ y @ ops.mH(y) + ops.mH(y) @ y @ (g - g @ y @ x) - ops.mH(y @ g @ y)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.y = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class QrBackward(Node):
@@ -654,13 +499,13 @@ cdef class QrBackward(Node):
     where total = grad_q + matmul(q, mixed + mH(mixed))
     """
 
-    saved_names = ("r", "q", )
+    saves = ("r", "q", )
 
     cdef object apply(self, object grad):
         grad_q = defined_array(self, grad, 0)
         grad_r = defined_array(self, grad, 1)
-        r = saved_array(self, self.r, self.r_version, "r")
-        q = saved_array(self, self.q, self.q_version, "q")
+        r = saved_array(self, self.saved_r, self.version_r, "r")
+        q = saved_array(self, self.saved_q, self.version_q, "q")
         mixed = forward__lower_half(forward_subtract(forward_matmul(r, forward_mH(grad_r)), forward_matmul(forward_mH(grad_q), q)))
         total = forward_add(grad_q, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
         grad_x = forward_mH(forward_solve_triangular(r, forward_mH(total), False, False))
@@ -669,29 +514,16 @@ cdef class QrBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_q = defined_tensor(self, grad, 0)
         grad_r = defined_tensor(self, grad, 1)
-        r = saved_tensor(self, self.r, self.r_version, "r")
-        q = saved_tensor(self, self.q, self.q_version, "q")
+        r = saved_tensor(self, self.saved_r, self.version_r, "r")
+        q = saved_tensor(self, self.saved_q, self.version_q, "q")
         mixed = ops._lower_half(ops.matmul(r, ops.mH(grad_r)) - ops.matmul(ops.mH(grad_q), q))
         total = grad_q + ops.matmul(q, mixed + ops.mH(mixed))
         grad_x = ops.mH(ops.solve_triangular(r, ops.mH(total)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "r":
-            if raw:
-                self.r = as_variable(self, self.r, self.r_version)
-                return self.r
-            return as_attribute(saved_tensor(self, self.r, self.r_version, name))
-        if name == "q":
-            if raw:
-                self.q = as_variable(self, self.q, self.q_version)
-                return self.q
-            return as_attribute(saved_tensor(self, self.q, self.q_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.r = self.q = None
+        self.saved_r = self.saved_q = None
 
 
 cdef class SlogdetBackward(Node):
@@ -702,13 +534,13 @@ cdef class SlogdetBackward(Node):
     where weight = grad_logabsdet + (turn - conj(turn)) / 2
     """
 
-    saved_names = ("sign", "x", )
+    saves = ("sign", "x", )
 
     cdef object apply(self, object grad):
         grad_sign = defined_array(self, grad, 0)
         grad_logabsdet = defined_array(self, grad, 1)
-        sign = saved_array(self, self.sign, self.sign_version, "sign")
-        x = saved_array(self, self.x, self.x_version, "x")
+        sign = saved_array(self, self.saved_sign, self.version_sign, "sign")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         turn = forward_multiply(grad_sign, forward_conj(sign))
         weight = forward_add(grad_logabsdet, forward_divide(forward_subtract(turn, forward_conj(turn)), 2))
         grad_x = forward_multiply(forward_expand_dims(weight, (-2, -1)), forward_mH(forward_inv(x)))
@@ -717,29 +549,16 @@ cdef class SlogdetBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_sign = defined_tensor(self, grad, 0)
         grad_logabsdet = defined_tensor(self, grad, 1)
-        sign = saved_tensor(self, self.sign, self.sign_version, "sign")
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        sign = saved_tensor(self, self.saved_sign, self.version_sign, "sign")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         turn = grad_sign * ops.conj(sign)
         weight = grad_logabsdet + (turn - ops.conj(turn)) / 2
         grad_x = ops.expand_dims(weight, (-2, -1)) * ops.mH(ops.inv(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "sign":
-            if raw:
-                self.sign = as_variable(self, self.sign, self.sign_version)
-                return self.sign
-            return as_attribute(saved_tensor(self, self.sign, self.sign_version, name))
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.sign = self.x = None
+        self.saved_sign = self.saved_x = None
 
 
 cdef class SolveColumnsBackward(Node):
@@ -750,13 +569,13 @@ cdef class SolveColumnsBackward(Node):
     where b_grad = _solve_columns(mH(a), grad)
     """
 
-    saved_names = ("a", "y", )
+    saves = ("a", "y", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
-            y = saved_array(self, self.y, self.y_version, "y")
+            y = saved_array(self, self.saved_y, self.version_y, "y")
         b_grad = forward__solve_columns(forward_mH(a), grad)
         if self.needs(0):
             grad_a = forward_negative(forward_matmul(b_grad, forward_mH(y)))
@@ -766,9 +585,9 @@ cdef class SolveColumnsBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
-            y = saved_tensor(self, self.y, self.y_version, "y")
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         b_grad = ops._solve_columns(ops.mH(a), grad)
         if self.needs(0):
             grad_a = -ops.matmul(b_grad, ops.mH(y))
@@ -776,22 +595,9 @@ cdef class SolveColumnsBackward(Node):
             grad_b = b_grad
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.y = None
+        self.saved_a = self.saved_y = None
 
 
 cdef class SolveTriangularBackward(Node):
@@ -802,15 +608,15 @@ cdef class SolveTriangularBackward(Node):
     where b_grad = solve_triangular(mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
     """
 
-    saved_names = ("a", "lower", "unit_diagonal", "y", )
+    saves = ("a", "lower", "unit_diagonal", "y", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        lower = self.lower
-        unit_diagonal = self.unit_diagonal
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        lower = self.saved_lower
+        unit_diagonal = self.saved_unit_diagonal
         if self.needs(0):
-            y = saved_array(self, self.y, self.y_version, "y")
+            y = saved_array(self, self.saved_y, self.version_y, "y")
         b_grad = forward_solve_triangular(forward_mH(a), grad, not lower, unit_diagonal)
         if self.needs(0):
             grad_a = forward_negative(forward__triangle(forward_matmul(b_grad, forward_mH(y)), lower, unit_diagonal))
@@ -820,11 +626,11 @@ cdef class SolveTriangularBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        lower = self.lower
-        unit_diagonal = self.unit_diagonal
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        lower = self.saved_lower
+        unit_diagonal = self.saved_unit_diagonal
         if self.needs(0):
-            y = saved_tensor(self, self.y, self.y_version, "y")
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         b_grad = ops.solve_triangular(ops.mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
         if self.needs(0):
             grad_a = -ops._triangle(ops.matmul(b_grad, ops.mH(y)), lower, unit_diagonal)
@@ -832,26 +638,9 @@ cdef class SolveTriangularBackward(Node):
             grad_b = b_grad
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "lower":
-            return self.lower
-        if name == "unit_diagonal":
-            return self.unit_diagonal
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.y = None
+        self.saved_a = self.saved_y = None
 
 
 cdef class SvdBackward(Node):
@@ -871,17 +660,17 @@ cdef class SvdBackward(Node):
     where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
     """
 
-    saved_names = ("s", "x_dtype", "u", "vh", "x_shape", )
+    saves = ("s", "x_dtype", "u", "vh", "x_shape", )
 
     cdef object apply(self, object grad):
         grad_u = defined_array(self, grad, 0)
         grad_s = defined_array(self, grad, 1)
         grad_vh = defined_array(self, grad, 2)
-        s = saved_array(self, self.s, self.s_version, "s")
-        x_dtype = self.x_dtype
-        u = saved_array(self, self.u, self.u_version, "u")
-        vh = saved_array(self, self.vh, self.vh_version, "vh")
-        x_shape = self.x_shape
+        s = saved_array(self, self.saved_s, self.version_s, "s")
+        x_dtype = self.saved_x_dtype
+        u = saved_array(self, self.saved_u, self.version_u, "u")
+        vh = saved_array(self, self.saved_vh, self.version_vh, "vh")
+        x_shape = self.saved_x_shape
         row = forward_expand_dims(s, -2)
         column = forward_expand_dims(s, -1)
         gaps = forward__reciprocal_gaps(forward_multiply(s, s))
@@ -899,11 +688,11 @@ cdef class SvdBackward(Node):
         grad_u = defined_tensor(self, grad, 0)
         grad_s = defined_tensor(self, grad, 1)
         grad_vh = defined_tensor(self, grad, 2)
-        s = saved_tensor(self, self.s, self.s_version, "s")
-        x_dtype = self.x_dtype
-        u = saved_tensor(self, self.u, self.u_version, "u")
-        vh = saved_tensor(self, self.vh, self.vh_version, "vh")
-        x_shape = self.x_shape
+        s = saved_tensor(self, self.saved_s, self.version_s, "s")
+        x_dtype = self.saved_x_dtype
+        u = saved_tensor(self, self.saved_u, self.version_u, "u")
+        vh = saved_tensor(self, self.saved_vh, self.version_vh, "vh")
+        x_shape = self.saved_x_shape
         row = ops.expand_dims(s, -2)
         column = ops.expand_dims(s, -1)
         gaps = ops._reciprocal_gaps(s * s)
@@ -917,31 +706,9 @@ cdef class SvdBackward(Node):
         grad_x = ops.matmul(left, vh) if x_shape[-2] >= x_shape[-1] else ops.matmul(left, vh) + ops.matmul(u, (grad_vh - ops.matmul(ops.mH(b), vh)) / column)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "s":
-            if raw:
-                self.s = as_variable(self, self.s, self.s_version)
-                return self.s
-            return as_attribute(saved_tensor(self, self.s, self.s_version, name))
-        if name == "x_dtype":
-            return self.x_dtype
-        if name == "u":
-            if raw:
-                self.u = as_variable(self, self.u, self.u_version)
-                return self.u
-            return as_attribute(saved_tensor(self, self.u, self.u_version, name))
-        if name == "vh":
-            if raw:
-                self.vh = as_variable(self, self.vh, self.vh_version)
-                return self.vh
-            return as_attribute(saved_tensor(self, self.vh, self.vh_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.s = self.u = self.vh = None
+        self.saved_s = self.saved_u = self.saved_vh = None
 
 
 cdef class TensordotBackward(Node):
@@ -954,17 +721,17 @@ cdef class TensordotBackward(Node):
     where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)
     """
 
-    saved_names = ("a_ndim", "b_ndim", "axes", "b", "a", )
+    saves = ("a_ndim", "b_ndim", "axes", "b", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a_ndim = self.a_ndim
-        b_ndim = self.b_ndim
-        axes = self.axes
+        a_ndim = self.saved_a_ndim
+        b_ndim = self.saved_b_ndim
+        axes = self.saved_axes
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
         if self.needs(1):
@@ -977,13 +744,13 @@ cdef class TensordotBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a_ndim = self.a_ndim
-        b_ndim = self.b_ndim
-        axes = self.axes
+        a_ndim = self.saved_a_ndim
+        b_ndim = self.saved_b_ndim
+        axes = self.saved_axes
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
         if self.needs(1):
@@ -994,70 +761,41 @@ cdef class TensordotBackward(Node):
             grad_b = ops.permute_dims(ops.tensordot(ops.conj(a), grad, b_plan[0]), b_plan[1])
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a_ndim":
-            return self.a_ndim
-        if name == "b_ndim":
-            return self.b_ndim
-        if name == "axes":
-            return self.axes
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = None
+        self.saved_b = self.saved_a = None
 
 
 cdef class TrilBackward(Node):
     """tril(x, int k=0) -> y; linear in x; grad_x = tril(grad, k)"""
 
-    saved_names = ("k", )
+    saves = ("k", )
 
     cdef object apply(self, object grad):
-        k = self.k
+        k = self.saved_k
         grad_x = forward_tril(grad, k)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        k = self.k
+        k = self.saved_k
         grad_x = ops.tril(grad, k)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "k":
-            return self.k
-        return Node.saved_value(self, name, raw)
 
 
 cdef class TriuBackward(Node):
     """triu(x, int k=0) -> y; linear in x; grad_x = triu(grad, k)"""
 
-    saved_names = ("k", )
+    saves = ("k", )
 
     cdef object apply(self, object grad):
-        k = self.k
+        k = self.saved_k
         grad_x = forward_triu(grad, k)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        k = self.k
+        k = self.saved_k
         grad_x = ops.triu(grad, k)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "k":
-            return self.k
-        return Node.saved_value(self, name, raw)
 
 
 cdef class VecdotBackward(Node):
@@ -1068,15 +806,15 @@ cdef class VecdotBackward(Node):
     grad_b = expand_dims(grad, axis) * a
     """
 
-    saved_names = ("axis", "b", "a", )
+    saves = ("axis", "b", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        axis = self.axis
+        axis = self.saved_axis
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = forward_multiply(forward_expand_dims(forward_conj(grad), axis), b)
         if self.needs(1):
@@ -1085,32 +823,17 @@ cdef class VecdotBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        axis = self.axis
+        axis = self.saved_axis
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = ops.expand_dims(ops.conj(grad), axis) * b
         if self.needs(1):
             grad_b = ops.expand_dims(grad, axis) * a
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = None
+        self.saved_b = self.saved_a = None

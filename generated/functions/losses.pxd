@@ -3,10 +3,7 @@
 from gradspec.node cimport Node
 
 cdef class PickBackward(Node):
-    cdef object indices
-    cdef object x_shape
-    cdef object axis
+    cdef readonly object saved_indices, saved_x_shape, saved_axis
 
 cdef class UnpickBackward(Node):
-    cdef object indices
-    cdef object axis
+    cdef readonly object saved_indices, saved_axis

@@ -13,52 +13,36 @@ from gradspec.node cimport Node
 cdef class PickBackward(Node):
     """_pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = _unpick(grad, indices, x.shape, axis)"""
 
-    saved_names = ("indices", "x_shape", "axis", )
+    saves = ("indices", "x_shape", "axis", )
 
     cdef object apply(self, object grad):
-        indices = self.indices
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = self.saved_indices
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = forward__unpick(grad, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        indices = self.indices
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = self.saved_indices
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = ops._unpick(grad, indices, x_shape, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            return self.indices
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class UnpickBackward(Node):
     """_unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = _pick(grad, indices, axis)"""
 
-    saved_names = ("indices", "axis", )
+    saves = ("indices", "axis", )
 
     cdef object apply(self, object grad):
-        indices = self.indices
-        axis = self.axis
+        indices = self.saved_indices
+        axis = self.saved_axis
         grad_x = forward__pick(grad, indices, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        indices = self.indices
-        axis = self.axis
+        indices = self.saved_indices
+        axis = self.saved_axis
         grad_x = ops._pick(grad, indices, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            return self.indices
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)

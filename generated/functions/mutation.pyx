@@ -13,8 +13,6 @@ from gradspec.node cimport Node
 cdef class CopyBackward(Node):
     """copy_(x, source) -> y; linear in x, source; grad_x = zeros_like(grad); grad_source = grad"""
 
-    saved_names = ()
-
     cdef object apply(self, object grad):
         grad_x = grad_source = None
         if self.needs(0):
@@ -35,8 +33,6 @@ cdef class CopyBackward(Node):
 cdef class FillBackward(Node):
     """fill_(x, value) -> y; linear in x, value; grad_x = zeros_like(grad); grad_value = sum(grad)"""
 
-    saved_names = ()
-
     cdef object apply(self, object grad):
         grad_x = grad_value = None
         if self.needs(0):
@@ -56,8 +52,6 @@ cdef class FillBackward(Node):
 
 cdef class ZeroBackward(Node):
     """zero_(x) -> y; linear in x; grad_x = zeros_like(grad)"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_zeros_like(grad, None)

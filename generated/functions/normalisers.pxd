@@ -4,11 +4,11 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class LogSoftmaxBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object axis
+    cdef public object saved_y
+    cdef public uint32_t version_y
+    cdef readonly object saved_axis
 
 cdef class SoftmaxBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object axis
+    cdef public object saved_y
+    cdef public uint32_t version_y
+    cdef readonly object saved_axis

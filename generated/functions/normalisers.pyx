@@ -8,68 +8,48 @@ from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport forward_exp, forward_multiply, forward_subtract, forward_sum
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class LogSoftmaxBackward(Node):
     """log_softmax(x, int[] axis=-1) -> y; grad_x = grad - exp(y) * sum(grad, axis, True)"""
 
-    saved_names = ("y", "axis", )
+    saves = ("y", "axis", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
-        axis = self.axis
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
         grad_x = forward_subtract(grad, forward_multiply(forward_exp(y), forward_sum(grad, axis, True)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        axis = self.axis
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
         grad_x = grad - ops.exp(y) * ops.sum(grad, axis, True)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class SoftmaxBackward(Node):
     """softmax(x, int[] axis=-1) -> y; grad_x = y * (grad - sum(y * grad, axis, True))"""
 
-    saved_names = ("y", "axis", )
+    saves = ("y", "axis", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
-        axis = self.axis
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
         grad_x = forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), axis, True)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        axis = self.axis
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
         grad_x = y * (grad - ops.sum(y * grad, axis, True))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None

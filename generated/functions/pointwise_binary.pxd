@@ -7,127 +7,79 @@ cdef class AddBackward(Node):
     pass
 
 cdef class Atan2Backward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class ClipBackward(Node):
-    cdef object min
-    cdef uint32_t min_version
-    cdef object x
-    cdef uint32_t x_version
-    cdef object max
-    cdef uint32_t max_version
+    cdef public object saved_min, saved_x, saved_max
+    cdef public uint32_t version_min, version_x, version_max
 
 cdef class CopysignBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class DivideBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_b, saved_y
+    cdef public uint32_t version_b, version_y
 
 cdef class FloorDivideBackward(Node):
     pass
 
 cdef class FmaxBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class FminBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class FmodBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class HypotBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_y, saved_a, saved_b
+    cdef public uint32_t version_y, version_a, version_b
 
 cdef class LogaddexpBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_y, saved_a, saved_b
+    cdef public uint32_t version_y, version_a, version_b
 
 cdef class Logaddexp2Backward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_y, saved_a, saved_b
+    cdef public uint32_t version_y, version_a, version_b
 
 cdef class MaximumBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class MinimumBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class MultiplyBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
+    cdef public object saved_b, saved_a
+    cdef public uint32_t version_b, version_a
 
 cdef class PowBackward(Node):
-    cdef object b
-    cdef uint32_t b_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_b, saved_a, saved_y
+    cdef public uint32_t version_b, version_a, version_y
 
 cdef class RemainderBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class ScaledPowBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
-    cdef object c
-    cdef uint32_t c_version
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_a, saved_b, saved_c, saved_y
+    cdef public uint32_t version_a, version_b, version_c, version_y
 
 cdef class SubtractBackward(Node):
     pass
 
 cdef class WhereBackward(Node):
-    cdef object mask
-    cdef uint32_t mask_version
+    cdef public object saved_mask
+    cdef public uint32_t version_mask
 
 cdef class XlogyBackward(Node):
-    cdef object a
-    cdef uint32_t a_version
-    cdef object b
-    cdef uint32_t b_version
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b

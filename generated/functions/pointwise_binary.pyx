@@ -36,13 +36,11 @@ from gradspec.generated.kernels.forward cimport (
     forward_zeros_like,
 )
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class AddBackward(Node):
     """add(a, b) -> y; dy/da = 1; dy/db = 1"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -70,12 +68,12 @@ cdef class Atan2Backward(Node):
     where divisor = where(squares == 0, 1e999, squares)
     """
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         squares = forward_add(forward_multiply(a, a), forward_multiply(b, b))
         divisor = forward_where(forward_equal(squares, 0), 1e309, squares)
         if self.needs(0):
@@ -86,8 +84,8 @@ cdef class Atan2Backward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         squares = a * a + b * b
         divisor = ops.where(squares == 0, 1e309, squares)
         if self.needs(0):
@@ -96,22 +94,9 @@ cdef class Atan2Backward(Node):
             grad_b = grad * (-a / divisor)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class ClipBackward(Node):
@@ -125,13 +110,13 @@ cdef class ClipBackward(Node):
     where below = x < min if min is not None else False
     """
 
-    saved_names = ("min", "x", "max", )
+    saves = ("min", "x", "max", )
 
     cdef object apply(self, object grad):
         grad_x = grad_min = grad_max = None
-        min = saved_array(self, self.min, self.min_version, "min")
-        x = saved_array(self, self.x, self.x_version, "x")
-        max = saved_array(self, self.max, self.max_version, "max")
+        min = saved_array(self, self.saved_min, self.version_min, "min")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        max = saved_array(self, self.saved_max, self.version_max, "max")
         raised = forward_maximum(x, min) if min is not None else x
         above = forward_greater(raised, max) if max is not None else False
         if self.needs(0) or self.needs(1):
@@ -146,9 +131,9 @@ cdef class ClipBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_x = grad_min = grad_max = None
-        min = saved_tensor(self, self.min, self.min_version, "min")
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        max = saved_tensor(self, self.max, self.max_version, "max")
+        min = saved_tensor(self, self.saved_min, self.version_min, "min")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        max = saved_tensor(self, self.saved_max, self.version_max, "max")
         raised = ops.maximum(x, min) if min is not None else x
         above = raised > max if max is not None else False
         if self.needs(0) or self.needs(1):
@@ -161,40 +146,22 @@ cdef class ClipBackward(Node):
             grad_max = ops.where(above, grad, 0)
         return grad_x, grad_min, grad_max
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "min":
-            if raw:
-                self.min = as_variable(self, self.min, self.min_version)
-                return self.min
-            return as_attribute(saved_tensor(self, self.min, self.min_version, name))
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "max":
-            if raw:
-                self.max = as_variable(self, self.max, self.max_version)
-                return self.max
-            return as_attribute(saved_tensor(self, self.max, self.max_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.min = self.x = self.max = None
+        self.saved_min = self.saved_x = self.saved_max = None
 
 
 cdef class CopysignBackward(Node):
     """copysign(a, b) -> y; dy/da = sign(a) * copysign(1, b); dy/db = 0"""
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_multiply(forward_sign(a), forward_copysign(1, b)))
         if self.needs(1):
@@ -204,43 +171,30 @@ cdef class CopysignBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad * (ops.sign(a) * ops.copysign(1, b))
         if self.needs(1):
             grad_b = ops.zeros_like(grad)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class DivideBackward(Node):
     """divide(a, b) -> y; dy/da = 1 / b; dy/db = -y / b"""
 
-    saved_names = ("b", "y", )
+    saves = ("b", "y", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        b = saved_array(self, self.b, self.b_version, "b")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            y = saved_array(self, self.y, self.y_version, "y")
+            y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = forward_divide(grad, forward_conj(b))
         if self.needs(1):
@@ -249,37 +203,22 @@ cdef class DivideBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            y = saved_tensor(self, self.y, self.y_version, "y")
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = grad / ops.conj(b)
         if self.needs(1):
             grad_b = grad * ops.conj(-y / b)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.y = None
+        self.saved_b = self.saved_y = None
 
 
 cdef class FloorDivideBackward(Node):
     """floor_divide(a, b) -> y; dy/da = 0; dy/db = 0"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -305,12 +244,12 @@ cdef class FmaxBackward(Node):
     dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
     """
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(a, b), forward_isnan(b))))
         if self.needs(1):
@@ -319,30 +258,17 @@ cdef class FmaxBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad * ops.where(a == b, 0.5, (a > b) | ops.isnan(b))
         if self.needs(1):
             grad_b = grad * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b))
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class FminBackward(Node):
@@ -352,12 +278,12 @@ cdef class FminBackward(Node):
     dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
     """
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(a, b), forward_isnan(b))))
         if self.needs(1):
@@ -366,43 +292,30 @@ cdef class FminBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad * ops.where(a == b, 0.5, (a < b) | ops.isnan(b))
         if self.needs(1):
             grad_b = grad * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b))
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class FmodBackward(Node):
     """fmod(a, b) -> y; dy/da = 1; dy/db = -trunc(a / b)"""
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
@@ -412,45 +325,32 @@ cdef class FmodBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
             grad_b = grad * -ops.trunc(a / b)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class HypotBackward(Node):
     """hypot(a, b) -> y; dy/da = a / divisor; dy/db = b / divisor; where divisor = where(y == 0, 1e999, y)"""
 
-    saved_names = ("y", "a", "b", )
+    saves = ("y", "a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         divisor = forward_where(forward_equal(y, 0), 1e309, y)
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_divide(a, divisor))
@@ -460,11 +360,11 @@ cdef class HypotBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         divisor = ops.where(y == 0, 1e309, y)
         if self.needs(0):
             grad_a = grad * (a / divisor)
@@ -472,27 +372,9 @@ cdef class HypotBackward(Node):
             grad_b = grad * (b / divisor)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.a = self.b = None
+        self.saved_y = self.saved_a = self.saved_b = None
 
 
 cdef class LogaddexpBackward(Node):
@@ -503,13 +385,13 @@ cdef class LogaddexpBackward(Node):
     where gap = where(isinf(y) & (a == b), 0, a - b)
     """
 
-    saved_names = ("y", "a", "b", )
+    saves = ("y", "a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        y = saved_array(self, self.y, self.y_version, "y")
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         gap = forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b))
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_sigmoid(gap))
@@ -519,9 +401,9 @@ cdef class LogaddexpBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
         if self.needs(0):
             grad_a = grad * ops.sigmoid(gap)
@@ -529,27 +411,9 @@ cdef class LogaddexpBackward(Node):
             grad_b = grad * ops.sigmoid(-gap)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.a = self.b = None
+        self.saved_y = self.saved_a = self.saved_b = None
 
 
 cdef class Logaddexp2Backward(Node):
@@ -560,13 +424,13 @@ cdef class Logaddexp2Backward(Node):
     where gap = 0.6931471805599453 * where(isinf(y) & (a == b), 0, a - b)
     """
 
-    saved_names = ("y", "a", "b", )
+    saves = ("y", "a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        y = saved_array(self, self.y, self.y_version, "y")
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         gap = forward_multiply(0.6931471805599453, forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b)))
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_sigmoid(gap))
@@ -576,9 +440,9 @@ cdef class Logaddexp2Backward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         gap = 0.6931471805599453 * ops.where(ops.isinf(y) & (a == b), 0, a - b)
         if self.needs(0):
             grad_a = grad * ops.sigmoid(gap)
@@ -586,38 +450,20 @@ cdef class Logaddexp2Backward(Node):
             grad_b = grad * ops.sigmoid(-gap)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.a = self.b = None
+        self.saved_y = self.saved_a = self.saved_b = None
 
 
 cdef class MaximumBackward(Node):
     """maximum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a < b)); dy/db = where(a == b, 0.5, ~(b < a))"""
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_less(a, b))))
         if self.needs(1):
@@ -626,41 +472,28 @@ cdef class MaximumBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad * ops.where(a == b, 0.5, ~(a < b))
         if self.needs(1):
             grad_b = grad * ops.where(a == b, 0.5, ~(b < a))
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class MinimumBackward(Node):
     """minimum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a > b)); dy/db = where(a == b, 0.5, ~(b > a))"""
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(a, b))))
         if self.needs(1):
@@ -669,43 +502,30 @@ cdef class MinimumBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad * ops.where(a == b, 0.5, ~(a > b))
         if self.needs(1):
             grad_b = grad * ops.where(a == b, 0.5, ~(b > a))
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class MultiplyBackward(Node):
     """multiply(a, b) -> y; dy/da = b; dy/db = a"""
 
-    saved_names = ("b", "a", )
+    saves = ("b", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_conj(b))
         if self.needs(1):
@@ -715,44 +535,31 @@ cdef class MultiplyBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         if self.needs(0):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
             grad_a = grad * ops.conj(b)
         if self.needs(1):
             grad_b = grad * ops.conj(a)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = None
+        self.saved_b = self.saved_a = None
 
 
 cdef class PowBackward(Node):
     """pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))"""
 
-    saved_names = ("b", "a", "y", )
+    saves = ("b", "a", "y", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        b = saved_array(self, self.b, self.b_version, "b")
-        a = saved_array(self, self.a, self.a_version, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            y = saved_array(self, self.y, self.y_version, "y")
+            y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, forward_subtract(b, 1))))
         if self.needs(1):
@@ -761,50 +568,32 @@ cdef class PowBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        b = saved_tensor(self, self.b, self.b_version, "b")
-        a = saved_tensor(self, self.a, self.a_version, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            y = saved_tensor(self, self.y, self.y_version, "y")
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = grad * ops.conj(ops._scaled_pow(b, a, b - 1))
         if self.needs(1):
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.b = self.a = self.y = None
+        self.saved_b = self.saved_a = self.saved_y = None
 
 
 cdef class RemainderBackward(Node):
     """remainder(a, b) -> y; dy/da = 1; dy/db = -floor_divide(a, b)"""
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         if self.needs(1):
-            a = saved_array(self, self.a, self.a_version, "a")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b = saved_array(self, self.b, self.b_version, "b")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
@@ -814,31 +603,18 @@ cdef class RemainderBackward(Node):
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         if self.needs(1):
-            a = saved_tensor(self, self.a, self.a_version, "a")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(1):
-            b = saved_tensor(self, self.b, self.b_version, "b")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
             grad_b = grad * -ops.floor_divide(a, b)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None
 
 
 cdef class ScaledPowBackward(Node):
@@ -849,16 +625,16 @@ cdef class ScaledPowBackward(Node):
     dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
 
-    saved_names = ("a", "b", "c", "y", )
+    saves = ("a", "b", "c", "y", )
 
     cdef object apply(self, object grad):
         grad_c = grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            c = saved_array(self, self.c, self.c_version, "c")
+            c = saved_array(self, self.saved_c, self.version_c, "c")
         if self.needs(2):
-            y = saved_array(self, self.y, self.y_version, "y")
+            y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_c = forward_multiply(grad, forward_conj(forward_pow(a, b)))
         if self.needs(1):
@@ -869,12 +645,12 @@ cdef class ScaledPowBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_c = grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
-            c = saved_tensor(self, self.c, self.c_version, "c")
+            c = saved_tensor(self, self.saved_c, self.version_c, "c")
         if self.needs(2):
-            y = saved_tensor(self, self.y, self.y_version, "y")
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_c = grad * ops.conj(ops.pow(a, b))
         if self.needs(1):
@@ -883,38 +659,13 @@ cdef class ScaledPowBackward(Node):
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_c, grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        if name == "c":
-            if raw:
-                self.c = as_variable(self, self.c, self.c_version)
-                return self.c
-            return as_attribute(saved_tensor(self, self.c, self.c_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = self.c = self.y = None
+        self.saved_a = self.saved_b = self.saved_c = self.saved_y = None
 
 
 cdef class SubtractBackward(Node):
     """subtract(a, b) -> y; dy/da = 1; dy/db = -1"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -936,11 +687,11 @@ cdef class SubtractBackward(Node):
 cdef class WhereBackward(Node):
     """where(Mask mask, a, b) -> y; linear in a, b; grad_a = where(mask, grad, 0); grad_b = where(mask, 0, grad)"""
 
-    saved_names = ("mask", )
+    saves = ("mask", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        mask = saved_array(self, self.mask, self.mask_version, "mask")
+        mask = saved_array(self, self.saved_mask, self.version_mask, "mask")
         if self.needs(0):
             grad_a = forward_where(mask, grad, 0)
         if self.needs(1):
@@ -949,35 +700,27 @@ cdef class WhereBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        mask = saved_tensor(self, self.mask, self.mask_version, "mask")
+        mask = saved_tensor(self, self.saved_mask, self.version_mask, "mask")
         if self.needs(0):
             grad_a = ops.where(mask, grad, 0)
         if self.needs(1):
             grad_b = ops.where(mask, 0, grad)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "mask":
-            if raw:
-                self.mask = as_variable(self, self.mask, self.mask_version)
-                return self.mask
-            return as_attribute(saved_tensor(self, self.mask, self.mask_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.mask = None
+        self.saved_mask = None
 
 
 cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)"""
 
-    saved_names = ("a", "b", )
+    saves = ("a", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.a, self.a_version, "a")
-        b = saved_array(self, self.b, self.b_version, "b")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         safe = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_equal(b, 0)), 1, b)
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_conj(forward_log(safe)))
@@ -987,8 +730,8 @@ cdef class XlogyBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.a, self.a_version, "a")
-        b = saved_tensor(self, self.b, self.b_version, "b")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         safe = ops.where((a == 0) & (b == 0), 1, b)
         if self.needs(0):
             grad_a = grad * ops.conj(ops.log(safe))
@@ -996,19 +739,6 @@ cdef class XlogyBackward(Node):
             grad_b = grad * ops.conj(a / safe)
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        if name == "b":
-            if raw:
-                self.b = as_variable(self, self.b, self.b_version)
-                return self.b
-            return as_attribute(saved_tensor(self, self.b, self.b_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.a = self.b = None
+        self.saved_a = self.saved_b = None

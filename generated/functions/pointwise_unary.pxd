@@ -4,40 +4,40 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class AbsoluteBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class AcosBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class AcoshBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class AngleBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class AsinBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class AsinhBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class AtanBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class AtanhBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class CbrtBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class CeilBackward(Node):
     pass
@@ -46,53 +46,51 @@ cdef class ConjBackward(Node):
     pass
 
 cdef class CosBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class CoshBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class Deg2radBackward(Node):
     pass
 
 cdef class DigammaBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class EntrBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class ErfBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class ErfcBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class ErfcxBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
 
 cdef class ErfinvBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class ExpBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class Exp2Backward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class Expm1Backward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class FloorBackward(Node):
     pass
@@ -101,40 +99,40 @@ cdef class ImagBackward(Node):
     pass
 
 cdef class LgammaBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class LogBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class Log10Backward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class Log1pBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class Log2Backward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class LogitBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class NanToNumBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class NegativeBackward(Node):
     pass
 
 cdef class PolygammaBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object n
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_n
 
 cdef class PositiveBackward(Node):
     pass
@@ -146,59 +144,57 @@ cdef class RealBackward(Node):
     pass
 
 cdef class ReciprocalBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class RoundBackward(Node):
     pass
 
 cdef class RsqrtBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class SigmoidBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class SignBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object y
-    cdef uint32_t y_version
-    cdef object x_dtype
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+    cdef readonly object saved_x_dtype
 
 cdef class SinBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class SincBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class SincDerivativeBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object n
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_n
 
 cdef class SinhBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class SqrtBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class SquareBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class TanBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class TanhBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class TruncBackward(Node):
     pass

@@ -33,267 +33,193 @@ from gradspec.generated.kernels.forward cimport (
     forward_zeros_like,
 )
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class AbsoluteBackward(Node):
     """absolute(x) -> y; grad_x = grad * sign(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_sign(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.sign(x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class AcosBackward(Node):
     """acos(x) -> y; dy/dx = -rsqrt((1 - x) * (1 + x))"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_negative(forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x))))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * -ops.conj(ops.rsqrt((1 - x) * (1 + x)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class AcoshBackward(Node):
     """acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x + 1)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_conj(forward_multiply(forward_rsqrt(forward_subtract(x, 1)), forward_rsqrt(forward_add(x, 1)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x + 1))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class AngleBackward(Node):
     """angle(x) -> y; grad_x = grad * 1j / conj(divisor); where divisor = where(x == 0, 1e999, x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         divisor = forward_where(forward_equal(x, 0), 1e309, x)
         grad_x = forward_divide(forward_multiply(grad, 1j), forward_conj(divisor))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         divisor = ops.where(x == 0, 1e309, x)
         grad_x = grad * 1j / ops.conj(divisor)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class AsinBackward(Node):
     """asin(x) -> y; dy/dx = rsqrt((1 - x) * (1 + x))"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.conj(ops.rsqrt((1 - x) * (1 + x)))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class AsinhBackward(Node):
     """asinh(x) -> y; dy/dx = rsqrt(1 + x * x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_conj(forward_rsqrt(forward_add(1, forward_multiply(x, x)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.conj(ops.rsqrt(1 + x * x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class AtanBackward(Node):
     """atan(x) -> y; dy/dx = 1 / (1 + x * x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_divide(grad, forward_conj(forward_add(1, forward_multiply(x, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad / ops.conj(1 + x * x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class AtanhBackward(Node):
     """atanh(x) -> y; dy/dx = 1 / ((1 - x) * (1 + x))"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_divide(grad, forward_conj(forward_multiply(forward_subtract(1, x), forward_add(1, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad / ops.conj((1 - x) * (1 + x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class CbrtBackward(Node):
     """cbrt(x) -> y; dy/dx = 1 / (3 * y * y)"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_divide(grad, forward_multiply(forward_multiply(3, y), y))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad / (3 * y * y)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class CeilBackward(Node):
     """ceil(x) -> y; dy/dx = 0"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_zeros_like(grad, None)
@@ -307,8 +233,6 @@ cdef class CeilBackward(Node):
 cdef class ConjBackward(Node):
     """conj(x) -> y; linear in x; grad_x = conj(grad)"""
 
-    saved_names = ()
-
     cdef object apply(self, object grad):
         grad_x = forward_conj(grad)
         return grad_x
@@ -321,63 +245,45 @@ cdef class ConjBackward(Node):
 cdef class CosBackward(Node):
     """cos(x) -> y; dy/dx = -sin(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_negative(forward_conj(forward_sin(x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * -ops.conj(ops.sin(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class CoshBackward(Node):
     """cosh(x) -> y; dy/dx = sinh(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_conj(forward_sinh(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.conj(ops.sinh(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class Deg2radBackward(Node):
     """deg2rad(x) -> y; dy/dx = 0.017453292519943295"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_multiply(grad, 0.017453292519943295)
@@ -391,266 +297,187 @@ cdef class Deg2radBackward(Node):
 cdef class DigammaBackward(Node):
     """digamma(x) -> y; dy/dx = polygamma(1, x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_polygamma(1, x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.polygamma(1, x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class EntrBackward(Node):
     """entr(x) -> y; dy/dx = -log(x) - 1"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_subtract(forward_negative(forward_log(x)), 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * (-ops.log(x) - 1)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class ErfBackward(Node):
     """erf(x) -> y; dy/dx = 1.1283791670955126 * exp(-x * x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_multiply(1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * (1.1283791670955126 * ops.exp(-x * x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class ErfcBackward(Node):
     """erfc(x) -> y; dy/dx = -1.1283791670955126 * exp(-x * x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_multiply(-1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * (-1.1283791670955126 * ops.exp(-x * x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class ErfcxBackward(Node):
     """erfcx(x) -> y; dy/dx = 2 * x * y - 1.1283791670955126"""
 
-    saved_names = ("x", "y", )
+    saves = ("x", "y", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        y = saved_array(self, self.y, self.y_version, "y")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_subtract(forward_multiply(forward_multiply(2, x), y), 1.1283791670955126))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * (2 * x * y - 1.1283791670955126)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.y = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class ErfinvBackward(Node):
     """erfinv(x) -> y; dy/dx = 0.8862269254527580 * exp(y * y)"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_multiply(0.886226925452758, forward_exp(forward_multiply(y, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * (0.886226925452758 * ops.exp(y * y))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class ExpBackward(Node):
     """exp(x) -> y; dy/dx = y"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_conj(y))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * ops.conj(y)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class Exp2Backward(Node):
     """exp2(x) -> y; dy/dx = 0.6931471805599453 * y"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_multiply(0.6931471805599453, forward_conj(y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * (0.6931471805599453 * ops.conj(y))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class Expm1Backward(Node):
     """expm1(x) -> y; dy/dx = y + 1"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_conj(forward_add(y, 1)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * ops.conj(y + 1)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class FloorBackward(Node):
     """floor(x) -> y; dy/dx = 0"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_zeros_like(grad, None)
@@ -664,8 +491,6 @@ cdef class FloorBackward(Node):
 cdef class ImagBackward(Node):
     """imag(x) -> y; linear in x; grad_x = grad * 1j"""
 
-    saved_names = ()
-
     cdef object apply(self, object grad):
         grad_x = forward_multiply(grad, 1j)
         return grad_x
@@ -678,203 +503,145 @@ cdef class ImagBackward(Node):
 cdef class LgammaBackward(Node):
     """lgamma(x) -> y; dy/dx = digamma(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_digamma(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.digamma(x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class LogBackward(Node):
     """log(x) -> y; dy/dx = 1 / x"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_divide(grad, forward_conj(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad / ops.conj(x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class Log10Backward(Node):
     """log10(x) -> y; dy/dx = 0.4342944819032518 / x"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_divide(0.4342944819032518, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * (0.4342944819032518 / ops.conj(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class Log1pBackward(Node):
     """log1p(x) -> y; dy/dx = 1 / (1 + x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_divide(grad, forward_conj(forward_add(1, x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad / ops.conj(1 + x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class Log2Backward(Node):
     """log2(x) -> y; dy/dx = 1.4426950408889634 / x"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_divide(1.4426950408889634, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * (1.4426950408889634 / ops.conj(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class LogitBackward(Node):
     """logit(x) -> y; dy/dx = 1 / (x * (1 - x))"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_divide(grad, forward_conj(forward_multiply(x, forward_subtract(1, x))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad / ops.conj(x * (1 - x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class NanToNumBackward(Node):
     """nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_isfinite(x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.isfinite(x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class NegativeBackward(Node):
     """negative(x) -> y; dy/dx = -1"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_negative(grad)
@@ -888,39 +655,27 @@ cdef class NegativeBackward(Node):
 cdef class PolygammaBackward(Node):
     """polygamma(int n, x) -> y; dy/dx = polygamma(n + 1, x)"""
 
-    saved_names = ("n", "x", )
+    saves = ("n", "x", )
 
     cdef object apply(self, object grad):
-        n = self.n
-        x = saved_array(self, self.x, self.x_version, "x")
+        n = self.saved_n
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_polygamma(n + 1, x))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        n = self.n
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        n = self.saved_n
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.polygamma(n + 1, x)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "n":
-            return self.n
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class PositiveBackward(Node):
     """positive(x) -> y; dy/dx = 1"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = grad
@@ -934,8 +689,6 @@ cdef class PositiveBackward(Node):
 cdef class Rad2degBackward(Node):
     """rad2deg(x) -> y; dy/dx = 57.29577951308232"""
 
-    saved_names = ()
-
     cdef object apply(self, object grad):
         grad_x = forward_multiply(grad, 57.29577951308232)
         return grad_x
@@ -947,8 +700,6 @@ cdef class Rad2degBackward(Node):
 
 cdef class RealBackward(Node):
     """real(x) -> y; linear in x; grad_x = grad"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = grad
@@ -962,35 +713,25 @@ cdef class RealBackward(Node):
 cdef class ReciprocalBackward(Node):
     """reciprocal(x) -> y; dy/dx = -y * y"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * ops.conj(-y * y)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class RoundBackward(Node):
     """round(x, int decimals=0) -> y; dy/dx = 0"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_zeros_like(grad, None)
@@ -1004,57 +745,41 @@ cdef class RoundBackward(Node):
 cdef class RsqrtBackward(Node):
     """rsqrt(x) -> y; dy/dx = -y * y * y / 2"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_divide(forward_conj(forward_multiply(forward_multiply(forward_negative(y), y), y)), 2))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * (ops.conj(-y * y * y) / 2)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class SigmoidBackward(Node):
     """sigmoid(x) -> y; dy/dx = y * (1 - y)"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_conj(forward_multiply(y, forward_subtract(1, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * ops.conj(y * (1 - y))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class SignBackward(Node):
@@ -1064,276 +789,193 @@ cdef class SignBackward(Node):
     where modulus = where(x == 0, 1e999, absolute(x))
     """
 
-    saved_names = ("x", "x_dtype", "y", )
+    saves = ("x", "x_dtype", "y", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        x_dtype = self.x_dtype
-        y = saved_array(self, self.y, self.y_version, "y")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        x_dtype = self.saved_x_dtype
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         modulus = forward_where(forward_equal(x, 0), 1e309, forward_absolute(x))
         grad_x = forward_divide(forward_multiply(forward_multiply(1j, y), forward_imag(forward_multiply(forward_conj(y), grad))), modulus) if formulas.is_complex(x_dtype) else forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        x_dtype = self.x_dtype
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        x_dtype = self.saved_x_dtype
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         modulus = ops.where(x == 0, 1e309, ops.absolute(x))
         grad_x = 1j * y * ops.imag(ops.conj(y) * grad) / modulus if formulas.is_complex(x_dtype) else ops.zeros_like(grad)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "x_dtype":
-            return self.x_dtype
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.y = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class SinBackward(Node):
     """sin(x) -> y; dy/dx = cos(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_conj(forward_cos(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.conj(ops.cos(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class SincBackward(Node):
     """sinc(x) -> y; dy/dx = _sinc_derivative(x, 1)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward__sinc_derivative(x, 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops._sinc_derivative(x, 1)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class SincDerivativeBackward(Node):
     """_sinc_derivative(x, int n) -> y; dy/dx = _sinc_derivative(x, n + 1)"""
 
-    saved_names = ("x", "n", )
+    saves = ("x", "n", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        n = self.n
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
         grad_x = forward_multiply(grad, forward__sinc_derivative(x, n + 1))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        n = self.n
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
         grad_x = grad * ops._sinc_derivative(x, n + 1)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "n":
-            return self.n
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class SinhBackward(Node):
     """sinh(x) -> y; dy/dx = cosh(x)"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_conj(forward_cosh(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * ops.conj(ops.cosh(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class SqrtBackward(Node):
     """sqrt(x) -> y; dy/dx = 0.5 / y"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_divide(0.5, forward_conj(y)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * (0.5 / ops.conj(y))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class SquareBackward(Node):
     """square(x) -> y; dy/dx = 2 * x"""
 
-    saved_names = ("x", )
+    saves = ("x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         grad_x = forward_multiply(grad, forward_multiply(2, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         grad_x = grad * (2 * ops.conj(x))
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class TanBackward(Node):
     """tan(x) -> y; dy/dx = 1 + y * y"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_conj(forward_add(1, forward_multiply(y, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * ops.conj(1 + y * y)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class TanhBackward(Node):
     """tanh(x) -> y; dy/dx = 1 - y * y"""
 
-    saved_names = ("y", )
+    saves = ("y", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         grad_x = forward_multiply(grad, forward_conj(forward_subtract(1, forward_multiply(y, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         grad_x = grad * ops.conj(1 - y * y)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = None
+        self.saved_y = None
 
 
 cdef class TruncBackward(Node):
     """trunc(x) -> y; dy/dx = 0"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_zeros_like(grad, None)

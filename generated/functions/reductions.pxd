@@ -4,91 +4,53 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class EuclideanNormBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object x
-    cdef uint32_t x_version
-    cdef object x_shape
-    cdef object axis
-    cdef object keepdims
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
 cdef class LogsumexpBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object x
-    cdef uint32_t x_version
-    cdef object x_shape
-    cdef object axis
-    cdef object keepdims
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
 cdef class MaxBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object x
-    cdef uint32_t x_version
-    cdef object x_shape
-    cdef object axis
-    cdef object keepdims
-    cdef object y_dtype
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
 cdef class MeanBackward(Node):
-    cdef object x_shape
-    cdef object axis
-    cdef object keepdims
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
 cdef class MinBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object x
-    cdef uint32_t x_version
-    cdef object x_shape
-    cdef object axis
-    cdef object keepdims
-    cdef object y_dtype
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
 cdef class PowerNormBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object x
-    cdef uint32_t x_version
-    cdef object x_shape
-    cdef object axis
-    cdef object keepdims
-    cdef object ord
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_ord
 
 cdef class ProdBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object axis
-    cdef object x_shape
-    cdef object keepdims
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_axis, saved_x_shape, saved_keepdims
 
 cdef class StdBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object y
-    cdef uint32_t y_version
-    cdef object axis
-    cdef object x_shape
-    cdef object correction
-    cdef object keepdims
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+    cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims
 
 cdef class SumBackward(Node):
-    cdef object x_shape
-    cdef object axis
-    cdef object keepdims
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
 cdef class UnreduceBackward(Node):
-    cdef object axis
-    cdef object keepdims
+    cdef readonly object saved_axis, saved_keepdims
 
 cdef class SumToBackward(Node):
-    cdef object x_shape
+    cdef readonly object saved_x_shape
 
 cdef class VarBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object axis
-    cdef object x_shape
-    cdef object correction
-    cdef object keepdims
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims

@@ -28,7 +28,7 @@ from gradspec.generated.kernels.forward cimport (
     forward_where,
 )
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class EuclideanNormBackward(Node):
@@ -38,50 +38,31 @@ cdef class EuclideanNormBackward(Node):
     where divisor = where(y == 0, 1e999, y)
     """
 
-    saved_names = ("y", "x", "x_shape", "axis", "keepdims", )
+    saves = ("y", "x", "x_shape", "axis", "keepdims", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
-        x = saved_array(self, self.x, self.x_version, "x")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         divisor = forward_where(forward_equal(y, 0), 1e309, y)
         grad_x = forward_multiply(x, forward__unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         divisor = ops.where(y == 0, 1e309, y)
         grad_x = x * ops._unreduce(grad / divisor, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.x = None
+        self.saved_y = self.saved_x = None
 
 
 cdef class LogsumexpBackward(Node):
@@ -92,52 +73,33 @@ cdef class LogsumexpBackward(Node):
     where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
     """
 
-    saved_names = ("y", "x", "x_shape", "axis", "keepdims", )
+    saves = ("y", "x", "x_shape", "axis", "keepdims", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
-        x = saved_array(self, self.x, self.x_version, "x")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         offset = forward_where(forward_equal(y, -1e309), 0, y)
         weight = forward_exp(forward_subtract(x, forward__unreduce(offset, x_shape, axis, keepdims)))
         grad_x = forward_multiply(weight, forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         offset = ops.where(y == -1e309, 0, y)
         weight = ops.exp(x - ops._unreduce(offset, x_shape, axis, keepdims))
         grad_x = weight * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.x = None
+        self.saved_y = self.saved_x = None
 
 
 cdef class MaxBackward(Node):
@@ -149,15 +111,15 @@ cdef class MaxBackward(Node):
     where count = sum(weight, axis, keepdims)
     """
 
-    saved_names = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype", )
+    saves = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
-        x = saved_array(self, self.x, self.x_version, "x")
-        y_dtype = self.y_dtype
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
         top = forward__unreduce(y, x_shape, axis, keepdims)
         weight = forward_astype(forward_bitwise_or(forward_equal(x, top), forward_isnan(x)), y_dtype)
         count = forward_sum(weight, axis, keepdims)
@@ -165,42 +127,21 @@ cdef class MaxBackward(Node):
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        y_dtype = self.y_dtype
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
         top = ops._unreduce(y, x_shape, axis, keepdims)
         weight = ops.astype((x == top) | ops.isnan(x), y_dtype)
         count = ops.sum(weight, axis, keepdims)
         grad_x = weight * ops._unreduce(grad / count, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "y_dtype":
-            return self.y_dtype
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.x = None
+        self.saved_y = self.saved_x = None
 
 
 cdef class MeanBackward(Node):
@@ -210,30 +151,21 @@ cdef class MeanBackward(Node):
     grad_x = _unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
     """
 
-    saved_names = ("x_shape", "axis", "keepdims", )
+    saves = ("x_shape", "axis", "keepdims", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         grad_x = forward_divide(forward__unreduce(grad, x_shape, axis, keepdims), formulas.reduced_count(x_shape, axis))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         grad_x = ops._unreduce(grad, x_shape, axis, keepdims) / formulas.reduced_count(x_shape, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
 
 
 cdef class MinBackward(Node):
@@ -245,15 +177,15 @@ cdef class MinBackward(Node):
     where count = sum(weight, axis, keepdims)
     """
 
-    saved_names = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype", )
+    saves = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
-        x = saved_array(self, self.x, self.x_version, "x")
-        y_dtype = self.y_dtype
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
         bottom = forward__unreduce(y, x_shape, axis, keepdims)
         weight = forward_astype(forward_bitwise_or(forward_equal(x, bottom), forward_isnan(x)), y_dtype)
         count = forward_sum(weight, axis, keepdims)
@@ -261,42 +193,21 @@ cdef class MinBackward(Node):
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        y_dtype = self.y_dtype
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
         bottom = ops._unreduce(y, x_shape, axis, keepdims)
         weight = ops.astype((x == bottom) | ops.isnan(x), y_dtype)
         count = ops.sum(weight, axis, keepdims)
         grad_x = weight * ops._unreduce(grad / count, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "y_dtype":
-            return self.y_dtype
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.x = None
+        self.saved_y = self.saved_x = None
 
 
 cdef class PowerNormBackward(Node):
@@ -307,56 +218,35 @@ cdef class PowerNormBackward(Node):
     where slope = sign(x) * pow(absolute(x) / divisor, ord - 1)
     """
 
-    saved_names = ("y", "x_shape", "axis", "keepdims", "x", "ord", )
+    saves = ("y", "x_shape", "axis", "keepdims", "x", "ord", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
-        x = saved_array(self, self.x, self.x_version, "x")
-        ord = self.ord
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        ord = self.saved_ord
         divisor = forward__unreduce(forward_where(forward_equal(y, 0), 1e309, y), x_shape, axis, keepdims)
         slope = forward_multiply(forward_sign(x), forward_pow(forward_divide(forward_absolute(x), divisor), ord - 1))
         grad_x = forward_multiply(slope, forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        ord = self.ord
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        ord = self.saved_ord
         divisor = ops._unreduce(ops.where(y == 0, 1e309, y), x_shape, axis, keepdims)
         slope = ops.sign(x) * ops.pow(ops.absolute(x) / divisor, ord - 1)
         grad_x = slope * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "ord":
-            return self.ord
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.x = None
+        self.saved_y = self.saved_x = None
 
 
 cdef class ProdBackward(Node):
@@ -365,41 +255,27 @@ cdef class ProdBackward(Node):
     grad_x = conj(_product_of_others(x, axis)) * _unreduce(grad, x.shape, axis, keepdims)
     """
 
-    saved_names = ("x", "axis", "x_shape", "keepdims", )
+    saves = ("x", "axis", "x_shape", "keepdims", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        axis = self.axis
-        x_shape = self.x_shape
-        keepdims = self.keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        keepdims = self.saved_keepdims
         grad_x = forward_multiply(forward_conj(forward__product_of_others(x, axis)), forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        axis = self.axis
-        x_shape = self.x_shape
-        keepdims = self.keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        keepdims = self.saved_keepdims
         grad_x = ops.conj(ops._product_of_others(x, axis)) * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "axis":
-            return self.axis
-        if name == "x_shape":
-            return self.x_shape
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None
 
 
 cdef class StdBackward(Node):
@@ -410,56 +286,35 @@ cdef class StdBackward(Node):
     where divisor = reduced_count(x.shape, axis, correction) * where(y == 0, 1e999, y)
     """
 
-    saved_names = ("x", "axis", "x_shape", "correction", "y", "keepdims", )
+    saves = ("x", "axis", "x_shape", "correction", "y", "keepdims", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        axis = self.axis
-        x_shape = self.x_shape
-        correction = self.correction
-        y = saved_array(self, self.y, self.y_version, "y")
-        keepdims = self.keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        correction = self.saved_correction
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        keepdims = self.saved_keepdims
         residual = forward_subtract(x, forward_mean(x, axis, True))
         divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), forward_where(forward_equal(y, 0), 1e309, y))
         grad_x = forward_multiply(residual, forward__unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        axis = self.axis
-        x_shape = self.x_shape
-        correction = self.correction
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        keepdims = self.keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        correction = self.saved_correction
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        keepdims = self.saved_keepdims
         residual = x - ops.mean(x, axis, True)
         divisor = formulas.reduced_count(x_shape, axis, correction) * ops.where(y == 0, 1e309, y)
         grad_x = residual * ops._unreduce(grad / divisor, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "axis":
-            return self.axis
-        if name == "x_shape":
-            return self.x_shape
-        if name == "correction":
-            return self.correction
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.y = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class SumBackward(Node):
@@ -469,30 +324,21 @@ cdef class SumBackward(Node):
     grad_x = _unreduce(grad, x.shape, axis, keepdims)
     """
 
-    saved_names = ("x_shape", "axis", "keepdims", )
+    saves = ("x_shape", "axis", "keepdims", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         grad_x = forward__unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        axis = self.axis
-        keepdims = self.keepdims
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         grad_x = ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
 
 
 cdef class UnreduceBackward(Node):
@@ -502,47 +348,35 @@ cdef class UnreduceBackward(Node):
     grad_x = sum(grad, axis, keepdims)
     """
 
-    saved_names = ("axis", "keepdims", )
+    saves = ("axis", "keepdims", )
 
     cdef object apply(self, object grad):
-        axis = self.axis
-        keepdims = self.keepdims
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         grad_x = forward_sum(grad, axis, keepdims)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axis = self.axis
-        keepdims = self.keepdims
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         grad_x = ops.sum(grad, axis, keepdims)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
 
 
 cdef class SumToBackward(Node):
     """_sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)"""
 
-    saved_names = ("x_shape", )
+    saves = ("x_shape", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
+        x_shape = self.saved_x_shape
         grad_x = forward_broadcast_to(grad, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
+        x_shape = self.saved_x_shape
         grad_x = ops.broadcast_to(grad, x_shape)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
 
 
 cdef class VarBackward(Node):
@@ -553,46 +387,30 @@ cdef class VarBackward(Node):
     where half_count = reduced_count(x.shape, axis, correction) / 2
     """
 
-    saved_names = ("x", "axis", "x_shape", "correction", "keepdims", )
+    saves = ("x", "axis", "x_shape", "correction", "keepdims", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.x, self.x_version, "x")
-        axis = self.axis
-        x_shape = self.x_shape
-        correction = self.correction
-        keepdims = self.keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        correction = self.saved_correction
+        keepdims = self.saved_keepdims
         residual = forward_subtract(x, forward_mean(x, axis, True))
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
         grad_x = forward_multiply(residual, forward__unreduce(forward_divide(grad, half_count), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        axis = self.axis
-        x_shape = self.x_shape
-        correction = self.correction
-        keepdims = self.keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        correction = self.saved_correction
+        keepdims = self.saved_keepdims
         residual = x - ops.mean(x, axis, True)
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
         grad_x = residual * ops._unreduce(grad / half_count, x_shape, axis, keepdims)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "axis":
-            return self.axis
-        if name == "x_shape":
-            return self.x_shape
-        if name == "correction":
-            return self.correction
-        if name == "keepdims":
-            return self.keepdims
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = None
+        self.saved_x = None

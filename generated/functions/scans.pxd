@@ -4,28 +4,17 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class CumprodBackward(Node):
-    cdef object x
-    cdef uint32_t x_version
-    cdef object y
-    cdef uint32_t y_version
-    cdef object axis
-    cdef object reverse
-    cdef object y_shape
-    cdef object x_shape
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+    cdef readonly object saved_axis, saved_reverse, saved_y_shape, saved_x_shape
 
 cdef class CumsumBackward(Node):
-    cdef object axis
-    cdef object reverse
-    cdef object x_shape
+    cdef readonly object saved_axis, saved_reverse, saved_x_shape
 
 cdef class LinearRecurrenceBackward(Node):
-    cdef object y
-    cdef uint32_t y_version
-    cdef object a
-    cdef uint32_t a_version
-    cdef object reverse
-    cdef object axis
+    cdef public object saved_y, saved_a
+    cdef public uint32_t version_y, version_a
+    cdef readonly object saved_reverse, saved_axis
 
 cdef class ShiftBackward(Node):
-    cdef object n
-    cdef object axis
+    cdef readonly object saved_n, saved_axis

@@ -15,7 +15,7 @@ from gradspec.generated.kernels.forward cimport (
     forward_reshape,
 )
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class CumprodBackward(Node):
@@ -29,15 +29,15 @@ cdef class CumprodBackward(Node):
     where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)
     """
 
-    saved_names = ("axis", "reverse", "x", "y_shape", "y", "x_shape", )
+    saves = ("axis", "reverse", "x", "y_shape", "y", "x_shape", )
 
     cdef object apply(self, object grad):
-        axis = self.axis
-        reverse = self.reverse
-        x = saved_array(self, self.x, self.x_version, "x")
-        y_shape = self.y_shape
-        y = saved_array(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
+        axis = self.saved_axis
+        reverse = self.saved_reverse
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y_shape = self.saved_y_shape
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
         dim = 0 if axis is None else axis
         step = -1 if reverse else 1
         factors = forward_reshape(x, y_shape)
@@ -47,12 +47,12 @@ cdef class CumprodBackward(Node):
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axis = self.axis
-        reverse = self.reverse
-        x = saved_tensor(self, self.x, self.x_version, "x")
-        y_shape = self.y_shape
-        y = saved_tensor(self, self.y, self.y_version, "y")
-        x_shape = self.x_shape
+        axis = self.saved_axis
+        reverse = self.saved_reverse
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y_shape = self.saved_y_shape
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
         dim = 0 if axis is None else axis
         step = -1 if reverse else 1
         factors = ops.reshape(x, y_shape)
@@ -61,30 +61,9 @@ cdef class CumprodBackward(Node):
         grad_x = ops.reshape(ops.conj(before) * after, x_shape)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        if name == "reverse":
-            return self.reverse
-        if name == "x":
-            if raw:
-                self.x = as_variable(self, self.x, self.x_version)
-                return self.x
-            return as_attribute(saved_tensor(self, self.x, self.x_version, name))
-        if name == "y_shape":
-            return self.y_shape
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.x = self.y = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class CumsumBackward(Node):
@@ -94,30 +73,21 @@ cdef class CumsumBackward(Node):
     grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
     """
 
-    saved_names = ("axis", "reverse", "x_shape", )
+    saves = ("axis", "reverse", "x_shape", )
 
     cdef object apply(self, object grad):
-        axis = self.axis
-        reverse = self.reverse
-        x_shape = self.x_shape
+        axis = self.saved_axis
+        reverse = self.saved_reverse
+        x_shape = self.saved_x_shape
         grad_x = forward_reshape(forward_cumsum(grad, axis, not reverse), x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axis = self.axis
-        reverse = self.reverse
-        x_shape = self.x_shape
+        axis = self.saved_axis
+        reverse = self.saved_reverse
+        x_shape = self.saved_x_shape
         grad_x = ops.reshape(ops.cumsum(grad, axis, reverse=not reverse), x_shape)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        if name == "reverse":
-            return self.reverse
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
 
 
 cdef class LinearRecurrenceBackward(Node):
@@ -130,15 +100,15 @@ cdef class LinearRecurrenceBackward(Node):
     where after = _linear_recurrence(conj(_shift(a, -step, axis)), grad, axis, reverse=not reverse)
     """
 
-    saved_names = ("reverse", "y", "axis", "a", )
+    saves = ("reverse", "y", "axis", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        reverse = self.reverse
+        reverse = self.saved_reverse
         if self.needs(0):
-            y = saved_array(self, self.y, self.y_version, "y")
-        axis = self.axis
-        a = saved_array(self, self.a, self.a_version, "a")
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        a = saved_array(self, self.saved_a, self.version_a, "a")
         step = -1 if reverse else 1
         if self.needs(0):
             before = forward__shift(y, step, axis, 0)
@@ -151,11 +121,11 @@ cdef class LinearRecurrenceBackward(Node):
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        reverse = self.reverse
+        reverse = self.saved_reverse
         if self.needs(0):
-            y = saved_tensor(self, self.y, self.y_version, "y")
-        axis = self.axis
-        a = saved_tensor(self, self.a, self.a_version, "a")
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
         step = -1 if reverse else 1
         if self.needs(0):
             before = ops._shift(y, step, axis)
@@ -166,48 +136,24 @@ cdef class LinearRecurrenceBackward(Node):
             grad_b = after
         return grad_a, grad_b
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "reverse":
-            return self.reverse
-        if name == "y":
-            if raw:
-                self.y = as_variable(self, self.y, self.y_version)
-                return self.y
-            return as_attribute(saved_tensor(self, self.y, self.y_version, name))
-        if name == "axis":
-            return self.axis
-        if name == "a":
-            if raw:
-                self.a = as_variable(self, self.a, self.a_version)
-                return self.a
-            return as_attribute(saved_tensor(self, self.a, self.a_version, name))
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.y = self.a = None
+        self.saved_y = self.saved_a = None
 
 
 cdef class ShiftBackward(Node):
     """_shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis)"""
 
-    saved_names = ("n", "axis", )
+    saves = ("n", "axis", )
 
     cdef object apply(self, object grad):
-        n = self.n
-        axis = self.axis
+        n = self.saved_n
+        axis = self.saved_axis
         grad_x = forward__shift(grad, -n, axis, 0)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        n = self.n
-        axis = self.axis
+        n = self.saved_n
+        axis = self.saved_axis
         grad_x = ops._shift(grad, -n, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "n":
-            return self.n
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)

@@ -4,7 +4,6 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class TopkBackward(Node):
-    cdef object indices
-    cdef uint32_t indices_version
-    cdef object x_shape
-    cdef object axis
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_x_shape, saved_axis

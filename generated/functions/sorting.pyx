@@ -8,7 +8,7 @@ from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport forward__take_along_axis_backward
 from gradspec.node cimport Node
-from gradspec.saved_variable cimport as_attribute, as_variable, saved_array, saved_tensor
+from gradspec.saved_variable cimport saved_array, saved_tensor
 
 
 cdef class TopkBackward(Node):
@@ -17,36 +17,24 @@ cdef class TopkBackward(Node):
     grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
     """
 
-    saved_names = ("indices", "x_shape", "axis", )
+    saves = ("indices", "x_shape", "axis", )
 
     cdef object apply(self, object grad):
         grad_values = grad
-        indices = saved_array(self, self.indices, self.indices_version, "indices")
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = forward__take_along_axis_backward(grad_values, indices, x_shape, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         grad_values = grad
-        indices = saved_tensor(self, self.indices, self.indices_version, "indices")
-        x_shape = self.x_shape
-        axis = self.axis
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
         grad_x = ops._take_along_axis_backward(grad_values, indices, x_shape, axis)
         return grad_x
 
-    cdef object saved_value(self, str name, bint raw):
-        if name == "indices":
-            if raw:
-                self.indices = as_variable(self, self.indices, self.indices_version)
-                return self.indices
-            return as_attribute(saved_tensor(self, self.indices, self.indices_version, name))
-        if name == "x_shape":
-            return self.x_shape
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
-
     cdef void release_variables(self):
         self.released = True
-        self.indices = None
+        self.saved_indices = None

@@ -6,51 +6,40 @@ cdef class BroadcastToBackward(Node):
     pass
 
 cdef class DiagEmbedBackward(Node):
-    cdef object offset
-    cdef object axis1
-    cdef object axis2
+    cdef readonly object saved_offset, saved_axis1, saved_axis2
 
 cdef class DiagonalBackward(Node):
-    cdef object x_shape
-    cdef object offset
-    cdef object axis1
-    cdef object axis2
+    cdef readonly object saved_x_shape, saved_offset, saved_axis1, saved_axis2
 
 cdef class DiagonalBackwardBackward(Node):
-    cdef object offset
-    cdef object axis1
-    cdef object axis2
+    cdef readonly object saved_offset, saved_axis1, saved_axis2
 
 cdef class ExpandDimsBackward(Node):
-    cdef object axis
+    cdef readonly object saved_axis
 
 cdef class FlipBackward(Node):
-    cdef object axis
+    cdef readonly object saved_axis
 
 cdef class MTBackward(Node):
     pass
 
 cdef class MoveaxisBackward(Node):
-    cdef object destination
-    cdef object source
+    cdef readonly object saved_destination, saved_source
 
 cdef class PermuteDimsBackward(Node):
-    cdef object axes
+    cdef readonly object saved_axes
 
 cdef class ReshapeBackward(Node):
-    cdef object x_shape
+    cdef readonly object saved_x_shape
 
 cdef class RollBackward(Node):
-    cdef object shift
-    cdef object axis
+    cdef readonly object saved_shift, saved_axis
 
 cdef class Rot90Backward(Node):
-    cdef object k
-    cdef object axes
+    cdef readonly object saved_k, saved_axes
 
 cdef class SqueezeBackward(Node):
-    cdef object x_shape
+    cdef readonly object saved_x_shape
 
 cdef class SwapaxesBackward(Node):
-    cdef object axis1
-    cdef object axis2
+    cdef readonly object saved_axis1, saved_axis2

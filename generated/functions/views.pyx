@@ -26,8 +26,6 @@ from gradspec.node cimport Node
 cdef class BroadcastToBackward(Node):
     """broadcast_to(x, int[] shape) -> y; linear in x; grad_x = grad"""
 
-    saved_names = ()
-
     cdef object apply(self, object grad):
         grad_x = grad
         return grad_x
@@ -44,30 +42,21 @@ cdef class DiagEmbedBackward(Node):
     grad_x = diagonal(grad, offset, axis1, axis2)
     """
 
-    saved_names = ("offset", "axis1", "axis2", )
+    saves = ("offset", "axis1", "axis2", )
 
     cdef object apply(self, object grad):
-        offset = self.offset
-        axis1 = self.axis1
-        axis2 = self.axis2
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = forward_diagonal(grad, offset, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        offset = self.offset
-        axis1 = self.axis1
-        axis2 = self.axis2
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = ops.diagonal(grad, offset, axis1, axis2)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "offset":
-            return self.offset
-        if name == "axis1":
-            return self.axis1
-        if name == "axis2":
-            return self.axis2
-        return Node.saved_value(self, name, raw)
 
 
 cdef class DiagonalBackward(Node):
@@ -77,34 +66,23 @@ cdef class DiagonalBackward(Node):
     grad_x = _diagonal_backward(grad, x.shape, offset, axis1, axis2)
     """
 
-    saved_names = ("x_shape", "offset", "axis1", "axis2", )
+    saves = ("x_shape", "offset", "axis1", "axis2", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
-        offset = self.offset
-        axis1 = self.axis1
-        axis2 = self.axis2
+        x_shape = self.saved_x_shape
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = forward__diagonal_backward(grad, x_shape, offset, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
-        offset = self.offset
-        axis1 = self.axis1
-        axis2 = self.axis2
+        x_shape = self.saved_x_shape
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = ops._diagonal_backward(grad, x_shape, offset, axis1, axis2)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        if name == "offset":
-            return self.offset
-        if name == "axis1":
-            return self.axis1
-        if name == "axis2":
-            return self.axis2
-        return Node.saved_value(self, name, raw)
 
 
 cdef class DiagonalBackwardBackward(Node):
@@ -114,78 +92,57 @@ cdef class DiagonalBackwardBackward(Node):
     grad_x = diagonal(grad, offset, axis1, axis2)
     """
 
-    saved_names = ("offset", "axis1", "axis2", )
+    saves = ("offset", "axis1", "axis2", )
 
     cdef object apply(self, object grad):
-        offset = self.offset
-        axis1 = self.axis1
-        axis2 = self.axis2
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = forward_diagonal(grad, offset, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        offset = self.offset
-        axis1 = self.axis1
-        axis2 = self.axis2
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = ops.diagonal(grad, offset, axis1, axis2)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "offset":
-            return self.offset
-        if name == "axis1":
-            return self.axis1
-        if name == "axis2":
-            return self.axis2
-        return Node.saved_value(self, name, raw)
 
 
 cdef class ExpandDimsBackward(Node):
     """expand_dims(x, int[] axis=0) -> y; linear in x; grad_x = squeeze(grad, axis)"""
 
-    saved_names = ("axis", )
+    saves = ("axis", )
 
     cdef object apply(self, object grad):
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = forward_squeeze(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = ops.squeeze(grad, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class FlipBackward(Node):
     """flip(x, int[]? axis=None) -> y; linear in x; grad_x = flip(grad, axis)"""
 
-    saved_names = ("axis", )
+    saves = ("axis", )
 
     cdef object apply(self, object grad):
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = forward_flip(grad, axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axis = self.axis
+        axis = self.saved_axis
         grad_x = ops.flip(grad, axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class MTBackward(Node):
     """mT(x) -> y; linear in x; grad_x = mT(grad)"""
-
-    saved_names = ()
 
     cdef object apply(self, object grad):
         grad_x = forward_mT(grad)
@@ -199,161 +156,118 @@ cdef class MTBackward(Node):
 cdef class MoveaxisBackward(Node):
     """moveaxis(x, int[] source, int[] destination) -> y; linear in x; grad_x = moveaxis(grad, destination, source)"""
 
-    saved_names = ("destination", "source", )
+    saves = ("destination", "source", )
 
     cdef object apply(self, object grad):
-        destination = self.destination
-        source = self.source
+        destination = self.saved_destination
+        source = self.saved_source
         grad_x = forward_moveaxis(grad, destination, source)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        destination = self.destination
-        source = self.source
+        destination = self.saved_destination
+        source = self.saved_source
         grad_x = ops.moveaxis(grad, destination, source)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "destination":
-            return self.destination
-        if name == "source":
-            return self.source
-        return Node.saved_value(self, name, raw)
 
 
 cdef class PermuteDimsBackward(Node):
     """permute_dims(x, int[]? axes=None) -> y; linear in x; grad_x = permute_dims(grad, inverse_permutation(axes))"""
 
-    saved_names = ("axes", )
+    saves = ("axes", )
 
     cdef object apply(self, object grad):
-        axes = self.axes
+        axes = self.saved_axes
         grad_x = forward_permute_dims(grad, formulas.inverse_permutation(axes))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axes = self.axes
+        axes = self.saved_axes
         grad_x = ops.permute_dims(grad, formulas.inverse_permutation(axes))
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axes":
-            return self.axes
-        return Node.saved_value(self, name, raw)
 
 
 cdef class ReshapeBackward(Node):
     """reshape(x, int[] shape) -> y; linear in x; grad_x = reshape(grad, x.shape)"""
 
-    saved_names = ("x_shape", )
+    saves = ("x_shape", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
+        x_shape = self.saved_x_shape
         grad_x = forward_reshape(grad, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
+        x_shape = self.saved_x_shape
         grad_x = ops.reshape(grad, x_shape)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
 
 
 cdef class RollBackward(Node):
     """roll(x, int[] shift, int[]? axis=None) -> y; linear in x; grad_x = roll(grad, opposite(shift), axis)"""
 
-    saved_names = ("shift", "axis", )
+    saves = ("shift", "axis", )
 
     cdef object apply(self, object grad):
-        shift = self.shift
-        axis = self.axis
+        shift = self.saved_shift
+        axis = self.saved_axis
         grad_x = forward_roll(grad, formulas.opposite(shift), axis)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        shift = self.shift
-        axis = self.axis
+        shift = self.saved_shift
+        axis = self.saved_axis
         grad_x = ops.roll(grad, formulas.opposite(shift), axis)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "shift":
-            return self.shift
-        if name == "axis":
-            return self.axis
-        return Node.saved_value(self, name, raw)
 
 
 cdef class Rot90Backward(Node):
     """rot90(x, int k=1, int[2] axes=(0, 1)) -> y; linear in x; grad_x = rot90(grad, -k, axes)"""
 
-    saved_names = ("k", "axes", )
+    saves = ("k", "axes", )
 
     cdef object apply(self, object grad):
-        k = self.k
-        axes = self.axes
+        k = self.saved_k
+        axes = self.saved_axes
         grad_x = forward_rot90(grad, -k, axes)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        k = self.k
-        axes = self.axes
+        k = self.saved_k
+        axes = self.saved_axes
         grad_x = ops.rot90(grad, -k, axes)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "k":
-            return self.k
-        if name == "axes":
-            return self.axes
-        return Node.saved_value(self, name, raw)
 
 
 cdef class SqueezeBackward(Node):
     """squeeze(x, int[]? axis=None) -> y; linear in x; grad_x = reshape(grad, x.shape)"""
 
-    saved_names = ("x_shape", )
+    saves = ("x_shape", )
 
     cdef object apply(self, object grad):
-        x_shape = self.x_shape
+        x_shape = self.saved_x_shape
         grad_x = forward_reshape(grad, x_shape)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x_shape = self.x_shape
+        x_shape = self.saved_x_shape
         grad_x = ops.reshape(grad, x_shape)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "x_shape":
-            return self.x_shape
-        return Node.saved_value(self, name, raw)
 
 
 cdef class SwapaxesBackward(Node):
     """swapaxes(x, int axis1, int axis2) -> y; linear in x; grad_x = swapaxes(grad, axis1, axis2)"""
 
-    saved_names = ("axis1", "axis2", )
+    saves = ("axis1", "axis2", )
 
     cdef object apply(self, object grad):
-        axis1 = self.axis1
-        axis2 = self.axis2
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = forward_swapaxes(grad, axis1, axis2)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axis1 = self.axis1
-        axis2 = self.axis2
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
         grad_x = ops.swapaxes(grad, axis1, axis2)
         return grad_x
-
-    cdef object saved_value(self, str name, bint raw):
-        if name == "axis1":
-            return self.axis1
-        if name == "axis2":
-            return self.axis2
-        return Node.saved_value(self, name, raw)

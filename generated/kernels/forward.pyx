@@ -44,15 +44,15 @@ cdef inline object forward_cosh(object x):
 cdef object forward_digamma(object x):
     try:
         return as_array(kernels.digamma(x))
-    except Exception as error:
-        raise explain(error, "digamma", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "digamma", x=x) from None
 
 
 cdef object forward_erfc(object x):
     try:
         return as_array(kernels.erfc(x))
-    except Exception as error:
-        raise explain(error, "erfc", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "erfc", x=x) from None
 
 
 cdef Ufunc exp_ufunc = Ufunc(np.exp, "exp")
@@ -65,8 +65,8 @@ cdef inline object forward_exp(object x):
 cdef object forward_imag(object x):
     try:
         return as_array(np.imag(x))
-    except Exception as error:
-        raise explain(error, "imag", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "imag", x=x) from None
 
 
 cdef Ufunc log_ufunc = Ufunc(np.log, "log")
@@ -86,29 +86,29 @@ cdef inline object forward_negative(object x):
 cdef object forward_polygamma(object n, object x):
     try:
         return as_array(kernels.polygamma(n, x))
-    except Exception as error:
-        raise explain(error, "polygamma", n=n, x=x) from None
+    except Exception as error_:
+        raise explain(error_, "polygamma", n=n, x=x) from None
 
 
 cdef object forward_real(object x):
     try:
         return as_array(np.real(x))
-    except Exception as error:
-        raise explain(error, "real", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "real", x=x) from None
 
 
 cdef object forward_rsqrt(object x):
     try:
         return as_array(1 / np.sqrt(x))
-    except Exception as error:
-        raise explain(error, "rsqrt", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "rsqrt", x=x) from None
 
 
 cdef object forward_sigmoid(object x):
     try:
         return as_array(kernels.sigmoid(x))
-    except Exception as error:
-        raise explain(error, "sigmoid", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "sigmoid", x=x) from None
 
 
 cdef Ufunc sign_ufunc = Ufunc(np.sign, "sign")
@@ -128,8 +128,8 @@ cdef inline object forward_sin(object x):
 cdef object forward__sinc_derivative(object x, object n):
     try:
         return as_array(kernels.sinc(x, n))
-    except Exception as error:
-        raise explain(error, "_sinc_derivative", x=x, n=n) from None
+    except Exception as error_:
+        raise explain(error_, "_sinc_derivative", x=x, n=n) from None
 
 
 cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
@@ -170,8 +170,8 @@ cdef inline object forward_add(object a, object b):
 cdef object forward_clip(object x, object min, object max):
     try:
         return as_array(np.clip(x, min, max))
-    except Exception as error:
-        raise explain(error, "clip", x=x, min=min, max=max) from None
+    except Exception as error_:
+        raise explain(error_, "clip", x=x, min=min, max=max) from None
 
 
 cdef Ufunc copysign_ufunc = Ufunc(np.copysign, "copysign")
@@ -226,8 +226,8 @@ cdef inline object forward_pow(object a, object b):
 cdef object forward__scaled_pow(object c, object a, object b):
     try:
         return as_array(kernels.scaled_pow(c, a, b))
-    except Exception as error:
-        raise explain(error, "_scaled_pow", c=c, a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "_scaled_pow", c=c, a=a, b=b) from None
 
 
 cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
@@ -240,15 +240,15 @@ cdef inline object forward_subtract(object a, object b):
 cdef object forward_where(object mask, object a, object b):
     try:
         return as_array(np.where(mask, a, b))
-    except Exception as error:
-        raise explain(error, "where", mask=mask, a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "where", mask=mask, a=a, b=b) from None
 
 
 cdef object forward_xlogy(object a, object b):
     try:
         return as_array(kernels.xlogy(a, b))
-    except Exception as error:
-        raise explain(error, "xlogy", a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "xlogy", a=a, b=b) from None
 
 
 cdef Ufunc bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and")
@@ -324,36 +324,36 @@ cdef inline object forward_less(object a, object b):
 cdef object forward__euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_logsumexp(object x, object axis, object keepdims):
     try:
         return as_array(kernels.logsumexp(x, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_max(object x, object axis, object keepdims):
     try:
         return as_array(np.max(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "max", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "max", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_mean(object x, object axis, object keepdims):
     try:
         return as_array(np.mean(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "mean", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "mean", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_min(object x, object axis, object keepdims):
     try:
         return as_array(np.min(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "min", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "min", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_nansum(object x, object axis, object keepdims):
@@ -363,15 +363,15 @@ cdef object forward_nansum(object x, object axis, object keepdims):
 cdef object forward__power_norm(object x, object ord, object axis, object keepdims):
     try:
         return as_array(kernels.power_norm(x, ord, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_prod(object x, object axis, object keepdims):
     try:
         return as_array(np.prod(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "prod", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "prod", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward__product_of_others(object x, object axis):
@@ -388,15 +388,15 @@ cdef object forward__product_of_others(object x, object axis):
 cdef object forward_sum(object x, object axis, object keepdims):
     try:
         return as_array(np.sum(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "sum", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "sum", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward__unreduce(object x, object shape, object axis, object keepdims):
     try:
         return as_array(kernels.unreduce(x, shape, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
 
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
@@ -406,15 +406,15 @@ cdef object forward_vector_norm(object x, object ord, object axis, object keepdi
 cdef object forward_cumprod(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumprod(x, axis, reverse))
-    except Exception as error:
-        raise explain(error, "cumprod", x=x, axis=axis, reverse=reverse) from None
+    except Exception as error_:
+        raise explain(error_, "cumprod", x=x, axis=axis, reverse=reverse) from None
 
 
 cdef object forward_cumsum(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumsum(x, axis, reverse))
-    except Exception as error:
-        raise explain(error, "cumsum", x=x, axis=axis, reverse=reverse) from None
+    except Exception as error_:
+        raise explain(error_, "cumsum", x=x, axis=axis, reverse=reverse) from None
 
 
 cdef object forward_diff(object x, object n, object axis):
@@ -428,29 +428,29 @@ cdef object forward_diff(object x, object n, object axis):
 cdef object forward__linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
-    except Exception as error:
-        raise explain(error, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
+    except Exception as error_:
+        raise explain(error_, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
 
 
 cdef object forward__shift(object x, object n, object axis, object fill):
     try:
         return as_array(kernels.shift(x, n, axis, fill))
-    except Exception as error:
-        raise explain(error, "_shift", x=x, n=n, axis=axis, fill=fill) from None
+    except Exception as error_:
+        raise explain(error_, "_shift", x=x, n=n, axis=axis, fill=fill) from None
 
 
 cdef object forward__checkerboard(object x):
     try:
         return as_array(kernels.checkerboard(x))
-    except Exception as error:
-        raise explain(error, "_checkerboard", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_checkerboard", x=x) from None
 
 
 cdef object forward__cofactor(object x):
     try:
         return as_array(kernels.cofactor(x))
-    except Exception as error:
-        raise explain(error, "_cofactor", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_cofactor", x=x) from None
 
 
 cdef object forward__cofactor_hessian(object x, object s, object t):
@@ -460,22 +460,22 @@ cdef object forward__cofactor_hessian(object x, object s, object t):
 cdef object forward__cofactor_jvp(object x, object t):
     try:
         return as_array(kernels.cofactor_jvp(x, t))
-    except Exception as error:
-        raise explain(error, "_cofactor_jvp", x=x, t=t) from None
+    except Exception as error_:
+        raise explain(error_, "_cofactor_jvp", x=x, t=t) from None
 
 
 cdef object forward_cross(object a, object b, object axis):
     try:
         return as_array(np.linalg.cross(a, b, axis=axis))
-    except Exception as error:
-        raise explain(error, "cross", a=a, b=b, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "cross", a=a, b=b, axis=axis) from None
 
 
 cdef object forward_eigh(object x):
     try:
         return as_array(kernels.eigh(x))
-    except Exception as error:
-        raise explain(error, "eigh", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "eigh", x=x) from None
 
 
 cdef object forward__einsum_fold(object steps, object x, object operands):
@@ -485,22 +485,22 @@ cdef object forward__einsum_fold(object steps, object x, object operands):
 cdef object forward__einsum_pair(object subscripts, object a, object b):
     try:
         return as_array(kernels.einsum_pair(subscripts, a, b))
-    except Exception as error:
-        raise explain(error, "_einsum_pair", subscripts=subscripts, a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "_einsum_pair", subscripts=subscripts, a=a, b=b) from None
 
 
 cdef object forward__einsum_single(object x, object subscripts):
     try:
         return as_array(kernels.einsum_single(subscripts, x))
-    except Exception as error:
-        raise explain(error, "_einsum_single", x=x, subscripts=subscripts) from None
+    except Exception as error_:
+        raise explain(error_, "_einsum_single", x=x, subscripts=subscripts) from None
 
 
 cdef object forward__einsum_single_backward(object x, object subscripts, object shape):
     try:
         return as_array(kernels.einsum_single_backward(x, subscripts, shape))
-    except Exception as error:
-        raise explain(error, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
 
 cdef object forward__hermitian_part(object x):
@@ -510,8 +510,8 @@ cdef object forward__hermitian_part(object x):
 cdef object forward_inv(object x):
     try:
         return as_array(np.linalg.inv(x))
-    except Exception as error:
-        raise explain(error, "inv", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "inv", x=x) from None
 
 
 cdef object forward__lower_half(object x):
@@ -521,8 +521,8 @@ cdef object forward__lower_half(object x):
 cdef object forward_matmul(object a, object b):
     try:
         return as_array(np.matmul(a, b))
-    except Exception as error:
-        raise explain(error, "matmul", a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "matmul", a=a, b=b) from None
 
 
 cdef object forward_matrix_power(object x, object n):
@@ -532,15 +532,15 @@ cdef object forward_matrix_power(object x, object n):
 cdef object forward__minors(object x):
     try:
         return as_array(kernels.minors(x))
-    except Exception as error:
-        raise explain(error, "_minors", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_minors", x=x) from None
 
 
 cdef object forward__minors_backward(object x):
     try:
         return as_array(kernels.minors_backward(x))
-    except Exception as error:
-        raise explain(error, "_minors_backward", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_minors_backward", x=x) from None
 
 
 cdef object forward__phase_turn_backward(object x, object vectors):
@@ -551,8 +551,8 @@ cdef object forward__phase_turn_backward(object x, object vectors):
 cdef object forward__pivots(object x):
     try:
         return as_array(kernels.pivots(x))
-    except Exception as error:
-        raise explain(error, "_pivots", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_pivots", x=x) from None
 
 
 cdef object forward__reciprocal_gaps(object values):
@@ -563,36 +563,36 @@ cdef object forward__reciprocal_gaps(object values):
 cdef object forward_slogdet(object x):
     try:
         return as_array(np.linalg.slogdet(x))
-    except Exception as error:
-        raise explain(error, "slogdet", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "slogdet", x=x) from None
 
 
 cdef object forward__solve_columns(object a, object b):
     try:
         return as_array(np.linalg.solve(a, b))
-    except Exception as error:
-        raise explain(error, "_solve_columns", a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "_solve_columns", a=a, b=b) from None
 
 
 cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
     try:
         return as_array(kernels.solve_triangular(a, b, lower, unit_diagonal))
-    except Exception as error:
-        raise explain(error, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
+    except Exception as error_:
+        raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
 
 
 cdef object forward_svd(object x, object full_matrices):
     try:
         return as_array(kernels.svd(x, full_matrices))
-    except Exception as error:
-        raise explain(error, "svd", x=x, full_matrices=full_matrices) from None
+    except Exception as error_:
+        raise explain(error_, "svd", x=x, full_matrices=full_matrices) from None
 
 
 cdef object forward_tensordot(object a, object b, object axes):
     try:
         return as_array(np.tensordot(a, b, axes))
-    except Exception as error:
-        raise explain(error, "tensordot", a=a, b=b, axes=axes) from None
+    except Exception as error_:
+        raise explain(error_, "tensordot", a=a, b=b, axes=axes) from None
 
 
 cdef object forward__triangle(object x, object lower, object strict):
@@ -602,64 +602,64 @@ cdef object forward__triangle(object x, object lower, object strict):
 cdef object forward_tril(object x, object k):
     try:
         return as_array(np.tril(x, k))
-    except Exception as error:
-        raise explain(error, "tril", x=x, k=k) from None
+    except Exception as error_:
+        raise explain(error_, "tril", x=x, k=k) from None
 
 
 cdef object forward_triu(object x, object k):
     try:
         return as_array(np.triu(x, k))
-    except Exception as error:
-        raise explain(error, "triu", x=x, k=k) from None
+    except Exception as error_:
+        raise explain(error_, "triu", x=x, k=k) from None
 
 
 cdef object forward_vecdot(object a, object b, object axis):
     try:
         return as_array(np.vecdot(a, b, axis=axis))
-    except Exception as error:
-        raise explain(error, "vecdot", a=a, b=b, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "vecdot", a=a, b=b, axis=axis) from None
 
 
 cdef object forward_broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))
-    except Exception as error:
-        raise explain(error, "broadcast_to", x=x, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "broadcast_to", x=x, shape=shape) from None
 
 
 cdef object forward_diag_embed(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diag_embed(x, offset, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object forward_diagonal(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal(x, offset, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object forward__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object forward_expand_dims(object x, object axis):
     try:
         return as_array(np.expand_dims(x, axis))
-    except Exception as error:
-        raise explain(error, "expand_dims", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "expand_dims", x=x, axis=axis) from None
 
 
 cdef object forward_flip(object x, object axis):
     try:
         return as_array(np.flip(x, axis))
-    except Exception as error:
-        raise explain(error, "flip", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "flip", x=x, axis=axis) from None
 
 
 cdef object forward_mH(object x):
@@ -669,22 +669,22 @@ cdef object forward_mH(object x):
 cdef object forward_mT(object x):
     try:
         return as_array(np.swapaxes(x, -2, -1))
-    except Exception as error:
-        raise explain(error, "mT", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "mT", x=x) from None
 
 
 cdef object forward_moveaxis(object x, object source, object destination):
     try:
         return as_array(np.moveaxis(x, source, destination))
-    except Exception as error:
-        raise explain(error, "moveaxis", x=x, source=source, destination=destination) from None
+    except Exception as error_:
+        raise explain(error_, "moveaxis", x=x, source=source, destination=destination) from None
 
 
 cdef object forward_permute_dims(object x, object axes):
     try:
         return as_array(np.transpose(x, axes))
-    except Exception as error:
-        raise explain(error, "permute_dims", x=x, axes=axes) from None
+    except Exception as error_:
+        raise explain(error_, "permute_dims", x=x, axes=axes) from None
 
 
 cdef object forward_ravel(object x):
@@ -694,190 +694,190 @@ cdef object forward_ravel(object x):
 cdef object forward_reshape(object x, object shape):
     try:
         return as_array(np.reshape(x, shape))
-    except Exception as error:
-        raise explain(error, "reshape", x=x, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "reshape", x=x, shape=shape) from None
 
 
 cdef object forward_roll(object x, object shift, object axis):
     try:
         return as_array(np.roll(x, shift, axis))
-    except Exception as error:
-        raise explain(error, "roll", x=x, shift=shift, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "roll", x=x, shift=shift, axis=axis) from None
 
 
 cdef object forward_rot90(object x, object k, object axes):
     try:
         return as_array(np.rot90(x, k, axes))
-    except Exception as error:
-        raise explain(error, "rot90", x=x, k=k, axes=axes) from None
+    except Exception as error_:
+        raise explain(error_, "rot90", x=x, k=k, axes=axes) from None
 
 
 cdef object forward_squeeze(object x, object axis):
     try:
         return as_array(np.squeeze(x, axis))
-    except Exception as error:
-        raise explain(error, "squeeze", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "squeeze", x=x, axis=axis) from None
 
 
 cdef object forward_swapaxes(object x, object axis1, object axis2):
     try:
         return as_array(np.swapaxes(x, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
 
 
 cdef object forward_gather(object x, object axis, object indices):
     try:
         return as_array(kernels.gather(x, axis, indices))
-    except Exception as error:
-        raise explain(error, "gather", x=x, axis=axis, indices=indices) from None
+    except Exception as error_:
+        raise explain(error_, "gather", x=x, axis=axis, indices=indices) from None
 
 
 cdef object forward_getitem(object x, object index):
     try:
         return as_array(kernels.getitem(x, index))
-    except Exception as error:
-        raise explain(error, "getitem", x=x, index=index) from None
+    except Exception as error_:
+        raise explain(error_, "getitem", x=x, index=index) from None
 
 
 cdef object forward__getitem_backward(object x, object index, object shape):
     try:
         return as_array(kernels.getitem_backward(x, index, shape))
-    except Exception as error:
-        raise explain(error, "_getitem_backward", x=x, index=index, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "_getitem_backward", x=x, index=index, shape=shape) from None
 
 
 cdef object forward_index_put(object x, object index, object value):
     try:
         return as_array(kernels.index_put(x, index, value))
-    except Exception as error:
-        raise explain(error, "index_put", x=x, index=index, value=value) from None
+    except Exception as error_:
+        raise explain(error_, "index_put", x=x, index=index, value=value) from None
 
 
 cdef object forward__index_put_backward(object x, object index, object shape):
     try:
         return as_array(kernels.index_put_backward(x, index, shape))
-    except Exception as error:
-        raise explain(error, "_index_put_backward", x=x, index=index, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "_index_put_backward", x=x, index=index, shape=shape) from None
 
 
 cdef object forward_masked_fill(object x, object mask, object value):
     try:
         return as_array(np.where(mask, value, x))
-    except Exception as error:
-        raise explain(error, "masked_fill", x=x, mask=mask, value=value) from None
+    except Exception as error_:
+        raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 
 
 cdef object forward_scatter_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter_add(x, axis, indices, source))
-    except Exception as error:
-        raise explain(error, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
+    except Exception as error_:
+        raise explain(error_, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
 
 
 cdef object forward_take(object x, object indices, object axis):
     try:
         return as_array(np.take(x, indices, axis))
-    except Exception as error:
-        raise explain(error, "take", x=x, indices=indices, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "take", x=x, indices=indices, axis=axis) from None
 
 
 cdef object forward__take_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_backward(x, indices, shape, axis))
-    except Exception as error:
-        raise explain(error, "_take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object forward_take_along_axis(object x, object indices, object axis):
     try:
         return as_array(np.take_along_axis(x, indices, axis))
-    except Exception as error:
-        raise explain(error, "take_along_axis", x=x, indices=indices, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "take_along_axis", x=x, indices=indices, axis=axis) from None
 
 
 cdef object forward__take_along_axis_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
-    except Exception as error:
-        raise explain(error, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object forward_concat(object arrays, object axis):
     try:
         return as_array(np.concatenate(arrays, axis))
-    except Exception as error:
-        raise explain(error, "concat", arrays=arrays, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "concat", arrays=arrays, axis=axis) from None
 
 
 cdef object forward__concat_backward(object x, object shapes, object axis):
     try:
         return as_array(kernels.concat_backward(x, shapes, axis))
-    except Exception as error:
-        raise explain(error, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
 
 
 cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
     try:
         return as_array(kernels.pad(x, pad_width, mode, constant_values))
-    except Exception as error:
-        raise explain(error, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
+    except Exception as error_:
+        raise explain(error_, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
 
 
 cdef object forward__pad_backward(object x, object shape, object pad_width, object mode):
     try:
         return as_array(kernels.pad_backward(x, shape, pad_width, mode))
-    except Exception as error:
-        raise explain(error, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
+    except Exception as error_:
+        raise explain(error_, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
 
 
 cdef object forward_repeat(object x, object repeats, object axis):
     try:
         return as_array(np.repeat(x, repeats, axis))
-    except Exception as error:
-        raise explain(error, "repeat", x=x, repeats=repeats, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "repeat", x=x, repeats=repeats, axis=axis) from None
 
 
 cdef object forward__repeat_backward(object x, object shape, object repeats, object axis):
     try:
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
-    except Exception as error:
-        raise explain(error, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
 
 
 cdef object forward_stack(object arrays, object axis):
     try:
         return as_array(np.stack(arrays, axis))
-    except Exception as error:
-        raise explain(error, "stack", arrays=arrays, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "stack", arrays=arrays, axis=axis) from None
 
 
 cdef object forward_unstack(object x, object axis):
     try:
         return as_array(kernels.unstack(x, axis))
-    except Exception as error:
-        raise explain(error, "unstack", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "unstack", x=x, axis=axis) from None
 
 
 cdef object forward_argsort(object x, object axis, object descending, object stable):
     try:
         return as_array(kernels.argsort(x, axis, descending, stable))
-    except Exception as error:
-        raise explain(error, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
+    except Exception as error_:
+        raise explain(error_, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 
 cdef object forward_elu(object x, object alpha):
     try:
         return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
-    except Exception as error:
-        raise explain(error, "elu", x=x, alpha=alpha) from None
+    except Exception as error_:
+        raise explain(error_, "elu", x=x, alpha=alpha) from None
 
 
 cdef object forward_softmax(object x, object axis):
     try:
         return as_array(kernels.softmax(x, axis))
-    except Exception as error:
-        raise explain(error, "softmax", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "softmax", x=x, axis=axis) from None
 
 
 cdef object forward_huber_loss(object x, object target, object reduction, object delta):
@@ -893,15 +893,15 @@ cdef object forward_l1_loss(object x, object target, object reduction):
 cdef object forward__pick(object x, object indices, object axis):
     try:
         return as_array(kernels.pick(x, indices, axis))
-    except Exception as error:
-        raise explain(error, "_pick", x=x, indices=indices, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_pick", x=x, indices=indices, axis=axis) from None
 
 
 cdef object forward__unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
-    except Exception as error:
-        raise explain(error, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object forward__reduce_loss(object x, object reduction):
@@ -916,33 +916,33 @@ cdef object forward__reduce_loss(object x, object reduction):
 cdef object forward_astype(object x, object dtype):
     try:
         return as_array(np.array(x, dtype))
-    except Exception as error:
-        raise explain(error, "astype", x=x, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "astype", x=x, dtype=dtype) from None
 
 
 cdef object forward_eye(object n_rows, object n_cols, object k, object dtype):
     try:
         return as_array(np.eye(n_rows, n_cols, k, dtype))
-    except Exception as error:
-        raise explain(error, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
 
 
 cdef object forward_ones_like(object x, object dtype):
     try:
         return as_array(np.ones_like(x, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "ones_like", x=x, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "ones_like", x=x, dtype=dtype) from None
 
 
 cdef object forward_zeros(object shape, object dtype):
     try:
         return as_array(np.zeros(shape, dtype))
-    except Exception as error:
-        raise explain(error, "zeros", shape=shape, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "zeros", shape=shape, dtype=dtype) from None
 
 
 cdef object forward_zeros_like(object x, object dtype):
     try:
         return as_array(np.zeros_like(x, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "zeros_like", x=x, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "zeros_like", x=x, dtype=dtype) from None

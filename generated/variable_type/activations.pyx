@@ -41,66 +41,66 @@ from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport before, check_inplace, copy_into, overwrite, writable
+from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, writable
 
 
 cdef object forward_celu(object x, object alpha):
     try:
         return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) / alpha)))
-    except Exception as error:
-        raise explain(error, "celu", x=x, alpha=alpha) from None
+    except Exception as error_:
+        raise explain(error_, "celu", x=x, alpha=alpha) from None
 
 
 cdef object op_celu(object x, object alpha):
-    cdef ThreadState* state = thread_state()
-    cdef CeluBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CeluBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "celu", "x")
     alpha = as_scalar(alpha, "celu", "alpha")
 
-    if needs_grad(state, x):
-        node = CeluBackward.__new__(CeluBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.alpha = alpha
+    if needs_grad(state_, x):
+        node_ = CeluBackward.__new__(CeluBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_alpha = alpha
 
     y = wrap_forward(forward_celu(array_of(x), alpha))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_celu(y, x, alpha)
     return y
 
 
 cdef int jvp_celu(object dual_y, object dual_x, object alpha) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.where(x > 0, 1, y / alpha + 1))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_celu_(object x, object alpha):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "celu_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "celu_")
+    cdef bint recording_
     alpha = as_scalar(alpha, "celu", "alpha")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "celu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_celu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "celu_")
-    copy_into(written.array, forward_celu(array_of(x), alpha), "celu_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "celu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_celu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), alpha), "celu_")
+    copy_into(written_.array, forward_celu(array_of(x), alpha), "celu_")
+    written_.bump()
+    return written_
 
 
 def celu(x, alpha=1.0):
@@ -114,60 +114,60 @@ def celu(x, alpha=1.0):
 cdef object forward_elu(object x, object alpha):
     try:
         return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
-    except Exception as error:
-        raise explain(error, "elu", x=x, alpha=alpha) from None
+    except Exception as error_:
+        raise explain(error_, "elu", x=x, alpha=alpha) from None
 
 
 cdef object op_elu(object x, object alpha):
-    cdef ThreadState* state = thread_state()
-    cdef EluBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef EluBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "elu", "x")
     alpha = as_scalar(alpha, "elu", "alpha")
 
-    if needs_grad(state, x):
-        node = EluBackward.__new__(EluBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.alpha = alpha
+    if needs_grad(state_, x):
+        node_ = EluBackward.__new__(EluBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_alpha = alpha
 
     y = wrap_forward(forward_elu(array_of(x), alpha))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_elu(y, x, alpha)
     return y
 
 
 cdef int jvp_elu(object dual_y, object dual_x, object alpha) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.where(x > 0, 1, y + alpha))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_elu_(object x, object alpha):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "elu_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "elu_")
+    cdef bint recording_
     alpha = as_scalar(alpha, "elu", "alpha")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "elu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_elu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), alpha), "elu_")
-    copy_into(written.array, forward_elu(array_of(x), alpha), "elu_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "elu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_elu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), alpha), "elu_")
+    copy_into(written_.array, forward_elu(array_of(x), alpha), "elu_")
+    written_.bump()
+    return written_
 
 
 def elu(x, alpha=1.0):
@@ -181,38 +181,38 @@ def elu(x, alpha=1.0):
 cdef object forward_gelu(object x, object approximate):
     try:
         return as_array(kernels.gelu(x, approximate))
-    except Exception as error:
-        raise explain(error, "gelu", x=x, approximate=approximate) from None
+    except Exception as error_:
+        raise explain(error_, "gelu", x=x, approximate=approximate) from None
 
 
 cdef object op_gelu(object x, object approximate):
-    cdef ThreadState* state = thread_state()
-    cdef GeluBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef GeluBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "gelu", "x")
 
-    if needs_grad(state, x):
-        node = GeluBackward.__new__(GeluBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.approximate = approximate
+    if needs_grad(state_, x):
+        node_ = GeluBackward.__new__(GeluBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_approximate = approximate
 
     y = wrap_forward(forward_gelu(array_of(x), approximate))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_gelu(y, x, approximate)
     return y
 
 
 cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         below = ops.erfc(-0.7071067811865476 * x) / 2
         density = 0.3989422804014327 * ops.exp(-x * x / 2)
         turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
@@ -220,21 +220,21 @@ cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_gelu_(object x, object approximate):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "gelu_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "gelu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_gelu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), approximate), "gelu_")
-    copy_into(written.array, forward_gelu(array_of(x), approximate), "gelu_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "gelu_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "gelu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_gelu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), approximate), "gelu_")
+    copy_into(written_.array, forward_gelu(array_of(x), approximate), "gelu_")
+    written_.bump()
+    return written_
 
 
 def gelu(x, approximate='none'):
@@ -255,27 +255,27 @@ cdef object forward_hardshrink(object x, object lambd):
 
 
 cdef object op_hardshrink(object x, object lambd):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "hardshrink", "x")
     lambd = as_scalar(lambd, "hardshrink", "lambd")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.where(ops.absolute(x) > lambd, x, 0)
     return wrap_forward(forward_hardshrink(array_of(x), lambd))
 
 
 cdef object op_hardshrink_(object x, object lambd):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "hardshrink_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "hardshrink_")
+    cdef bint recording_
     lambd = as_scalar(lambd, "hardshrink", "lambd")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "hardshrink_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_hardshrink(before(written, True), lambd), "hardshrink_")
-    copy_into(written.array, forward_hardshrink(array_of(x), lambd), "hardshrink_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "hardshrink_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_hardshrink(value_before(written_, True), lambd), "hardshrink_")
+    copy_into(written_.array, forward_hardshrink(array_of(x), lambd), "hardshrink_")
+    written_.bump()
+    return written_
 
 
 def hardshrink(x, lambd=0.5):
@@ -291,25 +291,25 @@ cdef object forward_hardsigmoid(object x):
 
 
 cdef object op_hardsigmoid(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "hardsigmoid", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x + 3, 0, 6) / 6
     return wrap_forward(forward_hardsigmoid(array_of(x)))
 
 
 cdef object op_hardsigmoid_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "hardsigmoid_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "hardsigmoid_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_hardsigmoid(before(written, True)), "hardsigmoid_")
-    copy_into(written.array, forward_hardsigmoid(array_of(x)), "hardsigmoid_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "hardsigmoid_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "hardsigmoid_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_hardsigmoid(value_before(written_, True)), "hardsigmoid_")
+    copy_into(written_.array, forward_hardsigmoid(array_of(x)), "hardsigmoid_")
+    written_.bump()
+    return written_
 
 
 def hardsigmoid(x):
@@ -325,25 +325,25 @@ cdef object forward_hardswish(object x):
 
 
 cdef object op_hardswish(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "hardswish", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return x * ops.clip(x + 3, 0, 6) / 6
     return wrap_forward(forward_hardswish(array_of(x)))
 
 
 cdef object op_hardswish_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "hardswish_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "hardswish_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_hardswish(before(written, True)), "hardswish_")
-    copy_into(written.array, forward_hardswish(array_of(x)), "hardswish_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "hardswish_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "hardswish_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_hardswish(value_before(written_, True)), "hardswish_")
+    copy_into(written_.array, forward_hardswish(array_of(x)), "hardswish_")
+    written_.bump()
+    return written_
 
 
 def hardswish(x):
@@ -359,29 +359,29 @@ cdef object forward_hardtanh(object x, object min_val, object max_val):
 
 
 cdef object op_hardtanh(object x, object min_val, object max_val):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "hardtanh", "x")
     min_val = as_scalar(min_val, "hardtanh", "min_val")
     max_val = as_scalar(max_val, "hardtanh", "max_val")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x, min_val, max_val)
     return wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
 
 
 cdef object op_hardtanh_(object x, object min_val, object max_val):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "hardtanh_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "hardtanh_")
+    cdef bint recording_
     min_val = as_scalar(min_val, "hardtanh", "min_val")
     max_val = as_scalar(max_val, "hardtanh", "max_val")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "hardtanh_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_hardtanh(before(written, True), min_val, max_val), "hardtanh_")
-    copy_into(written.array, forward_hardtanh(array_of(x), min_val, max_val), "hardtanh_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "hardtanh_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_hardtanh(value_before(written_, True), min_val, max_val), "hardtanh_")
+    copy_into(written_.array, forward_hardtanh(array_of(x), min_val, max_val), "hardtanh_")
+    written_.bump()
+    return written_
 
 
 def hardtanh(x, min_val=-1.0, max_val=1.0):
@@ -395,58 +395,58 @@ def hardtanh(x, min_val=-1.0, max_val=1.0):
 cdef object forward_leaky_relu(object x, object negative_slope):
     try:
         return as_array(np.where(forward_greater(x, 0), x, forward_multiply(negative_slope, x)))
-    except Exception as error:
-        raise explain(error, "leaky_relu", x=x, negative_slope=negative_slope) from None
+    except Exception as error_:
+        raise explain(error_, "leaky_relu", x=x, negative_slope=negative_slope) from None
 
 
 cdef object op_leaky_relu(object x, object negative_slope):
-    cdef ThreadState* state = thread_state()
-    cdef LeakyReluBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef LeakyReluBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "leaky_relu", "x")
     negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
 
-    if needs_grad(state, x):
-        node = LeakyReluBackward.__new__(LeakyReluBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.negative_slope = negative_slope
+    if needs_grad(state_, x):
+        node_ = LeakyReluBackward.__new__(LeakyReluBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_negative_slope = negative_slope
 
     y = wrap_forward(forward_leaky_relu(array_of(x), negative_slope))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_leaky_relu(y, x, negative_slope)
     return y
 
 
 cdef int jvp_leaky_relu(object dual_y, object dual_x, object negative_slope) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.where(x > 0, 1, negative_slope))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_leaky_relu_(object x, object negative_slope):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "leaky_relu_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "leaky_relu_")
+    cdef bint recording_
     negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "leaky_relu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_leaky_relu(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), negative_slope), "leaky_relu_")
-    copy_into(written.array, forward_leaky_relu(array_of(x), negative_slope), "leaky_relu_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "leaky_relu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_leaky_relu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), negative_slope), "leaky_relu_")
+    copy_into(written_.array, forward_leaky_relu(array_of(x), negative_slope), "leaky_relu_")
+    written_.bump()
+    return written_
 
 
 def leaky_relu(x, negative_slope=0.01):
@@ -462,25 +462,25 @@ cdef object forward_log_sigmoid(object x):
 
 
 cdef object op_log_sigmoid(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "log_sigmoid", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return -ops.logaddexp(0, -x)
     return wrap_forward(forward_log_sigmoid(array_of(x)))
 
 
 cdef object op_log_sigmoid_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "log_sigmoid_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "log_sigmoid_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_log_sigmoid(before(written, True)), "log_sigmoid_")
-    copy_into(written.array, forward_log_sigmoid(array_of(x)), "log_sigmoid_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "log_sigmoid_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "log_sigmoid_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_log_sigmoid(value_before(written_, True)), "log_sigmoid_")
+    copy_into(written_.array, forward_log_sigmoid(array_of(x)), "log_sigmoid_")
+    written_.bump()
+    return written_
 
 
 def log_sigmoid(x):
@@ -496,25 +496,25 @@ cdef object forward_mish(object x):
 
 
 cdef object op_mish(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "mish", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return x * ops.tanh(ops.logaddexp(0, x))
     return wrap_forward(forward_mish(array_of(x)))
 
 
 cdef object op_mish_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "mish_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "mish_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_mish(before(written, True)), "mish_")
-    copy_into(written.array, forward_mish(array_of(x)), "mish_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "mish_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "mish_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_mish(value_before(written_, True)), "mish_")
+    copy_into(written_.array, forward_mish(array_of(x)), "mish_")
+    written_.bump()
+    return written_
 
 
 def mish(x):
@@ -528,55 +528,55 @@ def mish(x):
 cdef object forward_relu(object x):
     try:
         return as_array(np.maximum(x, 0))
-    except Exception as error:
-        raise explain(error, "relu", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "relu", x=x) from None
 
 
 cdef object op_relu(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ReluBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ReluBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "relu", "x")
 
-    if needs_grad(state, x):
-        node = ReluBackward.__new__(ReluBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = ReluBackward.__new__(ReluBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_relu(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_relu(y, x)
     return y
 
 
 cdef int jvp_relu(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (y > 0))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_relu_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "relu_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "relu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_relu(before(written, False)), "relu_")
-    copy_into(written.array, forward_relu(array_of(x)), "relu_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "relu_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "relu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_relu(value_before(written_, False)), "relu_")
+    copy_into(written_.array, forward_relu(array_of(x)), "relu_")
+    written_.bump()
+    return written_
 
 
 def relu(x):
@@ -592,25 +592,25 @@ cdef object forward_relu6(object x):
 
 
 cdef object op_relu6(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "relu6", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x, 0, 6)
     return wrap_forward(forward_relu6(array_of(x)))
 
 
 cdef object op_relu6_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "relu6_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "relu6_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_relu6(before(written, True)), "relu6_")
-    copy_into(written.array, forward_relu6(array_of(x)), "relu6_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "relu6_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "relu6_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_relu6(value_before(written_, True)), "relu6_")
+    copy_into(written_.array, forward_relu6(array_of(x)), "relu6_")
+    written_.bump()
+    return written_
 
 
 def relu6(x):
@@ -626,25 +626,25 @@ cdef object forward_selu(object x):
 
 
 cdef object op_selu(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "selu", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
     return wrap_forward(forward_selu(array_of(x)))
 
 
 cdef object op_selu_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "selu_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "selu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_selu(before(written, True)), "selu_")
-    copy_into(written.array, forward_selu(array_of(x)), "selu_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "selu_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "selu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_selu(value_before(written_, True)), "selu_")
+    copy_into(written_.array, forward_selu(array_of(x)), "selu_")
+    written_.bump()
+    return written_
 
 
 def selu(x):
@@ -658,56 +658,56 @@ def selu(x):
 cdef object forward_silu(object x):
     try:
         return as_array(forward_multiply(x, kernels.sigmoid(x)))
-    except Exception as error:
-        raise explain(error, "silu", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "silu", x=x) from None
 
 
 cdef object op_silu(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SiluBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SiluBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "silu", "x")
 
-    if needs_grad(state, x):
-        node = SiluBackward.__new__(SiluBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = SiluBackward.__new__(SiluBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_silu(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_silu(y, x)
     return y
 
 
 cdef int jvp_silu(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         s = ops.sigmoid(x)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (s * (1 + x * (1 - s))))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_silu_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "silu_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "silu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_silu(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "silu_")
-    copy_into(written.array, forward_silu(array_of(x)), "silu_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "silu_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "silu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_silu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "silu_")
+    copy_into(written_.array, forward_silu(array_of(x)), "silu_")
+    written_.bump()
+    return written_
 
 
 def silu(x):
@@ -721,61 +721,61 @@ def silu(x):
 cdef object forward_softplus(object x, object beta, object threshold):
     try:
         return as_array(np.where(forward_greater(forward_multiply(beta, x), threshold), x, np.logaddexp(0, forward_multiply(beta, x)) / beta))
-    except Exception as error:
-        raise explain(error, "softplus", x=x, beta=beta, threshold=threshold) from None
+    except Exception as error_:
+        raise explain(error_, "softplus", x=x, beta=beta, threshold=threshold) from None
 
 
 cdef object op_softplus(object x, object beta, object threshold):
-    cdef ThreadState* state = thread_state()
-    cdef SoftplusBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftplusBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "softplus", "x")
     beta = as_scalar(beta, "softplus", "beta")
     threshold = as_scalar(threshold, "softplus", "threshold")
 
-    if needs_grad(state, x):
-        node = SoftplusBackward.__new__(SoftplusBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.beta = beta
-        node.x = save_input(state, x, &node.x_version)
-        node.threshold = threshold
+    if needs_grad(state_, x):
+        node_ = SoftplusBackward.__new__(SoftplusBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_beta = beta
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_threshold = threshold
 
     y = wrap_forward(forward_softplus(array_of(x), beta, threshold))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_softplus(y, x, beta, threshold)
     return y
 
 
 cdef int jvp_softplus(object dual_y, object dual_x, object beta, object threshold) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_softplus_(object x, object beta, object threshold):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "softplus_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "softplus_")
+    cdef bint recording_
     beta = as_scalar(beta, "softplus", "beta")
     threshold = as_scalar(threshold, "softplus", "threshold")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "softplus_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_softplus(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), beta, threshold), "softplus_")
-    copy_into(written.array, forward_softplus(array_of(x), beta, threshold), "softplus_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "softplus_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_softplus(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), beta, threshold), "softplus_")
+    copy_into(written_.array, forward_softplus(array_of(x), beta, threshold), "softplus_")
+    written_.bump()
+    return written_
 
 
 def softplus(x, beta=1.0, threshold=20.0):
@@ -792,27 +792,27 @@ cdef object forward_softshrink(object x, object lambd):
 
 
 cdef object op_softshrink(object x, object lambd):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "softshrink", "x")
     lambd = as_scalar(lambd, "softshrink", "lambd")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return x - ops.clip(x, -lambd, lambd)
     return wrap_forward(forward_softshrink(array_of(x), lambd))
 
 
 cdef object op_softshrink_(object x, object lambd):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "softshrink_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "softshrink_")
+    cdef bint recording_
     lambd = as_scalar(lambd, "softshrink", "lambd")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "softshrink_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_softshrink(before(written, True), lambd), "softshrink_")
-    copy_into(written.array, forward_softshrink(array_of(x), lambd), "softshrink_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "softshrink_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_softshrink(value_before(written_, True), lambd), "softshrink_")
+    copy_into(written_.array, forward_softshrink(array_of(x), lambd), "softshrink_")
+    written_.bump()
+    return written_
 
 
 def softshrink(x, lambd=0.5):
@@ -828,25 +828,25 @@ cdef object forward_softsign(object x):
 
 
 cdef object op_softsign(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "softsign", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return x / (1 + ops.absolute(x))
     return wrap_forward(forward_softsign(array_of(x)))
 
 
 cdef object op_softsign_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "softsign_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "softsign_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_softsign(before(written, True)), "softsign_")
-    copy_into(written.array, forward_softsign(array_of(x)), "softsign_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "softsign_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "softsign_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_softsign(value_before(written_, True)), "softsign_")
+    copy_into(written_.array, forward_softsign(array_of(x)), "softsign_")
+    written_.bump()
+    return written_
 
 
 def softsign(x):
@@ -862,25 +862,25 @@ cdef object forward_tanhshrink(object x):
 
 
 cdef object op_tanhshrink(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "tanhshrink", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return x - ops.tanh(x)
     return wrap_forward(forward_tanhshrink(array_of(x)))
 
 
 cdef object op_tanhshrink_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "tanhshrink_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "tanhshrink_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_tanhshrink(before(written, True)), "tanhshrink_")
-    copy_into(written.array, forward_tanhshrink(array_of(x)), "tanhshrink_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "tanhshrink_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "tanhshrink_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_tanhshrink(value_before(written_, True)), "tanhshrink_")
+    copy_into(written_.array, forward_tanhshrink(array_of(x)), "tanhshrink_")
+    written_.bump()
+    return written_
 
 
 def tanhshrink(x):

@@ -13,14 +13,14 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_operand, as_scalar, wrap_forward
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport before, check_inplace, overwrite, writable
+from gradspec.view cimport value_before, check_inplace, overwrite, writable
 
 
 cdef object forward_allclose(object a, object b, object rtol, object atol, object equal_nan):
     try:
         return as_array(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
-    except Exception as error:
-        raise explain(error, "allclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
+    except Exception as error_:
+        raise explain(error_, "allclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
 
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):
@@ -60,27 +60,27 @@ cdef object op_bitwise_and(object a, object b):
 
 
 cdef object op_bitwise_and_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "bitwise_and_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "bitwise_and_")
+    cdef bint recording_
     b = as_operand(b, "bitwise_and", "b")
-    recording = False
-    check_inplace(state, written, recording, "bitwise_and_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_bitwise_and(before(written, False), b), "bitwise_and_")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_and_")
-    written.bump()
-    return written
+    recording_ = False
+    check_inplace(state_, written_, recording_, "bitwise_and_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_bitwise_and(value_before(written_, False), b), "bitwise_and_")
+    bitwise_and_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_and_")
+    written_.bump()
+    return written_
 
 
 cdef object op_bitwise_and_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "bitwise_and")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "bitwise_and")
     a = as_operand(a, "bitwise_and", "a")
     b = as_operand(b, "bitwise_and", "b")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_and")
-    written.bump()
-    return written
+    bitwise_and_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_and")
+    written_.bump()
+    return written_
 
 
 def bitwise_and(a, b, *, out=None):
@@ -109,25 +109,25 @@ cdef object op_bitwise_invert(object x):
 
 
 cdef object op_bitwise_invert_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "bitwise_invert_")
-    cdef bint recording
-    recording = False
-    check_inplace(state, written, recording, "bitwise_invert_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_bitwise_invert(before(written, False)), "bitwise_invert_")
-    bitwise_invert_ufunc.into((array_of(x),), written.array, "bitwise_invert_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "bitwise_invert_")
+    cdef bint recording_
+    recording_ = False
+    check_inplace(state_, written_, recording_, "bitwise_invert_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_bitwise_invert(value_before(written_, False)), "bitwise_invert_")
+    bitwise_invert_ufunc.into((array_of(x),), written_.array, "bitwise_invert_")
+    written_.bump()
+    return written_
 
 
 cdef object op_bitwise_invert_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "bitwise_invert")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "bitwise_invert")
     x = as_operand(x, "bitwise_invert", "x")
-    bitwise_invert_ufunc.into((array_of(x),), written.array, "bitwise_invert")
-    written.bump()
-    return written
+    bitwise_invert_ufunc.into((array_of(x),), written_.array, "bitwise_invert")
+    written_.bump()
+    return written_
 
 
 def bitwise_invert(x, *, out=None):
@@ -157,27 +157,27 @@ cdef object op_bitwise_left_shift(object a, object b):
 
 
 cdef object op_bitwise_left_shift_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "bitwise_left_shift_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "bitwise_left_shift_")
+    cdef bint recording_
     b = as_operand(b, "bitwise_left_shift", "b")
-    recording = False
-    check_inplace(state, written, recording, "bitwise_left_shift_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_bitwise_left_shift(before(written, False), b), "bitwise_left_shift_")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_left_shift_")
-    written.bump()
-    return written
+    recording_ = False
+    check_inplace(state_, written_, recording_, "bitwise_left_shift_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_bitwise_left_shift(value_before(written_, False), b), "bitwise_left_shift_")
+    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_left_shift_")
+    written_.bump()
+    return written_
 
 
 cdef object op_bitwise_left_shift_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "bitwise_left_shift")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "bitwise_left_shift")
     a = as_operand(a, "bitwise_left_shift", "a")
     b = as_operand(b, "bitwise_left_shift", "b")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_left_shift")
-    written.bump()
-    return written
+    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_left_shift")
+    written_.bump()
+    return written_
 
 
 def bitwise_left_shift(a, b, *, out=None):
@@ -207,27 +207,27 @@ cdef object op_bitwise_or(object a, object b):
 
 
 cdef object op_bitwise_or_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "bitwise_or_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "bitwise_or_")
+    cdef bint recording_
     b = as_operand(b, "bitwise_or", "b")
-    recording = False
-    check_inplace(state, written, recording, "bitwise_or_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_bitwise_or(before(written, False), b), "bitwise_or_")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_or_")
-    written.bump()
-    return written
+    recording_ = False
+    check_inplace(state_, written_, recording_, "bitwise_or_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_bitwise_or(value_before(written_, False), b), "bitwise_or_")
+    bitwise_or_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_or_")
+    written_.bump()
+    return written_
 
 
 cdef object op_bitwise_or_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "bitwise_or")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "bitwise_or")
     a = as_operand(a, "bitwise_or", "a")
     b = as_operand(b, "bitwise_or", "b")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_or")
-    written.bump()
-    return written
+    bitwise_or_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_or")
+    written_.bump()
+    return written_
 
 
 def bitwise_or(a, b, *, out=None):
@@ -257,27 +257,27 @@ cdef object op_bitwise_right_shift(object a, object b):
 
 
 cdef object op_bitwise_right_shift_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "bitwise_right_shift_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "bitwise_right_shift_")
+    cdef bint recording_
     b = as_operand(b, "bitwise_right_shift", "b")
-    recording = False
-    check_inplace(state, written, recording, "bitwise_right_shift_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_bitwise_right_shift(before(written, False), b), "bitwise_right_shift_")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_right_shift_")
-    written.bump()
-    return written
+    recording_ = False
+    check_inplace(state_, written_, recording_, "bitwise_right_shift_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_bitwise_right_shift(value_before(written_, False), b), "bitwise_right_shift_")
+    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_right_shift_")
+    written_.bump()
+    return written_
 
 
 cdef object op_bitwise_right_shift_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "bitwise_right_shift")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "bitwise_right_shift")
     a = as_operand(a, "bitwise_right_shift", "a")
     b = as_operand(b, "bitwise_right_shift", "b")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_right_shift")
-    written.bump()
-    return written
+    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_right_shift")
+    written_.bump()
+    return written_
 
 
 def bitwise_right_shift(a, b, *, out=None):
@@ -307,27 +307,27 @@ cdef object op_bitwise_xor(object a, object b):
 
 
 cdef object op_bitwise_xor_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "bitwise_xor_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "bitwise_xor_")
+    cdef bint recording_
     b = as_operand(b, "bitwise_xor", "b")
-    recording = False
-    check_inplace(state, written, recording, "bitwise_xor_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_bitwise_xor(before(written, False), b), "bitwise_xor_")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_xor_")
-    written.bump()
-    return written
+    recording_ = False
+    check_inplace(state_, written_, recording_, "bitwise_xor_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_bitwise_xor(value_before(written_, False), b), "bitwise_xor_")
+    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_xor_")
+    written_.bump()
+    return written_
 
 
 cdef object op_bitwise_xor_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "bitwise_xor")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "bitwise_xor")
     a = as_operand(a, "bitwise_xor", "a")
     b = as_operand(b, "bitwise_xor", "b")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written.array, "bitwise_xor")
-    written.bump()
-    return written
+    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_xor")
+    written_.bump()
+    return written_
 
 
 def bitwise_xor(a, b, *, out=None):
@@ -357,13 +357,13 @@ cdef object op_equal(object a, object b):
 
 
 cdef object op_equal_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "equal")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "equal")
     a = as_operand(a, "equal", "a")
     b = as_operand(b, "equal", "b")
-    equal_ufunc.into((array_of(a), array_of(b),), written.array, "equal")
-    written.bump()
-    return written
+    equal_ufunc.into((array_of(a), array_of(b),), written_.array, "equal")
+    written_.bump()
+    return written_
 
 
 def equal(a, b, *, out=None):
@@ -393,13 +393,13 @@ cdef object op_greater(object a, object b):
 
 
 cdef object op_greater_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "greater")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "greater")
     a = as_operand(a, "greater", "a")
     b = as_operand(b, "greater", "b")
-    greater_ufunc.into((array_of(a), array_of(b),), written.array, "greater")
-    written.bump()
-    return written
+    greater_ufunc.into((array_of(a), array_of(b),), written_.array, "greater")
+    written_.bump()
+    return written_
 
 
 def greater(a, b, *, out=None):
@@ -429,13 +429,13 @@ cdef object op_greater_equal(object a, object b):
 
 
 cdef object op_greater_equal_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "greater_equal")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "greater_equal")
     a = as_operand(a, "greater_equal", "a")
     b = as_operand(b, "greater_equal", "b")
-    greater_equal_ufunc.into((array_of(a), array_of(b),), written.array, "greater_equal")
-    written.bump()
-    return written
+    greater_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "greater_equal")
+    written_.bump()
+    return written_
 
 
 def greater_equal(a, b, *, out=None):
@@ -451,8 +451,8 @@ def greater_equal(a, b, *, out=None):
 cdef object forward_isclose(object a, object b, object rtol, object atol, object equal_nan):
     try:
         return as_array(np.isclose(a, b, rtol, atol, equal_nan))
-    except Exception as error:
-        raise explain(error, "isclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
+    except Exception as error_:
+        raise explain(error_, "isclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
 
 
 cdef object op_isclose(object a, object b, object rtol, object atol, object equal_nan):
@@ -491,12 +491,12 @@ cdef object op_isfinite(object x):
 
 
 cdef object op_isfinite_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "isfinite")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "isfinite")
     x = as_operand(x, "isfinite", "x")
-    isfinite_ufunc.into((array_of(x),), written.array, "isfinite")
-    written.bump()
-    return written
+    isfinite_ufunc.into((array_of(x),), written_.array, "isfinite")
+    written_.bump()
+    return written_
 
 
 def isfinite(x, *, out=None):
@@ -525,12 +525,12 @@ cdef object op_isinf(object x):
 
 
 cdef object op_isinf_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "isinf")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "isinf")
     x = as_operand(x, "isinf", "x")
-    isinf_ufunc.into((array_of(x),), written.array, "isinf")
-    written.bump()
-    return written
+    isinf_ufunc.into((array_of(x),), written_.array, "isinf")
+    written_.bump()
+    return written_
 
 
 def isinf(x, *, out=None):
@@ -559,12 +559,12 @@ cdef object op_isnan(object x):
 
 
 cdef object op_isnan_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "isnan")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "isnan")
     x = as_operand(x, "isnan", "x")
-    isnan_ufunc.into((array_of(x),), written.array, "isnan")
-    written.bump()
-    return written
+    isnan_ufunc.into((array_of(x),), written_.array, "isnan")
+    written_.bump()
+    return written_
 
 
 def isnan(x, *, out=None):
@@ -594,13 +594,13 @@ cdef object op_less(object a, object b):
 
 
 cdef object op_less_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "less")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "less")
     a = as_operand(a, "less", "a")
     b = as_operand(b, "less", "b")
-    less_ufunc.into((array_of(a), array_of(b),), written.array, "less")
-    written.bump()
-    return written
+    less_ufunc.into((array_of(a), array_of(b),), written_.array, "less")
+    written_.bump()
+    return written_
 
 
 def less(a, b, *, out=None):
@@ -630,13 +630,13 @@ cdef object op_less_equal(object a, object b):
 
 
 cdef object op_less_equal_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "less_equal")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "less_equal")
     a = as_operand(a, "less_equal", "a")
     b = as_operand(b, "less_equal", "b")
-    less_equal_ufunc.into((array_of(a), array_of(b),), written.array, "less_equal")
-    written.bump()
-    return written
+    less_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "less_equal")
+    written_.bump()
+    return written_
 
 
 def less_equal(a, b, *, out=None):
@@ -666,13 +666,13 @@ cdef object op_logical_and(object a, object b):
 
 
 cdef object op_logical_and_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "logical_and")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "logical_and")
     a = as_operand(a, "logical_and", "a")
     b = as_operand(b, "logical_and", "b")
-    logical_and_ufunc.into((array_of(a), array_of(b),), written.array, "logical_and")
-    written.bump()
-    return written
+    logical_and_ufunc.into((array_of(a), array_of(b),), written_.array, "logical_and")
+    written_.bump()
+    return written_
 
 
 def logical_and(a, b, *, out=None):
@@ -701,12 +701,12 @@ cdef object op_logical_not(object x):
 
 
 cdef object op_logical_not_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "logical_not")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "logical_not")
     x = as_operand(x, "logical_not", "x")
-    logical_not_ufunc.into((array_of(x),), written.array, "logical_not")
-    written.bump()
-    return written
+    logical_not_ufunc.into((array_of(x),), written_.array, "logical_not")
+    written_.bump()
+    return written_
 
 
 def logical_not(x, *, out=None):
@@ -736,13 +736,13 @@ cdef object op_logical_or(object a, object b):
 
 
 cdef object op_logical_or_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "logical_or")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "logical_or")
     a = as_operand(a, "logical_or", "a")
     b = as_operand(b, "logical_or", "b")
-    logical_or_ufunc.into((array_of(a), array_of(b),), written.array, "logical_or")
-    written.bump()
-    return written
+    logical_or_ufunc.into((array_of(a), array_of(b),), written_.array, "logical_or")
+    written_.bump()
+    return written_
 
 
 def logical_or(a, b, *, out=None):
@@ -772,13 +772,13 @@ cdef object op_logical_xor(object a, object b):
 
 
 cdef object op_logical_xor_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "logical_xor")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "logical_xor")
     a = as_operand(a, "logical_xor", "a")
     b = as_operand(b, "logical_xor", "b")
-    logical_xor_ufunc.into((array_of(a), array_of(b),), written.array, "logical_xor")
-    written.bump()
-    return written
+    logical_xor_ufunc.into((array_of(a), array_of(b),), written_.array, "logical_xor")
+    written_.bump()
+    return written_
 
 
 def logical_xor(a, b, *, out=None):
@@ -808,13 +808,13 @@ cdef object op_not_equal(object a, object b):
 
 
 cdef object op_not_equal_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "not_equal")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "not_equal")
     a = as_operand(a, "not_equal", "a")
     b = as_operand(b, "not_equal", "b")
-    not_equal_ufunc.into((array_of(a), array_of(b),), written.array, "not_equal")
-    written.bump()
-    return written
+    not_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "not_equal")
+    written_.bump()
+    return written_
 
 
 def not_equal(a, b, *, out=None):
@@ -843,12 +843,12 @@ cdef object op_signbit(object x):
 
 
 cdef object op_signbit_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "signbit")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "signbit")
     x = as_operand(x, "signbit", "x")
-    signbit_ufunc.into((array_of(x),), written.array, "signbit")
-    written.bump()
-    return written
+    signbit_ufunc.into((array_of(x),), written_.array, "signbit")
+    written_.bump()
+    return written_
 
 
 def signbit(x, *, out=None):

@@ -24,8 +24,8 @@ from gradspec.tensor cimport TensorBase
 cdef object forward_arange(object start, object stop, object step, object dtype):
     try:
         return as_array(np.arange(start, stop, step, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "arange", start=start, stop=stop, step=step, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "arange", start=start, stop=stop, step=step, dtype=dtype) from None
 
 
 cdef object op_arange(object start, object stop, object step, object dtype):
@@ -44,46 +44,46 @@ def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
 
     arange(Scalar start, Scalar? stop=None, Scalar step=1, *, DType? dtype=None) -> y; not differentiable
     """
-    result = op_arange(start, stop, step, dtype)
-    return result.requires_grad_() if requires_grad else result
+    result_ = op_arange(start, stop, step, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object forward_astype(object x, object dtype):
     try:
         return as_array(np.array(x, dtype))
-    except Exception as error:
-        raise explain(error, "astype", x=x, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "astype", x=x, dtype=dtype) from None
 
 
 cdef object op_astype(object x, object dtype):
-    cdef ThreadState* state = thread_state()
-    cdef AstypeBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AstypeBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "astype", "x")
     dtype = as_dtype(dtype)
 
-    if needs_grad(state, x):
-        node = AstypeBackward.__new__(AstypeBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = AstypeBackward.__new__(AstypeBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_astype(array_of(x), dtype))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_astype(y, x, dtype)
     return y
 
 
 cdef int jvp_astype(object dual_y, object dual_x, object dtype) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.astype(x_t, dtype))
+        set_tangent(dual_y, level_, ops.astype(x_t, dtype))
     return 0
 
 
@@ -98,38 +98,38 @@ def astype(x, dtype):
 cdef object forward_copy(object x):
     try:
         return as_array(np.array(x))
-    except Exception as error:
-        raise explain(error, "copy", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "copy", x=x) from None
 
 
 cdef object op_copy(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CopyBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CopyBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "copy", "x")
 
-    if needs_grad(state, x):
-        node = CopyBackward.__new__(CopyBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = CopyBackward.__new__(CopyBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_copy(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_copy(y, x)
     return y
 
 
 cdef int jvp_copy(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.copy(x_t))
+        set_tangent(dual_y, level_, ops.copy(x_t))
     return 0
 
 
@@ -144,8 +144,8 @@ def copy(x):
 cdef object forward_empty(object shape, object dtype):
     try:
         return as_array(np.empty(shape, dtype))
-    except Exception as error:
-        raise explain(error, "empty", shape=shape, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "empty", shape=shape, dtype=dtype) from None
 
 
 cdef object op_empty(object shape, object dtype):
@@ -162,15 +162,15 @@ def empty(shape, *, dtype=None, requires_grad=False):
 
     empty(int[] shape, *, DType? dtype=None) -> y; not differentiable
     """
-    result = op_empty(shape, dtype)
-    return result.requires_grad_() if requires_grad else result
+    result_ = op_empty(shape, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object forward_empty_like(object x, object dtype):
     try:
         return as_array(np.empty_like(x, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "empty_like", x=x, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "empty_like", x=x, dtype=dtype) from None
 
 
 cdef object op_empty_like(object x, object dtype):
@@ -193,8 +193,8 @@ def empty_like(x, *, dtype=None):
 cdef object forward_eye(object n_rows, object n_cols, object k, object dtype):
     try:
         return as_array(np.eye(n_rows, n_cols, k, dtype))
-    except Exception as error:
-        raise explain(error, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
 
 
 cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
@@ -213,15 +213,15 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
 
     eye(int n_rows, int? n_cols=None, *, int k=0, DType? dtype=None) -> y; not differentiable
     """
-    result = op_eye(n_rows, n_cols, k, dtype)
-    return result.requires_grad_() if requires_grad else result
+    result_ = op_eye(n_rows, n_cols, k, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object forward_full(object shape, object fill_value, object dtype):
     try:
         return as_array(np.full(shape, fill_value, dtype))
-    except Exception as error:
-        raise explain(error, "full", shape=shape, fill_value=fill_value, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "full", shape=shape, fill_value=fill_value, dtype=dtype) from None
 
 
 cdef object op_full(object shape, object fill_value, object dtype):
@@ -239,15 +239,15 @@ def full(shape, fill_value, *, dtype=None, requires_grad=False):
 
     full(int[] shape, Scalar fill_value, *, DType? dtype=None) -> y; not differentiable
     """
-    result = op_full(shape, fill_value, dtype)
-    return result.requires_grad_() if requires_grad else result
+    result_ = op_full(shape, fill_value, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object forward_full_like(object x, object fill_value, object dtype):
     try:
         return as_array(np.full_like(x, fill_value, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "full_like", x=x, fill_value=fill_value, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "full_like", x=x, fill_value=fill_value, dtype=dtype) from None
 
 
 cdef object op_full_like(object x, object fill_value, object dtype):
@@ -271,8 +271,8 @@ def full_like(x, fill_value, *, dtype=None):
 cdef object forward_linspace(object start, object stop, object num, object endpoint, object dtype):
     try:
         return as_array(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype) from None
 
 
 cdef object op_linspace(object start, object stop, object num, object endpoint, object dtype):
@@ -293,15 +293,15 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
     linspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, DType? dtype=None) -> y
     not differentiable
     """
-    result = op_linspace(start, stop, num, endpoint, dtype)
-    return result.requires_grad_() if requires_grad else result
+    result_ = op_linspace(start, stop, num, endpoint, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object forward_one_hot(object indices, object num_classes, object dtype):
     try:
         return as_array(kernels.one_hot(indices, num_classes, dtype))
-    except Exception as error:
-        raise explain(error, "one_hot", indices=indices, num_classes=num_classes, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "one_hot", indices=indices, num_classes=num_classes, dtype=dtype) from None
 
 
 cdef object op_one_hot(object indices, object num_classes, object dtype):
@@ -325,8 +325,8 @@ def one_hot(indices, num_classes, *, dtype=None):
 cdef object forward_ones(object shape, object dtype):
     try:
         return as_array(np.ones(shape, dtype))
-    except Exception as error:
-        raise explain(error, "ones", shape=shape, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "ones", shape=shape, dtype=dtype) from None
 
 
 cdef object op_ones(object shape, object dtype):
@@ -343,15 +343,15 @@ def ones(shape, *, dtype=None, requires_grad=False):
 
     ones(int[] shape, *, DType? dtype=None) -> y; not differentiable
     """
-    result = op_ones(shape, dtype)
-    return result.requires_grad_() if requires_grad else result
+    result_ = op_ones(shape, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object forward_ones_like(object x, object dtype):
     try:
         return as_array(np.ones_like(x, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "ones_like", x=x, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "ones_like", x=x, dtype=dtype) from None
 
 
 cdef object op_ones_like(object x, object dtype):
@@ -374,8 +374,8 @@ def ones_like(x, *, dtype=None):
 cdef object forward_zeros(object shape, object dtype):
     try:
         return as_array(np.zeros(shape, dtype))
-    except Exception as error:
-        raise explain(error, "zeros", shape=shape, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "zeros", shape=shape, dtype=dtype) from None
 
 
 cdef object op_zeros(object shape, object dtype):
@@ -392,15 +392,15 @@ def zeros(shape, *, dtype=None, requires_grad=False):
 
     zeros(int[] shape, *, DType? dtype=None) -> y; not differentiable
     """
-    result = op_zeros(shape, dtype)
-    return result.requires_grad_() if requires_grad else result
+    result_ = op_zeros(shape, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object forward_zeros_like(object x, object dtype):
     try:
         return as_array(np.zeros_like(x, dtype=dtype))
-    except Exception as error:
-        raise explain(error, "zeros_like", x=x, dtype=dtype) from None
+    except Exception as error_:
+        raise explain(error_, "zeros_like", x=x, dtype=dtype) from None
 
 
 cdef object op_zeros_like(object x, object dtype):

@@ -43,50 +43,50 @@ from gradspec.operand cimport (
 )
 from gradspec.saved_variable cimport save_input
 from gradspec.tensor cimport TensorBase, is_tensor
-from gradspec.view cimport attach_view, before, check_inplace, finish_inplace, overwrite, writable
+from gradspec.view cimport attach_view, value_before, check_inplace, finish_inplace, overwrite, writable
 
 
 cdef object forward_gather(object x, object axis, object indices):
     try:
         return as_array(kernels.gather(x, axis, indices))
-    except Exception as error:
-        raise explain(error, "gather", x=x, axis=axis, indices=indices) from None
+    except Exception as error_:
+        raise explain(error_, "gather", x=x, axis=axis, indices=indices) from None
 
 
 cdef object op_gather(object x, object axis, object indices):
-    cdef ThreadState* state = thread_state()
-    cdef GatherBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef GatherBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "gather", "x")
     axis = as_scalar(axis, "gather", "axis")
     indices = as_index(indices)
 
-    if needs_grad(state, x):
-        node = GatherBackward.__new__(GatherBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.x_dtype = dtype_of(x)
-        node.axis = axis
-        node.indices = indices
+    if needs_grad(state_, x):
+        node_ = GatherBackward.__new__(GatherBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_x_dtype = dtype_of(x)
+        node_.saved_axis = axis
+        node_.saved_indices = indices
 
     y = wrap_forward(forward_gather(array_of(x), axis, indices))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_gather(y, x, axis, indices)
     return y
 
 
 cdef int jvp_gather(object dual_y, object dual_x, object axis, object indices) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.gather(x_t, axis, indices))
+        set_tangent(dual_y, level_, ops.gather(x_t, axis, indices))
     return 0
 
 
@@ -103,43 +103,43 @@ def gather(x, axis, indices):
 cdef object forward_getitem(object x, object index):
     try:
         return as_array(kernels.getitem(x, index))
-    except Exception as error:
-        raise explain(error, "getitem", x=x, index=index) from None
+    except Exception as error_:
+        raise explain(error_, "getitem", x=x, index=index) from None
 
 
 cdef object op_getitem(object x, object index):
-    cdef ThreadState* state = thread_state()
-    cdef GetitemBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef GetitemBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "getitem", "x")
     index = as_index(index)
 
-    if needs_grad(state, x):
-        node = GetitemBackward.__new__(GetitemBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.index = index
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = GetitemBackward.__new__(GetitemBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_index = index
+        node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward_getitem(array_of(x), index))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_getitem(y, x, index)
     return y
 
 
 cdef int jvp_getitem(object dual_y, object dual_x, object index) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.getitem(x_t, index))
+        set_tangent(dual_y, level_, ops.getitem(x_t, index))
     return 0
 
 
@@ -154,41 +154,41 @@ def getitem(x, index):
 cdef object forward__getitem_backward(object x, object index, object shape):
     try:
         return as_array(kernels.getitem_backward(x, index, shape))
-    except Exception as error:
-        raise explain(error, "_getitem_backward", x=x, index=index, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "_getitem_backward", x=x, index=index, shape=shape) from None
 
 
 cdef object op__getitem_backward(object x, object index, object shape):
-    cdef ThreadState* state = thread_state()
-    cdef GetitemBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef GetitemBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_getitem_backward", "x")
     index = as_index(index)
     shape = as_ints(shape, "_getitem_backward", "shape")
 
-    if needs_grad(state, x):
-        node = GetitemBackwardBackward.__new__(GetitemBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.index = index
+    if needs_grad(state_, x):
+        node_ = GetitemBackwardBackward.__new__(GetitemBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_index = index
 
     y = wrap_forward(forward__getitem_backward(array_of(x), index, shape))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__getitem_backward(y, x, index, shape)
     return y
 
 
 cdef int jvp__getitem_backward(object dual_y, object dual_x, object index, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._getitem_backward(x_t, index, shape))
+        set_tangent(dual_y, level_, ops._getitem_backward(x_t, index, shape))
     return 0
 
 
@@ -203,78 +203,78 @@ def _getitem_backward(x, index, shape):
 cdef object forward_index_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.index_add(x, axis, indices, source))
-    except Exception as error:
-        raise explain(error, "index_add", x=x, axis=axis, indices=indices, source=source) from None
+    except Exception as error_:
+        raise explain(error_, "index_add", x=x, axis=axis, indices=indices, source=source) from None
 
 
 cdef object op_index_add(object x, object axis, object indices, object source):
-    cdef ThreadState* state = thread_state()
-    cdef IndexAddBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef IndexAddBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     x = as_operand(x, "index_add", "x")
     axis = as_scalar(axis, "index_add", "axis")
     indices = as_index(indices)
     source = as_operand(source, "index_add", "source")
 
-    if needs_grad(state, x) or needs_grad(state, source):
-        node = IndexAddBackward.__new__(IndexAddBackward)
-        inputs = [<PyObject*> x, <PyObject*> source]
-        connect(node, state, inputs, 2)
-        if node.needs(1):
-            node.indices = indices
-        if node.needs(1):
-            node.axis = axis
+    if needs_grad(state_, x) or needs_grad(state_, source):
+        node_ = IndexAddBackward.__new__(IndexAddBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> source]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(1):
+            node_.saved_indices = indices
+        if node_.needs(1):
+            node_.saved_axis = axis
 
     y = wrap_forward(forward_index_add(array_of(x), axis, indices, array_of(source)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(source)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
         jvp_index_add(y, x, axis, indices, source)
     return y
 
 
 cdef int jvp_index_add(object dual_y, object dual_x, object axis, object indices, object dual_source) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_source, )):
-        x_t = tangents_of(dual_x, level, True)
-        source_t = tangents_of(dual_source, level, True)
-        set_tangent(dual_y, level, ops.index_add(x_t, axis, indices, source_t))
+    for level_ in levels_of((dual_x, dual_source, )):
+        x_t = tangents_of(dual_x, level_, True)
+        source_t = tangents_of(dual_source, level_, True)
+        set_tangent(dual_y, level_, ops.index_add(x_t, axis, indices, source_t))
     return 0
 
 
 cdef object op_index_add_(object x, object axis, object indices, object source):
-    cdef ThreadState* state = thread_state()
-    cdef IndexAddBackward node = None
-    cdef PyObject* inputs[2]
-    cdef TensorBase written = writable(x, "index_add_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef IndexAddBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase written_ = writable(x, "index_add_")
+    cdef bint recording_
     axis = as_scalar(axis, "index_add", "axis")
     indices = as_index(indices)
     source = as_operand(source, "index_add", "source")
-    recording = needs_grad(state, x) or needs_grad(state, source)
-    check_inplace(state, written, recording, "index_add_")
-    if state.flags & DUAL:
-        return overwrite(written, op_index_add(before(written, False), axis, indices, source), "index_add_")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, source)
+    check_inplace(state_, written_, recording_, "index_add_")
+    if state_.flags & DUAL:
+        return overwrite(written_, op_index_add(value_before(written_, False), axis, indices, source), "index_add_")
 
-    if recording:
-        x = before(written, False)
-        node = IndexAddBackward.__new__(IndexAddBackward)
-        inputs = [<PyObject*> x, <PyObject*> source]
-        connect(node, state, inputs, 2)
-        if node.needs(1):
-            node.indices = indices
-        if node.needs(1):
-            node.axis = axis
+    if recording_:
+        x = value_before(written_, False)
+        node_ = IndexAddBackward.__new__(IndexAddBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> source]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(1):
+            node_.saved_indices = indices
+        if node_.needs(1):
+            node_.saved_axis = axis
 
     try:
-        kernels.index_add_(written.array, axis, indices, array_of(source))
-    except Exception as error:
-        raise explain(error, "index_add_", x=x, axis=axis, indices=indices, source=source) from None
+        kernels.index_add_(written_.array, axis, indices, array_of(source))
+    except Exception as error_:
+        raise explain(error_, "index_add_", x=x, axis=axis, indices=indices, source=source) from None
 
-    finish_inplace(written, node)
-    return written
+    finish_inplace(written_, node_)
+    return written_
 
 
 def index_add(x, axis, indices, source):
@@ -291,74 +291,74 @@ def index_add(x, axis, indices, source):
 cdef object forward_index_put(object x, object index, object value):
     try:
         return as_array(kernels.index_put(x, index, value))
-    except Exception as error:
-        raise explain(error, "index_put", x=x, index=index, value=value) from None
+    except Exception as error_:
+        raise explain(error_, "index_put", x=x, index=index, value=value) from None
 
 
 cdef object op_index_put(object x, object index, object value):
-    cdef ThreadState* state = thread_state()
-    cdef IndexPutBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef IndexPutBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     x = as_operand(x, "index_put", "x")
     index = as_index(index)
     value = as_operand(value, "index_put", "value")
 
-    if needs_grad(state, x) or needs_grad(state, value):
-        node = IndexPutBackward.__new__(IndexPutBackward)
-        inputs = [<PyObject*> x, <PyObject*> value]
-        connect(node, state, inputs, 2)
-        node.index = index
-        if node.needs(1):
-            node.value_shape = shape_of(value)
+    if needs_grad(state_, x) or needs_grad(state_, value):
+        node_ = IndexPutBackward.__new__(IndexPutBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> value]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_index = index
+        if node_.needs(1):
+            node_.saved_value_shape = shape_of(value)
 
     y = wrap_forward(forward_index_put(array_of(x), index, array_of(value)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(value)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(value)):
         jvp_index_put(y, x, index, value)
     return y
 
 
 cdef int jvp_index_put(object dual_y, object dual_x, object index, object dual_value) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_value, )):
-        x_t = tangents_of(dual_x, level, True)
-        value_t = tangents_of(dual_value, level, True)
-        set_tangent(dual_y, level, ops.index_put(x_t, index, value_t))
+    for level_ in levels_of((dual_x, dual_value, )):
+        x_t = tangents_of(dual_x, level_, True)
+        value_t = tangents_of(dual_value, level_, True)
+        set_tangent(dual_y, level_, ops.index_put(x_t, index, value_t))
     return 0
 
 
 cdef object op_index_put_(object x, object index, object value):
-    cdef ThreadState* state = thread_state()
-    cdef IndexPutBackward node = None
-    cdef PyObject* inputs[2]
-    cdef TensorBase written = writable(x, "index_put_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef IndexPutBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase written_ = writable(x, "index_put_")
+    cdef bint recording_
     index = as_index(index)
     value = as_operand(value, "index_put", "value")
-    recording = needs_grad(state, x) or needs_grad(state, value)
-    check_inplace(state, written, recording, "index_put_")
-    if state.flags & DUAL:
-        return overwrite(written, op_index_put(before(written, False), index, value), "index_put_")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, value)
+    check_inplace(state_, written_, recording_, "index_put_")
+    if state_.flags & DUAL:
+        return overwrite(written_, op_index_put(value_before(written_, False), index, value), "index_put_")
 
-    if recording:
-        x = before(written, False)
-        node = IndexPutBackward.__new__(IndexPutBackward)
-        inputs = [<PyObject*> x, <PyObject*> value]
-        connect(node, state, inputs, 2)
-        node.index = index
-        if node.needs(1):
-            node.value_shape = shape_of(value)
+    if recording_:
+        x = value_before(written_, False)
+        node_ = IndexPutBackward.__new__(IndexPutBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> value]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_index = index
+        if node_.needs(1):
+            node_.saved_value_shape = shape_of(value)
 
     try:
-        kernels.index_put_(written.array, index, array_of(value))
-    except Exception as error:
-        raise explain(error, "index_put_", x=x, index=index, value=value) from None
+        kernels.index_put_(written_.array, index, array_of(value))
+    except Exception as error_:
+        raise explain(error_, "index_put_", x=x, index=index, value=value) from None
 
-    finish_inplace(written, node)
-    return written
+    finish_inplace(written_, node_)
+    return written_
 
 
 def index_put(x, index, value):
@@ -375,43 +375,43 @@ def index_put(x, index, value):
 cdef object forward__index_put_backward(object x, object index, object shape):
     try:
         return as_array(kernels.index_put_backward(x, index, shape))
-    except Exception as error:
-        raise explain(error, "_index_put_backward", x=x, index=index, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "_index_put_backward", x=x, index=index, shape=shape) from None
 
 
 cdef object op__index_put_backward(object x, object index, object shape):
-    cdef ThreadState* state = thread_state()
-    cdef IndexPutBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef IndexPutBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_index_put_backward", "x")
     index = as_index(index)
     shape = as_ints(shape, "_index_put_backward", "shape")
 
-    if needs_grad(state, x):
-        node = IndexPutBackwardBackward.__new__(IndexPutBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.x_dtype = dtype_of(x)
-        node.index = index
+    if needs_grad(state_, x):
+        node_ = IndexPutBackwardBackward.__new__(IndexPutBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_x_dtype = dtype_of(x)
+        node_.saved_index = index
 
     y = wrap_forward(forward__index_put_backward(array_of(x), index, shape))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__index_put_backward(y, x, index, shape)
     return y
 
 
 cdef int jvp__index_put_backward(object dual_y, object dual_x, object index, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._index_put_backward(x_t, index, shape))
+        set_tangent(dual_y, level_, ops._index_put_backward(x_t, index, shape))
     return 0
 
 
@@ -430,12 +430,12 @@ cdef object forward_index_select(object x, object axis, object indices):
 
 
 cdef object op_index_select(object x, object axis, object indices):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "index_select", "x")
     axis = as_scalar(axis, "index_select", "axis")
     indices = as_index(indices)
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.take(x, indices, axis)
     return wrap_forward(forward_index_select(array_of(x), axis, indices))
 
@@ -451,70 +451,70 @@ def index_select(x, axis, indices):
 cdef object forward_masked_fill(object x, object mask, object value):
     try:
         return as_array(np.where(mask, value, x))
-    except Exception as error:
-        raise explain(error, "masked_fill", x=x, mask=mask, value=value) from None
+    except Exception as error_:
+        raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 
 
 cdef object op_masked_fill(object x, object mask, object value):
-    cdef ThreadState* state = thread_state()
-    cdef MaskedFillBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef MaskedFillBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     x = as_operand(x, "masked_fill", "x")
     mask = as_mask(mask)
     value = as_operand(value, "masked_fill", "value")
 
-    if needs_grad(state, x) or needs_grad(state, value):
-        node = MaskedFillBackward.__new__(MaskedFillBackward)
-        inputs = [<PyObject*> x, <PyObject*> value]
-        connect(node, state, inputs, 2)
-        node.mask = save_input(state, mask, &node.mask_version)
+    if needs_grad(state_, x) or needs_grad(state_, value):
+        node_ = MaskedFillBackward.__new__(MaskedFillBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> value]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_mask = save_input(state_, mask, &node_.version_mask)
 
     y = wrap_forward(forward_masked_fill(array_of(x), mask, array_of(value)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(value)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(value)):
         jvp_masked_fill(y, x, mask, value)
     return y
 
 
 cdef int jvp_masked_fill(object dual_y, object dual_x, object mask, object dual_value) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_value, )):
-        x_t = tangents_of(dual_x, level, True)
-        value_t = tangents_of(dual_value, level, True)
-        set_tangent(dual_y, level, ops.masked_fill(x_t, mask, value_t))
+    for level_ in levels_of((dual_x, dual_value, )):
+        x_t = tangents_of(dual_x, level_, True)
+        value_t = tangents_of(dual_value, level_, True)
+        set_tangent(dual_y, level_, ops.masked_fill(x_t, mask, value_t))
     return 0
 
 
 cdef object op_masked_fill_(object x, object mask, object value):
-    cdef ThreadState* state = thread_state()
-    cdef MaskedFillBackward node = None
-    cdef PyObject* inputs[2]
-    cdef TensorBase written = writable(x, "masked_fill_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef MaskedFillBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase written_ = writable(x, "masked_fill_")
+    cdef bint recording_
     mask = as_mask(mask)
     value = as_operand(value, "masked_fill", "value")
-    recording = needs_grad(state, x) or needs_grad(state, value)
-    check_inplace(state, written, recording, "masked_fill_")
-    if state.flags & DUAL:
-        return overwrite(written, op_masked_fill(before(written, False), mask, value), "masked_fill_")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, value)
+    check_inplace(state_, written_, recording_, "masked_fill_")
+    if state_.flags & DUAL:
+        return overwrite(written_, op_masked_fill(value_before(written_, False), mask, value), "masked_fill_")
 
-    if recording:
-        x = before(written, False)
-        node = MaskedFillBackward.__new__(MaskedFillBackward)
-        inputs = [<PyObject*> x, <PyObject*> value]
-        connect(node, state, inputs, 2)
-        node.mask = save_input(state, mask, &node.mask_version)
+    if recording_:
+        x = value_before(written_, False)
+        node_ = MaskedFillBackward.__new__(MaskedFillBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> value]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_mask = save_input(state_, mask, &node_.version_mask)
 
     try:
-        kernels.masked_fill_(written.array, mask, array_of(value))
-    except Exception as error:
-        raise explain(error, "masked_fill_", x=x, mask=mask, value=value) from None
+        kernels.masked_fill_(written_.array, mask, array_of(value))
+    except Exception as error_:
+        raise explain(error_, "masked_fill_", x=x, mask=mask, value=value) from None
 
-    finish_inplace(written, node)
-    return written
+    finish_inplace(written_, node_)
+    return written_
 
 
 def masked_fill(x, mask, value):
@@ -531,78 +531,78 @@ def masked_fill(x, mask, value):
 cdef object forward_scatter_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter_add(x, axis, indices, source))
-    except Exception as error:
-        raise explain(error, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
+    except Exception as error_:
+        raise explain(error_, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
 
 
 cdef object op_scatter_add(object x, object axis, object indices, object source):
-    cdef ThreadState* state = thread_state()
-    cdef ScatterAddBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef ScatterAddBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     x = as_operand(x, "scatter_add", "x")
     axis = as_scalar(axis, "scatter_add", "axis")
     indices = as_index(indices)
     source = as_operand(source, "scatter_add", "source")
 
-    if needs_grad(state, x) or needs_grad(state, source):
-        node = ScatterAddBackward.__new__(ScatterAddBackward)
-        inputs = [<PyObject*> x, <PyObject*> source]
-        connect(node, state, inputs, 2)
-        if node.needs(1):
-            node.axis = axis
-        if node.needs(1):
-            node.indices = indices
+    if needs_grad(state_, x) or needs_grad(state_, source):
+        node_ = ScatterAddBackward.__new__(ScatterAddBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> source]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(1):
+            node_.saved_axis = axis
+        if node_.needs(1):
+            node_.saved_indices = indices
 
     y = wrap_forward(forward_scatter_add(array_of(x), axis, indices, array_of(source)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(source)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
         jvp_scatter_add(y, x, axis, indices, source)
     return y
 
 
 cdef int jvp_scatter_add(object dual_y, object dual_x, object axis, object indices, object dual_source) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_source, )):
-        x_t = tangents_of(dual_x, level, True)
-        source_t = tangents_of(dual_source, level, True)
-        set_tangent(dual_y, level, ops.scatter_add(x_t, axis, indices, source_t))
+    for level_ in levels_of((dual_x, dual_source, )):
+        x_t = tangents_of(dual_x, level_, True)
+        source_t = tangents_of(dual_source, level_, True)
+        set_tangent(dual_y, level_, ops.scatter_add(x_t, axis, indices, source_t))
     return 0
 
 
 cdef object op_scatter_add_(object x, object axis, object indices, object source):
-    cdef ThreadState* state = thread_state()
-    cdef ScatterAddBackward node = None
-    cdef PyObject* inputs[2]
-    cdef TensorBase written = writable(x, "scatter_add_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef ScatterAddBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase written_ = writable(x, "scatter_add_")
+    cdef bint recording_
     axis = as_scalar(axis, "scatter_add", "axis")
     indices = as_index(indices)
     source = as_operand(source, "scatter_add", "source")
-    recording = needs_grad(state, x) or needs_grad(state, source)
-    check_inplace(state, written, recording, "scatter_add_")
-    if state.flags & DUAL:
-        return overwrite(written, op_scatter_add(before(written, False), axis, indices, source), "scatter_add_")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, source)
+    check_inplace(state_, written_, recording_, "scatter_add_")
+    if state_.flags & DUAL:
+        return overwrite(written_, op_scatter_add(value_before(written_, False), axis, indices, source), "scatter_add_")
 
-    if recording:
-        x = before(written, False)
-        node = ScatterAddBackward.__new__(ScatterAddBackward)
-        inputs = [<PyObject*> x, <PyObject*> source]
-        connect(node, state, inputs, 2)
-        if node.needs(1):
-            node.axis = axis
-        if node.needs(1):
-            node.indices = indices
+    if recording_:
+        x = value_before(written_, False)
+        node_ = ScatterAddBackward.__new__(ScatterAddBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> source]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(1):
+            node_.saved_axis = axis
+        if node_.needs(1):
+            node_.saved_indices = indices
 
     try:
-        kernels.scatter_add_(written.array, axis, indices, array_of(source))
-    except Exception as error:
-        raise explain(error, "scatter_add_", x=x, axis=axis, indices=indices, source=source) from None
+        kernels.scatter_add_(written_.array, axis, indices, array_of(source))
+    except Exception as error_:
+        raise explain(error_, "scatter_add_", x=x, axis=axis, indices=indices, source=source) from None
 
-    finish_inplace(written, node)
-    return written
+    finish_inplace(written_, node_)
+    return written_
 
 
 def scatter_add(x, axis, indices, source):
@@ -619,43 +619,43 @@ def scatter_add(x, axis, indices, source):
 cdef object forward_take(object x, object indices, object axis):
     try:
         return as_array(np.take(x, indices, axis))
-    except Exception as error:
-        raise explain(error, "take", x=x, indices=indices, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "take", x=x, indices=indices, axis=axis) from None
 
 
 cdef object op_take(object x, object indices, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef TakeBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TakeBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "take", "x")
     indices = as_index(indices)
     axis = as_scalar(axis, "take", "axis")
 
-    if needs_grad(state, x):
-        node = TakeBackward.__new__(TakeBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.indices = indices
-        node.x_shape = shape_of(x)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = TakeBackward.__new__(TakeBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_indices = indices
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_take(array_of(x), indices, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_take(y, x, indices, axis)
     return y
 
 
 cdef int jvp_take(object dual_y, object dual_x, object indices, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.take(x_t, indices, axis))
+        set_tangent(dual_y, level_, ops.take(x_t, indices, axis))
     return 0
 
 
@@ -670,43 +670,43 @@ def take(x, indices, axis=None):
 cdef object forward__take_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_backward(x, indices, shape, axis))
-    except Exception as error:
-        raise explain(error, "_take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object op__take_backward(object x, object indices, object shape, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef TakeBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TakeBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_take_backward", "x")
     indices = as_index(indices)
     shape = as_ints(shape, "_take_backward", "shape")
     axis = as_scalar(axis, "_take_backward", "axis")
 
-    if needs_grad(state, x):
-        node = TakeBackwardBackward.__new__(TakeBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.indices = indices
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = TakeBackwardBackward.__new__(TakeBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_indices = indices
+        node_.saved_axis = axis
 
     y = wrap_forward(forward__take_backward(array_of(x), indices, shape, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__take_backward(y, x, indices, shape, axis)
     return y
 
 
 cdef int jvp__take_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._take_backward(x_t, indices, shape, axis))
+        set_tangent(dual_y, level_, ops._take_backward(x_t, indices, shape, axis))
     return 0
 
 
@@ -723,43 +723,43 @@ def _take_backward(x, indices, shape, axis=None):
 cdef object forward_take_along_axis(object x, object indices, object axis):
     try:
         return as_array(np.take_along_axis(x, indices, axis))
-    except Exception as error:
-        raise explain(error, "take_along_axis", x=x, indices=indices, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "take_along_axis", x=x, indices=indices, axis=axis) from None
 
 
 cdef object op_take_along_axis(object x, object indices, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef TakeAlongAxisBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TakeAlongAxisBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "take_along_axis", "x")
     indices = as_index(indices)
     axis = as_scalar(axis, "take_along_axis", "axis")
 
-    if needs_grad(state, x):
-        node = TakeAlongAxisBackward.__new__(TakeAlongAxisBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.indices = indices
-        node.x_shape = shape_of(x)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = TakeAlongAxisBackward.__new__(TakeAlongAxisBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_indices = indices
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_take_along_axis(array_of(x), indices, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_take_along_axis(y, x, indices, axis)
     return y
 
 
 cdef int jvp_take_along_axis(object dual_y, object dual_x, object indices, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.take_along_axis(x_t, indices, axis))
+        set_tangent(dual_y, level_, ops.take_along_axis(x_t, indices, axis))
     return 0
 
 
@@ -776,43 +776,43 @@ def take_along_axis(x, indices, axis=-1):
 cdef object forward__take_along_axis_backward(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
-    except Exception as error:
-        raise explain(error, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object op__take_along_axis_backward(object x, object indices, object shape, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef TakeAlongAxisBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TakeAlongAxisBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_take_along_axis_backward", "x")
     indices = as_index(indices)
     shape = as_ints(shape, "_take_along_axis_backward", "shape")
     axis = as_scalar(axis, "_take_along_axis_backward", "axis")
 
-    if needs_grad(state, x):
-        node = TakeAlongAxisBackwardBackward.__new__(TakeAlongAxisBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.indices = indices
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = TakeAlongAxisBackwardBackward.__new__(TakeAlongAxisBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_indices = indices
+        node_.saved_axis = axis
 
     y = wrap_forward(forward__take_along_axis_backward(array_of(x), indices, shape, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__take_along_axis_backward(y, x, indices, shape, axis)
     return y
 
 
 cdef int jvp__take_along_axis_backward(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._take_along_axis_backward(x_t, indices, shape, axis))
+        set_tangent(dual_y, level_, ops._take_along_axis_backward(x_t, indices, shape, axis))
     return 0
 
 

@@ -47,46 +47,46 @@ from gradspec.view cimport attach_view
 cdef object forward_array_split(object x, object sections, object axis):
     try:
         return as_array(np.array_split(x, sections, axis))
-    except Exception as error:
-        raise explain(error, "array_split", x=x, sections=sections, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "array_split", x=x, sections=sections, axis=axis) from None
 
 
 cdef object op_array_split(object x, object sections, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef ArraySplitBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ArraySplitBackward node_ = None
+    cdef PyObject* inputs_[1]
     x = as_operand(x, "array_split", "x")
     sections = as_index(sections)
     axis = as_scalar(axis, "array_split", "axis")
 
-    if needs_grad(state, x):
-        node = ArraySplitBackward.__new__(ArraySplitBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = ArraySplitBackward.__new__(ArraySplitBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
-    ys = [wrap_forward(item) for item in forward_array_split(array_of(x), sections, axis)]
+    ys = [wrap_forward(item_) for item_ in forward_array_split(array_of(x), sections, axis)]
     if is_tensor(x):
-        for item in ys:
-            attach_view(item, x)
+        for item_ in ys:
+            attach_view(item_, x)
 
-    if node is not None:
-        node.set_outputs(len(ys))
-        for i, item in enumerate(ys):
-            set_history(item, node, i)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(len(ys))
+        for i_, item_ in enumerate(ys):
+            set_history(item_, node_, i_)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_array_split(ys, x, sections, axis)
     return ys
 
 
 cdef int jvp_array_split(object dual_ys, object dual_x, object sections, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        for item, item_t in zip(dual_ys, ops.array_split(x_t, sections, axis)):
-            set_tangent(item, level, item_t)
+        for item_, item_t in zip(dual_ys, ops.array_split(x_t, sections, axis)):
+            set_tangent(item_, level_, item_t)
     return 0
 
 
@@ -101,41 +101,41 @@ def array_split(x, sections, axis=0):
 cdef object forward_concat(object arrays, object axis):
     try:
         return as_array(np.concatenate(arrays, axis))
-    except Exception as error:
-        raise explain(error, "concat", arrays=arrays, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "concat", arrays=arrays, axis=axis) from None
 
 
 cdef object op_concat(object arrays, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef ConcatBackward node = None
-    cdef tuple flat
+    cdef ThreadState* state_ = thread_state()
+    cdef ConcatBackward node_ = None
+    cdef tuple flat_
     cdef TensorBase y
     arrays = as_operands(arrays, "concat", "arrays")
     axis = as_scalar(axis, "concat", "axis")
 
-    if any_needs_grad(state, arrays):
-        node = ConcatBackward.__new__(ConcatBackward)
-        flat = (*arrays, )
-        connect_all(node, state, flat)
-        node.arrays_shape = shape_of(arrays)
-        node.axis = axis
+    if any_needs_grad(state_, arrays):
+        node_ = ConcatBackward.__new__(ConcatBackward)
+        flat_ = (*arrays, )
+        connect_all(node_, state_, flat_)
+        node_.saved_arrays_shape = shape_of(arrays)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_concat(arrays_of(arrays), axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (any_tangent(arrays)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (any_tangent(arrays)):
         jvp_concat(y, arrays, axis)
     return y
 
 
 cdef int jvp_concat(object dual_y, object dual_arrays, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_arrays, )):
-        arrays_t = tangents_of(dual_arrays, level, False)
+    for level_ in levels_of((dual_arrays, )):
+        arrays_t = tangents_of(dual_arrays, level_, False)
         if arrays_t is None:
             continue
-        set_tangent(dual_y, level, ops.concat(arrays_t, axis))
+        set_tangent(dual_y, level_, ops.concat(arrays_t, axis))
     return 0
 
 
@@ -152,46 +152,46 @@ def concat(arrays, axis=0):
 cdef object forward__concat_backward(object x, object shapes, object axis):
     try:
         return as_array(kernels.concat_backward(x, shapes, axis))
-    except Exception as error:
-        raise explain(error, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
 
 
 cdef object op__concat_backward(object x, object shapes, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef ConcatBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ConcatBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     x = as_operand(x, "_concat_backward", "x")
     shapes = as_index(shapes)
     axis = as_scalar(axis, "_concat_backward", "axis")
 
-    if needs_grad(state, x):
-        node = ConcatBackwardBackward.__new__(ConcatBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = ConcatBackwardBackward.__new__(ConcatBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
-    ys = [wrap_forward(item) for item in forward__concat_backward(array_of(x), shapes, axis)]
+    ys = [wrap_forward(item_) for item_ in forward__concat_backward(array_of(x), shapes, axis)]
     if is_tensor(x):
-        for item in ys:
-            attach_view(item, x)
+        for item_ in ys:
+            attach_view(item_, x)
 
-    if node is not None:
-        node.set_outputs(len(ys))
-        for i, item in enumerate(ys):
-            set_history(item, node, i)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(len(ys))
+        for i_, item_ in enumerate(ys):
+            set_history(item_, node_, i_)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__concat_backward(ys, x, shapes, axis)
     return ys
 
 
 cdef int jvp__concat_backward(object dual_ys, object dual_x, object shapes, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        for item, item_t in zip(dual_ys, ops._concat_backward(x_t, shapes, axis)):
-            set_tangent(item, level, item_t)
+        for item_, item_t in zip(dual_ys, ops._concat_backward(x_t, shapes, axis)):
+            set_tangent(item_, level_, item_t)
     return 0
 
 
@@ -206,44 +206,44 @@ def _concat_backward(x, shapes, axis=0):
 cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
     try:
         return as_array(kernels.pad(x, pad_width, mode, constant_values))
-    except Exception as error:
-        raise explain(error, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
+    except Exception as error_:
+        raise explain(error_, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
 
 
 cdef object op_pad(object x, object pad_width, object mode, object constant_values):
-    cdef ThreadState* state = thread_state()
-    cdef PadBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PadBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "pad", "x")
     pad_width = as_index(pad_width)
     constant_values = as_scalar(constant_values, "pad", "constant_values")
 
-    if needs_grad(state, x):
-        node = PadBackward.__new__(PadBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.pad_width = pad_width
-        node.mode = mode
+    if needs_grad(state_, x):
+        node_ = PadBackward.__new__(PadBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_pad_width = pad_width
+        node_.saved_mode = mode
 
     y = wrap_forward(forward_pad(array_of(x), pad_width, mode, constant_values))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_pad(y, x, pad_width, mode, constant_values)
     return y
 
 
 cdef int jvp_pad(object dual_y, object dual_x, object pad_width, object mode, object constant_values) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.pad(x_t, pad_width, mode))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -260,42 +260,42 @@ def pad(x, pad_width, mode='constant', *, constant_values=0):
 cdef object forward__pad_backward(object x, object shape, object pad_width, object mode):
     try:
         return as_array(kernels.pad_backward(x, shape, pad_width, mode))
-    except Exception as error:
-        raise explain(error, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
+    except Exception as error_:
+        raise explain(error_, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
 
 
 cdef object op__pad_backward(object x, object shape, object pad_width, object mode):
-    cdef ThreadState* state = thread_state()
-    cdef PadBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PadBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_pad_backward", "x")
     shape = as_ints(shape, "_pad_backward", "shape")
     pad_width = as_index(pad_width)
 
-    if needs_grad(state, x):
-        node = PadBackwardBackward.__new__(PadBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.pad_width = pad_width
-        node.mode = mode
+    if needs_grad(state_, x):
+        node_ = PadBackwardBackward.__new__(PadBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_pad_width = pad_width
+        node_.saved_mode = mode
 
     y = wrap_forward(forward__pad_backward(array_of(x), shape, pad_width, mode))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__pad_backward(y, x, shape, pad_width, mode)
     return y
 
 
 cdef int jvp__pad_backward(object dual_y, object dual_x, object shape, object pad_width, object mode) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._pad_backward(x_t, shape, pad_width, mode))
+        set_tangent(dual_y, level_, ops._pad_backward(x_t, shape, pad_width, mode))
     return 0
 
 
@@ -312,43 +312,43 @@ def _pad_backward(x, shape, pad_width, mode='constant'):
 cdef object forward_repeat(object x, object repeats, object axis):
     try:
         return as_array(np.repeat(x, repeats, axis))
-    except Exception as error:
-        raise explain(error, "repeat", x=x, repeats=repeats, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "repeat", x=x, repeats=repeats, axis=axis) from None
 
 
 cdef object op_repeat(object x, object repeats, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef RepeatBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef RepeatBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "repeat", "x")
     repeats = as_index(repeats)
     axis = as_scalar(axis, "repeat", "axis")
 
-    if needs_grad(state, x):
-        node = RepeatBackward.__new__(RepeatBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.repeats = repeats
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = RepeatBackward.__new__(RepeatBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_repeats = repeats
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_repeat(array_of(x), repeats, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_repeat(y, x, repeats, axis)
     return y
 
 
 cdef int jvp_repeat(object dual_y, object dual_x, object repeats, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.repeat(x_t, repeats, axis))
+        set_tangent(dual_y, level_, ops.repeat(x_t, repeats, axis))
     return 0
 
 
@@ -365,43 +365,43 @@ def repeat(x, repeats, axis=None):
 cdef object forward__repeat_backward(object x, object shape, object repeats, object axis):
     try:
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
-    except Exception as error:
-        raise explain(error, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
 
 
 cdef object op__repeat_backward(object x, object shape, object repeats, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef RepeatBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef RepeatBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_repeat_backward", "x")
     shape = as_ints(shape, "_repeat_backward", "shape")
     repeats = as_index(repeats)
     axis = as_scalar(axis, "_repeat_backward", "axis")
 
-    if needs_grad(state, x):
-        node = RepeatBackwardBackward.__new__(RepeatBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.repeats = repeats
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = RepeatBackwardBackward.__new__(RepeatBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_repeats = repeats
+        node_.saved_axis = axis
 
     y = wrap_forward(forward__repeat_backward(array_of(x), shape, repeats, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__repeat_backward(y, x, shape, repeats, axis)
     return y
 
 
 cdef int jvp__repeat_backward(object dual_y, object dual_x, object shape, object repeats, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._repeat_backward(x_t, shape, repeats, axis))
+        set_tangent(dual_y, level_, ops._repeat_backward(x_t, shape, repeats, axis))
     return 0
 
 
@@ -418,46 +418,46 @@ def _repeat_backward(x, shape, repeats, axis=None):
 cdef object forward_split(object x, object sections, object axis):
     try:
         return as_array(np.split(x, sections, axis))
-    except Exception as error:
-        raise explain(error, "split", x=x, sections=sections, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "split", x=x, sections=sections, axis=axis) from None
 
 
 cdef object op_split(object x, object sections, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef SplitBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SplitBackward node_ = None
+    cdef PyObject* inputs_[1]
     x = as_operand(x, "split", "x")
     sections = as_index(sections)
     axis = as_scalar(axis, "split", "axis")
 
-    if needs_grad(state, x):
-        node = SplitBackward.__new__(SplitBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = SplitBackward.__new__(SplitBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
-    ys = [wrap_forward(item) for item in forward_split(array_of(x), sections, axis)]
+    ys = [wrap_forward(item_) for item_ in forward_split(array_of(x), sections, axis)]
     if is_tensor(x):
-        for item in ys:
-            attach_view(item, x)
+        for item_ in ys:
+            attach_view(item_, x)
 
-    if node is not None:
-        node.set_outputs(len(ys))
-        for i, item in enumerate(ys):
-            set_history(item, node, i)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(len(ys))
+        for i_, item_ in enumerate(ys):
+            set_history(item_, node_, i_)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_split(ys, x, sections, axis)
     return ys
 
 
 cdef int jvp_split(object dual_ys, object dual_x, object sections, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        for item, item_t in zip(dual_ys, ops.split(x_t, sections, axis)):
-            set_tangent(item, level, item_t)
+        for item_, item_t in zip(dual_ys, ops.split(x_t, sections, axis)):
+            set_tangent(item_, level_, item_t)
     return 0
 
 
@@ -472,40 +472,40 @@ def split(x, sections, axis=0):
 cdef object forward_stack(object arrays, object axis):
     try:
         return as_array(np.stack(arrays, axis))
-    except Exception as error:
-        raise explain(error, "stack", arrays=arrays, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "stack", arrays=arrays, axis=axis) from None
 
 
 cdef object op_stack(object arrays, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef StackBackward node = None
-    cdef tuple flat
+    cdef ThreadState* state_ = thread_state()
+    cdef StackBackward node_ = None
+    cdef tuple flat_
     cdef TensorBase y
     arrays = as_operands(arrays, "stack", "arrays")
     axis = as_scalar(axis, "stack", "axis")
 
-    if any_needs_grad(state, arrays):
-        node = StackBackward.__new__(StackBackward)
-        flat = (*arrays, )
-        connect_all(node, state, flat)
-        node.axis = axis
+    if any_needs_grad(state_, arrays):
+        node_ = StackBackward.__new__(StackBackward)
+        flat_ = (*arrays, )
+        connect_all(node_, state_, flat_)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_stack(arrays_of(arrays), axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (any_tangent(arrays)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (any_tangent(arrays)):
         jvp_stack(y, arrays, axis)
     return y
 
 
 cdef int jvp_stack(object dual_y, object dual_arrays, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_arrays, )):
-        arrays_t = tangents_of(dual_arrays, level, False)
+    for level_ in levels_of((dual_arrays, )):
+        arrays_t = tangents_of(dual_arrays, level_, False)
         if arrays_t is None:
             continue
-        set_tangent(dual_y, level, ops.stack(arrays_t, axis))
+        set_tangent(dual_y, level_, ops.stack(arrays_t, axis))
     return 0
 
 
@@ -520,41 +520,41 @@ def stack(arrays, axis=0):
 cdef object forward_tile(object x, object reps):
     try:
         return as_array(np.tile(x, reps))
-    except Exception as error:
-        raise explain(error, "tile", x=x, reps=reps) from None
+    except Exception as error_:
+        raise explain(error_, "tile", x=x, reps=reps) from None
 
 
 cdef object op_tile(object x, object reps):
-    cdef ThreadState* state = thread_state()
-    cdef TileBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TileBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tile", "x")
     reps = as_ints(reps, "tile", "reps")
 
-    if needs_grad(state, x):
-        node = TileBackward.__new__(TileBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.reps = reps
+    if needs_grad(state_, x):
+        node_ = TileBackward.__new__(TileBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_reps = reps
 
     y = wrap_forward(forward_tile(array_of(x), reps))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_tile(y, x, reps)
     return y
 
 
 cdef int jvp_tile(object dual_y, object dual_x, object reps) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.tile(x_t, reps))
+        set_tangent(dual_y, level_, ops.tile(x_t, reps))
     return 0
 
 
@@ -571,45 +571,45 @@ def tile(x, reps):
 cdef object forward_unstack(object x, object axis):
     try:
         return as_array(kernels.unstack(x, axis))
-    except Exception as error:
-        raise explain(error, "unstack", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "unstack", x=x, axis=axis) from None
 
 
 cdef object op_unstack(object x, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef UnstackBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef UnstackBackward node_ = None
+    cdef PyObject* inputs_[1]
     x = as_operand(x, "unstack", "x")
     axis = as_scalar(axis, "unstack", "axis")
 
-    if needs_grad(state, x):
-        node = UnstackBackward.__new__(UnstackBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = UnstackBackward.__new__(UnstackBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
-    ys = [wrap_forward(item) for item in forward_unstack(array_of(x), axis)]
+    ys = [wrap_forward(item_) for item_ in forward_unstack(array_of(x), axis)]
     if is_tensor(x):
-        for item in ys:
-            attach_view(item, x)
+        for item_ in ys:
+            attach_view(item_, x)
 
-    if node is not None:
-        node.set_outputs(len(ys))
-        for i, item in enumerate(ys):
-            set_history(item, node, i)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(len(ys))
+        for i_, item_ in enumerate(ys):
+            set_history(item_, node_, i_)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_unstack(ys, x, axis)
     return ys
 
 
 cdef int jvp_unstack(object dual_ys, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        for item, item_t in zip(dual_ys, ops.unstack(x_t, axis)):
-            set_tangent(item, level, item_t)
+        for item_, item_t in zip(dual_ys, ops.unstack(x_t, axis)):
+            set_tangent(item_, level_, item_t)
     return 0
 
 

@@ -79,44 +79,44 @@ from gradspec.operand cimport (
 )
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
 cdef object forward__checkerboard(object x):
     try:
         return as_array(kernels.checkerboard(x))
-    except Exception as error:
-        raise explain(error, "_checkerboard", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_checkerboard", x=x) from None
 
 
 cdef object op__checkerboard(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CheckerboardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CheckerboardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_checkerboard", "x")
 
-    if needs_grad(state, x):
-        node = CheckerboardBackward.__new__(CheckerboardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = CheckerboardBackward.__new__(CheckerboardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward__checkerboard(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__checkerboard(y, x)
     return y
 
 
 cdef int jvp__checkerboard(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._checkerboard(x_t))
+        set_tangent(dual_y, level_, ops._checkerboard(x_t))
     return 0
 
 
@@ -131,44 +131,44 @@ def _checkerboard(x):
 cdef object forward_cholesky(object x):
     try:
         return as_array(np.linalg.cholesky(x))
-    except Exception as error:
-        raise explain(error, "cholesky", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "cholesky", x=x) from None
 
 
 cdef object op_cholesky(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CholeskyBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CholeskyBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cholesky", "x")
 
-    if needs_grad(state, x):
-        node = CholeskyBackward.__new__(CholeskyBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = CholeskyBackward.__new__(CholeskyBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_cholesky(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_cholesky(y, x)
     return y
 
 
 cdef int jvp_cholesky(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         half_t = None
         if x_t is not None:
             half_t = ops.mH(ops.solve_triangular(y, ops._hermitian_part(x_t), lower=True))
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.matmul(y, ops._lower_half(ops.solve_triangular(y, half_t, lower=True))))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -187,41 +187,41 @@ def cholesky(x):
 cdef object forward__cofactor(object x):
     try:
         return as_array(kernels.cofactor(x))
-    except Exception as error:
-        raise explain(error, "_cofactor", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_cofactor", x=x) from None
 
 
 cdef object op__cofactor(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CofactorBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CofactorBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_cofactor", "x")
 
-    if needs_grad(state, x):
-        node = CofactorBackward.__new__(CofactorBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = CofactorBackward.__new__(CofactorBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__cofactor(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__cofactor(y, x)
     return y
 
 
 cdef int jvp__cofactor(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops._cofactor_jvp(x, x_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -238,12 +238,12 @@ cdef object forward__cofactor_hessian(object x, object s, object t):
 
 
 cdef object op__cofactor_hessian(object x, object s, object t):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_cofactor_hessian", "x")
     s = as_operand(s, "_cofactor_hessian", "s")
     t = as_operand(t, "_cofactor_hessian", "t")
 
-    if needs_grad(state, x) or needs_grad(state, s) or needs_grad(state, t) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
         return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
     return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
 
@@ -260,48 +260,48 @@ def _cofactor_hessian(x, s, t):
 cdef object forward__cofactor_jvp(object x, object t):
     try:
         return as_array(kernels.cofactor_jvp(x, t))
-    except Exception as error:
-        raise explain(error, "_cofactor_jvp", x=x, t=t) from None
+    except Exception as error_:
+        raise explain(error_, "_cofactor_jvp", x=x, t=t) from None
 
 
 cdef object op__cofactor_jvp(object x, object t):
-    cdef ThreadState* state = thread_state()
-    cdef CofactorJvpBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef CofactorJvpBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     x = as_operand(x, "_cofactor_jvp", "x")
     t = as_operand(t, "_cofactor_jvp", "t")
 
-    if needs_grad(state, x) or needs_grad(state, t):
-        node = CofactorJvpBackward.__new__(CofactorJvpBackward)
-        inputs = [<PyObject*> x, <PyObject*> t]
-        connect(node, state, inputs, 2)
-        node.x = save_input(state, x, &node.x_version)
-        if node.needs(0):
-            node.t = save_input(state, t, &node.t_version)
+    if needs_grad(state_, x) or needs_grad(state_, t):
+        node_ = CofactorJvpBackward.__new__(CofactorJvpBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> t]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        if node_.needs(0):
+            node_.saved_t = save_input(state_, t, &node_.version_t)
 
     y = wrap_forward(forward__cofactor_jvp(array_of(x), array_of(t)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(t)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(t)):
         jvp__cofactor_jvp(y, x, t)
     return y
 
 
 cdef int jvp__cofactor_jvp(object dual_y, object dual_x, object dual_t) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_t, )):
-        x_t = tangents_of(dual_x, level, False)
-        t_t = tangents_of(dual_t, level, False)
-        x = primal_of(dual_x, level)
-        t = primal_of(dual_t, level)
+    for level_ in levels_of((dual_x, dual_t, )):
+        x_t = tangents_of(dual_x, level_, False)
+        t_t = tangents_of(dual_t, level_, False)
+        x = primal_of(dual_x, level_)
+        t = primal_of(dual_t, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops._cofactor_hessian(x, t, x_t))
         if t_t is not None:
             y_t = plus(y_t, ops._cofactor_jvp(x, t_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -321,13 +321,13 @@ cdef object forward_cosine_similarity(object a, object b, object axis, object ep
 
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "cosine_similarity", "a")
     b = as_operand(b, "cosine_similarity", "b")
     axis = as_scalar(axis, "cosine_similarity", "axis")
     eps = as_scalar(eps, "cosine_similarity", "eps")
 
-    if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return ops.sum(a * b, axis) / (ops.maximum(ops.vector_norm(a, 2, axis), eps) * ops.maximum(ops.vector_norm(b, 2, axis), eps))
     return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
 
@@ -344,51 +344,51 @@ def cosine_similarity(a, b, axis=-1, eps=1e-8):
 cdef object forward_cross(object a, object b, object axis):
     try:
         return as_array(np.linalg.cross(a, b, axis=axis))
-    except Exception as error:
-        raise explain(error, "cross", a=a, b=b, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "cross", a=a, b=b, axis=axis) from None
 
 
 cdef object op_cross(object a, object b, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef CrossBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef CrossBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "cross", "a")
     b = as_operand(b, "cross", "b")
     axis = as_scalar(axis, "cross", "axis")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = CrossBackward.__new__(CrossBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
-        node.axis = axis
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = CrossBackward.__new__(CrossBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_axis = axis
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_cross(array_of(a), array_of(b), axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_cross(y, a, b, axis)
     return y
 
 
 cdef int jvp_cross(object dual_y, object dual_a, object dual_b, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, ops.cross(a_t, b, axis))
         if b_t is not None:
             y_t = plus(y_t, ops.cross(a, b_t, axis))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -406,41 +406,41 @@ def cross(a, b, axis=-1):
 cdef object forward_det(object x):
     try:
         return as_array(np.linalg.det(x))
-    except Exception as error:
-        raise explain(error, "det", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "det", x=x) from None
 
 
 cdef object op_det(object x):
-    cdef ThreadState* state = thread_state()
-    cdef DetBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef DetBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "det", "x")
 
-    if needs_grad(state, x):
-        node = DetBackward.__new__(DetBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = DetBackward.__new__(DetBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_det(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_det(y, x)
     return y
 
 
 cdef int jvp_det(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(ops._cofactor(x) * x_t, (-2, -1)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -457,11 +457,11 @@ cdef object forward_dot(object a, object b):
 
 
 cdef object op_dot(object a, object b):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "dot", "a")
     b = as_operand(b, "dot", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.matmul(a, b) if ndim_of(b) <= 2 else ops.tensordot(a, b, ((-1,), (-2,)))
     return wrap_forward(forward_dot(array_of(a), array_of(b)))
 
@@ -479,44 +479,44 @@ def dot(a, b):
 cdef object forward_eigh(object x):
     try:
         return as_array(kernels.eigh(x))
-    except Exception as error:
-        raise explain(error, "eigh", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "eigh", x=x) from None
 
 
 cdef object op_eigh(object x):
-    cdef ThreadState* state = thread_state()
-    cdef EighBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef EighBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase values
     cdef TensorBase vectors
     x = as_operand(x, "eigh", "x")
 
-    if needs_grad(state, x):
-        node = EighBackward.__new__(EighBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_dtype = dtype_of(x)
+    if needs_grad(state_, x):
+        node_ = EighBackward.__new__(EighBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_dtype = dtype_of(x)
 
     values, vectors = wrap_forward(forward_eigh(array_of(x)))
 
-    if node is not None:
-        node.set_outputs(2)
-        set_history(values, node, 0)
-        set_history(vectors, node, 1)
-        node.values = save_output(values)
-        node.vectors = save_output(vectors)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(values, node_, 0)
+        set_history(vectors, node_, 1)
+        node_.saved_values = save_output(values)
+        node_.saved_vectors = save_output(vectors)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_eigh(values, vectors, x)
     return values, vectors
 
 
 cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        values = primal_of(dual_values, level)
-        vectors = primal_of(dual_vectors, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        values = primal_of(dual_values, level_)
+        vectors = primal_of(dual_vectors, level_)
         gaps = ops._reciprocal_gaps(values)
         change = None
         if x_t is not None:
@@ -530,8 +530,8 @@ cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except
         vectors_t = None
         if x_t is not None:
             vectors_t = plus(vectors_t, free - vectors * ops._phase_turn(free, vectors) if formulas.is_complex(dtype_of(x)) else free)
-        set_tangent(dual_values, level, values_t)
-        set_tangent(dual_vectors, level, vectors_t)
+        set_tangent(dual_values, level_, values_t)
+        set_tangent(dual_vectors, level_, vectors_t)
     return 0
 
 
@@ -558,10 +558,10 @@ cdef object forward_eigvalsh(object x):
 
 
 cdef object op_eigvalsh(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "eigvalsh", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.eigh(x)[0]
     return wrap_forward(forward_eigvalsh(array_of(x)))
 
@@ -580,10 +580,10 @@ cdef object forward_einsum(object subscripts, object operands):
 
 
 cdef object op_einsum(object subscripts, object operands):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     operands = as_operands(operands, "einsum", "operands")
 
-    if any_needs_grad(state, operands) or state.flags & DUAL:
+    if any_needs_grad(state_, operands) or state_.flags & DUAL:
         steps = formulas.einsum_steps(subscripts, shape_of(operands))
         return ops._einsum_fold(steps[1:], ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
     return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
@@ -605,11 +605,11 @@ cdef object forward__einsum_fold(object steps, object x, object operands):
 
 
 cdef object op__einsum_fold(object steps, object x, object operands):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_einsum_fold", "x")
     operands = as_operands(operands, "_einsum_fold", "operands")
 
-    if needs_grad(state, x) or any_needs_grad(state, operands) or state.flags & DUAL:
+    if needs_grad(state_, x) or any_needs_grad(state_, operands) or state_.flags & DUAL:
         return x if not steps else ops._einsum_fold(steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
     return wrap_forward(forward__einsum_fold(steps, array_of(x), arrays_of(operands)))
 
@@ -627,50 +627,50 @@ def _einsum_fold(steps, x, operands):
 cdef object forward__einsum_pair(object subscripts, object a, object b):
     try:
         return as_array(kernels.einsum_pair(subscripts, a, b))
-    except Exception as error:
-        raise explain(error, "_einsum_pair", subscripts=subscripts, a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "_einsum_pair", subscripts=subscripts, a=a, b=b) from None
 
 
 cdef object op__einsum_pair(object subscripts, object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef EinsumPairBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef EinsumPairBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "_einsum_pair", "a")
     b = as_operand(b, "_einsum_pair", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = EinsumPairBackward.__new__(EinsumPairBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.subscripts = subscripts
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = EinsumPairBackward.__new__(EinsumPairBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_subscripts = subscripts
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward__einsum_pair(subscripts, array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp__einsum_pair(y, subscripts, a, b)
     return y
 
 
 cdef int jvp__einsum_pair(object dual_y, object subscripts, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, ops._einsum_pair(subscripts, a_t, b))
         if b_t is not None:
             y_t = plus(y_t, ops._einsum_pair(subscripts, a, b_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -688,40 +688,40 @@ def _einsum_pair(subscripts, a, b):
 cdef object forward__einsum_single(object x, object subscripts):
     try:
         return as_array(kernels.einsum_single(subscripts, x))
-    except Exception as error:
-        raise explain(error, "_einsum_single", x=x, subscripts=subscripts) from None
+    except Exception as error_:
+        raise explain(error_, "_einsum_single", x=x, subscripts=subscripts) from None
 
 
 cdef object op__einsum_single(object x, object subscripts):
-    cdef ThreadState* state = thread_state()
-    cdef EinsumSingleBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef EinsumSingleBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_einsum_single", "x")
 
-    if needs_grad(state, x):
-        node = EinsumSingleBackward.__new__(EinsumSingleBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.subscripts = subscripts
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = EinsumSingleBackward.__new__(EinsumSingleBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_subscripts = subscripts
+        node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward__einsum_single(array_of(x), subscripts))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__einsum_single(y, x, subscripts)
     return y
 
 
 cdef int jvp__einsum_single(object dual_y, object dual_x, object subscripts) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._einsum_single(x_t, subscripts))
+        set_tangent(dual_y, level_, ops._einsum_single(x_t, subscripts))
     return 0
 
 
@@ -736,40 +736,40 @@ def _einsum_single(x, subscripts):
 cdef object forward__einsum_single_backward(object x, object subscripts, object shape):
     try:
         return as_array(kernels.einsum_single_backward(x, subscripts, shape))
-    except Exception as error:
-        raise explain(error, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
 
 cdef object op__einsum_single_backward(object x, object subscripts, object shape):
-    cdef ThreadState* state = thread_state()
-    cdef EinsumSingleBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef EinsumSingleBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_einsum_single_backward", "x")
     shape = as_ints(shape, "_einsum_single_backward", "shape")
 
-    if needs_grad(state, x):
-        node = EinsumSingleBackwardBackward.__new__(EinsumSingleBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.subscripts = subscripts
+    if needs_grad(state_, x):
+        node_ = EinsumSingleBackwardBackward.__new__(EinsumSingleBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_subscripts = subscripts
 
     y = wrap_forward(forward__einsum_single_backward(array_of(x), subscripts, shape))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__einsum_single_backward(y, x, subscripts, shape)
     return y
 
 
 cdef int jvp__einsum_single_backward(object dual_y, object dual_x, object subscripts, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._einsum_single_backward(x_t, subscripts, shape))
+        set_tangent(dual_y, level_, ops._einsum_single_backward(x_t, subscripts, shape))
     return 0
 
 
@@ -788,10 +788,10 @@ cdef object forward__hermitian_part(object x):
 
 
 cdef object op__hermitian_part(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_hermitian_part", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return (x + ops.mH(x)) / 2
     return wrap_forward(forward__hermitian_part(array_of(x)))
 
@@ -809,11 +809,11 @@ cdef object forward_inner(object a, object b):
 
 
 cdef object op_inner(object a, object b):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "inner", "a")
     b = as_operand(b, "inner", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.tensordot(a, b, ((-1,), (-1,)))
     return wrap_forward(forward_inner(array_of(a), array_of(b)))
 
@@ -829,41 +829,41 @@ def inner(a, b):
 cdef object forward_inv(object x):
     try:
         return as_array(np.linalg.inv(x))
-    except Exception as error:
-        raise explain(error, "inv", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "inv", x=x) from None
 
 
 cdef object op_inv(object x):
-    cdef ThreadState* state = thread_state()
-    cdef InvBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef InvBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "inv", "x")
 
-    if needs_grad(state, x):
-        node = InvBackward.__new__(InvBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = InvBackward.__new__(InvBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_inv(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_inv(y, x)
     return y
 
 
 cdef int jvp_inv(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, -ops.matmul(y, ops.matmul(x_t, y)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -880,10 +880,10 @@ cdef object forward_logdet(object x):
 
 
 cdef object op_logdet(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "logdet", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.slogdet(x)[1]
     return wrap_forward(forward_logdet(array_of(x)))
 
@@ -901,10 +901,10 @@ cdef object forward__lower_half(object x):
 
 
 cdef object op__lower_half(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_lower_half", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return (ops.tril(x) + ops.tril(x, -1)) / 2
     return wrap_forward(forward__lower_half(array_of(x)))
 
@@ -920,75 +920,75 @@ def _lower_half(x):
 cdef object forward_matmul(object a, object b):
     try:
         return as_array(np.matmul(a, b))
-    except Exception as error:
-        raise explain(error, "matmul", a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "matmul", a=a, b=b) from None
 
 
 cdef object op_matmul(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef MatmulBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef MatmulBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "matmul", "a")
     b = as_operand(b, "matmul", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = MatmulBackward.__new__(MatmulBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.b_ndim = ndim_of(b)
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
-        node.a_ndim = ndim_of(a)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = MatmulBackward.__new__(MatmulBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_b_ndim = ndim_of(b)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_a_ndim = ndim_of(a)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_matmul(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_matmul(y, a, b)
     return y
 
 
 cdef int jvp_matmul(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, ops.matmul(a_t, b))
         if b_t is not None:
             y_t = plus(y_t, ops.matmul(a, b_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_matmul_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "matmul_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "matmul_")
+    cdef bint recording_
     b = as_operand(b, "matmul", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "matmul_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_matmul(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "matmul_")
-    copy_into(written.array, forward_matmul(array_of(a), array_of(b)), "matmul_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "matmul_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_matmul(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, b)), b), "matmul_")
+    copy_into(written_.array, forward_matmul(array_of(a), array_of(b)), "matmul_")
+    written_.bump()
+    return written_
 
 
 cdef object op_matmul_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "matmul")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "matmul")
     a = as_operand(a, "matmul", "a")
     b = as_operand(b, "matmul", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "matmul")
-    return write_out(written, forward_matmul(array_of(a), array_of(b)), "matmul")
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "matmul")
+    return write_out(written_, forward_matmul(array_of(a), array_of(b)), "matmul")
 
 
 def matmul(a, b, *, out=None):
@@ -1012,11 +1012,11 @@ cdef object forward_matrix_power(object x, object n):
 
 
 cdef object op_matrix_power(object x, object n):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "matrix_power", "x")
     n = as_scalar(n, "matrix_power", "n")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.matrix_power(ops.inv(x), -n) if n < 0 else x if n == 1 else ops.matmul(x, ops.matrix_power(x, n - 1)) if n % 2 else ops.matrix_power(ops.matmul(x, x), n // 2) if n else ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
     return wrap_forward(forward_matrix_power(array_of(x), n))
 
@@ -1034,38 +1034,38 @@ def matrix_power(x, n):
 cdef object forward__minors(object x):
     try:
         return as_array(kernels.minors(x))
-    except Exception as error:
-        raise explain(error, "_minors", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_minors", x=x) from None
 
 
 cdef object op__minors(object x):
-    cdef ThreadState* state = thread_state()
-    cdef MinorsBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef MinorsBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_minors", "x")
 
-    if needs_grad(state, x):
-        node = MinorsBackward.__new__(MinorsBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = MinorsBackward.__new__(MinorsBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward__minors(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__minors(y, x)
     return y
 
 
 cdef int jvp__minors(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._minors(x_t))
+        set_tangent(dual_y, level_, ops._minors(x_t))
     return 0
 
 
@@ -1080,38 +1080,38 @@ def _minors(x):
 cdef object forward__minors_backward(object x):
     try:
         return as_array(kernels.minors_backward(x))
-    except Exception as error:
-        raise explain(error, "_minors_backward", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_minors_backward", x=x) from None
 
 
 cdef object op__minors_backward(object x):
-    cdef ThreadState* state = thread_state()
-    cdef MinorsBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef MinorsBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_minors_backward", "x")
 
-    if needs_grad(state, x):
-        node = MinorsBackwardBackward.__new__(MinorsBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = MinorsBackwardBackward.__new__(MinorsBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward__minors_backward(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__minors_backward(y, x)
     return y
 
 
 cdef int jvp__minors_backward(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._minors_backward(x_t))
+        set_tangent(dual_y, level_, ops._minors_backward(x_t))
     return 0
 
 
@@ -1126,53 +1126,53 @@ def _minors_backward(x):
 cdef object forward_outer(object a, object b):
     try:
         return as_array(np.outer(a, b))
-    except Exception as error:
-        raise explain(error, "outer", a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "outer", a=a, b=b) from None
 
 
 cdef object op_outer(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef OuterBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef OuterBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "outer", "a")
     b = as_operand(b, "outer", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = OuterBackward.__new__(OuterBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
-        if node.needs(0):
-            node.a_shape = shape_of(a)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
-        if node.needs(1):
-            node.b_shape = shape_of(b)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = OuterBackward.__new__(OuterBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(0):
+            node_.saved_a_shape = shape_of(a)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1):
+            node_.saved_b_shape = shape_of(b)
 
     y = wrap_forward(forward_outer(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_outer(y, a, b)
     return y
 
 
 cdef int jvp_outer(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, ops.outer(a_t, b))
         if b_t is not None:
             y_t = plus(y_t, ops.outer(a, b_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1194,11 +1194,11 @@ cdef object forward__phase_turn(object x, object vectors):
 
 
 cdef object op__phase_turn(object x, object vectors):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_phase_turn", "x")
     vectors = as_operand(vectors, "_phase_turn", "vectors")
 
-    if needs_grad(state, x) or needs_grad(state, vectors) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
         rows = ops._pivots(vectors)
         ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
         return (ratio - ops.conj(ratio)) / 2
@@ -1222,11 +1222,11 @@ cdef object forward__phase_turn_backward(object x, object vectors):
 
 
 cdef object op__phase_turn_backward(object x, object vectors):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_phase_turn_backward", "x")
     vectors = as_operand(vectors, "_phase_turn_backward", "vectors")
 
-    if needs_grad(state, x) or needs_grad(state, vectors) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
         rows = ops._pivots(vectors)
         return ops._take_along_axis_backward((x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2)
     return wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
@@ -1246,39 +1246,39 @@ def _phase_turn_backward(x, vectors):
 cdef object forward_pinv(object x):
     try:
         return as_array(np.linalg.pinv(x))
-    except Exception as error:
-        raise explain(error, "pinv", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "pinv", x=x) from None
 
 
 cdef object op_pinv(object x):
-    cdef ThreadState* state = thread_state()
-    cdef PinvBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PinvBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "pinv", "x")
 
-    if needs_grad(state, x):
-        node = PinvBackward.__new__(PinvBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = PinvBackward.__new__(PinvBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_pinv(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_pinv(y, x)
     return y
 
 
 cdef int jvp_pinv(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         h = None
         if x_t is not None:
             h = ops.mH(x_t)
@@ -1289,7 +1289,7 @@ cdef int jvp_pinv(object dual_y, object dual_x) except -1:
             y_t = plus(y_t, (h - y @ x @ h) @ ops.mH(y) @ y)
         if x_t is not None:
             y_t = plus(y_t, -(y @ x_t @ y))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1308,8 +1308,8 @@ def pinv(x):
 cdef object forward__pivots(object x):
     try:
         return as_array(kernels.pivots(x))
-    except Exception as error:
-        raise explain(error, "_pivots", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "_pivots", x=x) from None
 
 
 cdef object op__pivots(object x):
@@ -1331,42 +1331,42 @@ def _pivots(x):
 cdef object forward_qr(object x):
     try:
         return as_array(kernels.qr(x))
-    except Exception as error:
-        raise explain(error, "qr", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "qr", x=x) from None
 
 
 cdef object op_qr(object x):
-    cdef ThreadState* state = thread_state()
-    cdef QrBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef QrBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase q
     cdef TensorBase r
     x = as_operand(x, "qr", "x")
 
-    if needs_grad(state, x):
-        node = QrBackward.__new__(QrBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = QrBackward.__new__(QrBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     q, r = wrap_forward(forward_qr(array_of(x)))
 
-    if node is not None:
-        node.set_outputs(2)
-        set_history(q, node, 0)
-        set_history(r, node, 1)
-        node.r = save_output(r)
-        node.q = save_output(q)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(q, node_, 0)
+        set_history(r, node_, 1)
+        node_.saved_r = save_output(r)
+        node_.saved_q = save_output(q)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_qr(q, r, x)
     return q, r
 
 
 cdef int jvp_qr(object dual_q, object dual_r, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        q = primal_of(dual_q, level)
-        r = primal_of(dual_r, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        q = primal_of(dual_q, level_)
+        r = primal_of(dual_r, level_)
         scaled = None
         if x_t is not None:
             scaled = ops.mH(ops.solve_triangular(ops.mH(r), ops.mH(x_t), lower=True))
@@ -1384,8 +1384,8 @@ cdef int jvp_qr(object dual_q, object dual_r, object dual_x) except -1:
         r_t = None
         if x_t is not None:
             r_t = plus(r_t, ops.matmul(ratio, r))
-        set_tangent(dual_q, level, q_t)
-        set_tangent(dual_r, level, r_t)
+        set_tangent(dual_q, level_, q_t)
+        set_tangent(dual_r, level_, r_t)
     return 0
 
 
@@ -1411,10 +1411,10 @@ cdef object forward__reciprocal_gaps(object values):
 
 
 cdef object op__reciprocal_gaps(object values):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     values = as_operand(values, "_reciprocal_gaps", "values")
 
-    if needs_grad(state, values) or state.flags & DUAL:
+    if needs_grad(state_, values) or state_.flags & DUAL:
         gap = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
         return ops.where(gap == 0, 0, 1 / ops.where(gap == 0, 1, gap))
     return wrap_forward(forward__reciprocal_gaps(array_of(values)))
@@ -1433,42 +1433,42 @@ def _reciprocal_gaps(values):
 cdef object forward_slogdet(object x):
     try:
         return as_array(np.linalg.slogdet(x))
-    except Exception as error:
-        raise explain(error, "slogdet", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "slogdet", x=x) from None
 
 
 cdef object op_slogdet(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SlogdetBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SlogdetBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase sign
     cdef TensorBase logabsdet
     x = as_operand(x, "slogdet", "x")
 
-    if needs_grad(state, x):
-        node = SlogdetBackward.__new__(SlogdetBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = SlogdetBackward.__new__(SlogdetBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     sign, logabsdet = wrap_forward(forward_slogdet(array_of(x)))
 
-    if node is not None:
-        node.set_outputs(2)
-        set_history(sign, node, 0)
-        set_history(logabsdet, node, 1)
-        node.sign = save_output(sign)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(sign, node_, 0)
+        set_history(logabsdet, node_, 1)
+        node_.saved_sign = save_output(sign)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_slogdet(sign, logabsdet, x)
     return sign, logabsdet
 
 
 cdef int jvp_slogdet(object dual_sign, object dual_logabsdet, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        sign = primal_of(dual_sign, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        sign = primal_of(dual_sign, level_)
         growth = None
         if x_t is not None:
             growth = ops.trace(ops.solve(x, x_t), 0, -2, -1)
@@ -1478,8 +1478,8 @@ cdef int jvp_slogdet(object dual_sign, object dual_logabsdet, object dual_x) exc
         logabsdet_t = None
         if x_t is not None:
             logabsdet_t = plus(logabsdet_t, ops.real(growth))
-        set_tangent(dual_sign, level, sign_t)
-        set_tangent(dual_logabsdet, level, logabsdet_t)
+        set_tangent(dual_sign, level_, sign_t)
+        set_tangent(dual_logabsdet, level_, logabsdet_t)
     return 0
 
 
@@ -1502,11 +1502,11 @@ cdef object forward_solve(object a, object b):
 
 
 cdef object op_solve(object a, object b):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "solve", "a")
     b = as_operand(b, "solve", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1) if ndim_of(b) == 1 else ops._solve_columns(a, b)
     return wrap_forward(forward_solve(array_of(a), array_of(b)))
 
@@ -1523,48 +1523,48 @@ def solve(a, b):
 cdef object forward__solve_columns(object a, object b):
     try:
         return as_array(np.linalg.solve(a, b))
-    except Exception as error:
-        raise explain(error, "_solve_columns", a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "_solve_columns", a=a, b=b) from None
 
 
 cdef object op__solve_columns(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef SolveColumnsBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef SolveColumnsBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "_solve_columns", "a")
     b = as_operand(b, "_solve_columns", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = SolveColumnsBackward.__new__(SolveColumnsBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = SolveColumnsBackward.__new__(SolveColumnsBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward__solve_columns(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        if node.needs(0):
-            node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp__solve_columns(y, a, b)
     return y
 
 
 cdef int jvp__solve_columns(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        y = primal_of(dual_y, level_)
         y_t = None
         if b_t is not None:
             y_t = plus(y_t, ops._solve_columns(a, b_t))
         if a_t is not None:
             y_t = plus(y_t, -ops._solve_columns(a, ops.matmul(a_t, y)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1583,46 +1583,46 @@ def _solve_columns(a, b):
 cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
     try:
         return as_array(kernels.solve_triangular(a, b, lower, unit_diagonal))
-    except Exception as error:
-        raise explain(error, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
+    except Exception as error_:
+        raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
 
 
 cdef object op_solve_triangular(object a, object b, object lower, object unit_diagonal):
-    cdef ThreadState* state = thread_state()
-    cdef SolveTriangularBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef SolveTriangularBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "solve_triangular", "a")
     b = as_operand(b, "solve_triangular", "b")
     lower = as_scalar(lower, "solve_triangular", "lower")
     unit_diagonal = as_scalar(unit_diagonal, "solve_triangular", "unit_diagonal")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = SolveTriangularBackward.__new__(SolveTriangularBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.lower = lower
-        node.unit_diagonal = unit_diagonal
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = SolveTriangularBackward.__new__(SolveTriangularBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_lower = lower
+        node_.saved_unit_diagonal = unit_diagonal
 
     y = wrap_forward(forward_solve_triangular(array_of(a), array_of(b), lower, unit_diagonal))
 
-    if node is not None:
-        set_history(y, node, 0)
-        if node.needs(0):
-            node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_solve_triangular(y, a, b, lower, unit_diagonal)
     return y
 
 
 cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, object lower, object unit_diagonal) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        y = primal_of(dual_y, level_)
         load = None
         if a_t is not None:
             load = ops.matmul(ops._triangle(a_t, lower, unit_diagonal), y)
@@ -1631,7 +1631,7 @@ cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, objec
             y_t = plus(y_t, ops.solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal))
         if a_t is not None:
             y_t = plus(y_t, -ops.solve_triangular(a, load, lower=lower, unit_diagonal=unit_diagonal))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1652,50 +1652,50 @@ def solve_triangular(a, b, *, lower=False, unit_diagonal=False):
 cdef object forward_svd(object x, object full_matrices):
     try:
         return as_array(kernels.svd(x, full_matrices))
-    except Exception as error:
-        raise explain(error, "svd", x=x, full_matrices=full_matrices) from None
+    except Exception as error_:
+        raise explain(error_, "svd", x=x, full_matrices=full_matrices) from None
 
 
 cdef object op_svd(object x, object full_matrices):
-    cdef ThreadState* state = thread_state()
-    cdef SvdBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SvdBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase u
     cdef TensorBase s
     cdef TensorBase vh
     x = as_operand(x, "svd", "x")
     full_matrices = as_scalar(full_matrices, "svd", "full_matrices")
 
-    if needs_grad(state, x):
-        node = SvdBackward.__new__(SvdBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_dtype = dtype_of(x)
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = SvdBackward.__new__(SvdBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_dtype = dtype_of(x)
+        node_.saved_x_shape = shape_of(x)
 
     u, s, vh = wrap_forward(forward_svd(array_of(x), full_matrices))
 
-    if node is not None:
-        node.set_outputs(3)
-        set_history(u, node, 0)
-        set_history(s, node, 1)
-        set_history(vh, node, 2)
-        node.s = save_output(s)
-        node.u = save_output(u)
-        node.vh = save_output(vh)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        node_.set_outputs(3)
+        set_history(u, node_, 0)
+        set_history(s, node_, 1)
+        set_history(vh, node_, 2)
+        node_.saved_s = save_output(s)
+        node_.saved_u = save_output(u)
+        node_.saved_vh = save_output(vh)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_svd(u, s, vh, x, full_matrices)
     return u, s, vh
 
 
 cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, object full_matrices) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        u = primal_of(dual_u, level)
-        s = primal_of(dual_s, level)
-        vh = primal_of(dual_vh, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        u = primal_of(dual_u, level_)
+        s = primal_of(dual_s, level_)
+        vh = primal_of(dual_vh, level_)
         row = ops.expand_dims(s, -2)
         column = ops.expand_dims(s, -1)
         gaps = ops._reciprocal_gaps(s * s)
@@ -1723,9 +1723,9 @@ cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, ob
         vh_t = None
         if x_t is not None:
             vh_t = plus(vh_t, v_free + ops.mT(ops._phase_turn(u_free, u)) * vh if formulas.is_complex(dtype_of(x)) else v_free)
-        set_tangent(dual_u, level, u_t)
-        set_tangent(dual_s, level, s_t)
-        set_tangent(dual_vh, level, vh_t)
+        set_tangent(dual_u, level_, u_t)
+        set_tangent(dual_s, level_, s_t)
+        set_tangent(dual_vh, level_, vh_t)
     return 0
 
 
@@ -1765,10 +1765,10 @@ cdef object forward_svdvals(object x):
 
 
 cdef object op_svdvals(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "svdvals", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.svd(x)[1]
     return wrap_forward(forward_svdvals(array_of(x)))
 
@@ -1784,53 +1784,53 @@ def svdvals(x):
 cdef object forward_tensordot(object a, object b, object axes):
     try:
         return as_array(np.tensordot(a, b, axes))
-    except Exception as error:
-        raise explain(error, "tensordot", a=a, b=b, axes=axes) from None
+    except Exception as error_:
+        raise explain(error_, "tensordot", a=a, b=b, axes=axes) from None
 
 
 cdef object op_tensordot(object a, object b, object axes):
-    cdef ThreadState* state = thread_state()
-    cdef TensordotBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef TensordotBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "tensordot", "a")
     b = as_operand(b, "tensordot", "b")
     axes = as_index(axes)
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = TensordotBackward.__new__(TensordotBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a_ndim = ndim_of(a)
-        node.b_ndim = ndim_of(b)
-        node.axes = axes
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = TensordotBackward.__new__(TensordotBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a_ndim = ndim_of(a)
+        node_.saved_b_ndim = ndim_of(b)
+        node_.saved_axes = axes
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_tensordot(array_of(a), array_of(b), axes))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_tensordot(y, a, b, axes)
     return y
 
 
 cdef int jvp_tensordot(object dual_y, object dual_a, object dual_b, object axes) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, ops.tensordot(a_t, b, axes))
         if b_t is not None:
             y_t = plus(y_t, ops.tensordot(a, b_t, axes))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1852,13 +1852,13 @@ cdef object forward_trace(object x, object offset, object axis1, object axis2):
 
 
 cdef object op_trace(object x, object offset, object axis1, object axis2):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "trace", "x")
     offset = as_scalar(offset, "trace", "offset")
     axis1 = as_scalar(axis1, "trace", "axis1")
     axis2 = as_scalar(axis2, "trace", "axis2")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
     return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
 
@@ -1876,12 +1876,12 @@ cdef object forward__triangle(object x, object lower, object strict):
 
 
 cdef object op__triangle(object x, object lower, object strict):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_triangle", "x")
     lower = as_scalar(lower, "_triangle", "lower")
     strict = as_scalar(strict, "_triangle", "strict")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.tril(x, -1 if strict else 0) if lower else ops.triu(x, 1 if strict else 0)
     return wrap_forward(forward__triangle(array_of(x), lower, strict))
 
@@ -1898,55 +1898,55 @@ def _triangle(x, lower=True, strict=False):
 cdef object forward_tril(object x, object k):
     try:
         return as_array(np.tril(x, k))
-    except Exception as error:
-        raise explain(error, "tril", x=x, k=k) from None
+    except Exception as error_:
+        raise explain(error_, "tril", x=x, k=k) from None
 
 
 cdef object op_tril(object x, object k):
-    cdef ThreadState* state = thread_state()
-    cdef TrilBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TrilBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tril", "x")
     k = as_scalar(k, "tril", "k")
 
-    if needs_grad(state, x):
-        node = TrilBackward.__new__(TrilBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.k = k
+    if needs_grad(state_, x):
+        node_ = TrilBackward.__new__(TrilBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_k = k
 
     y = wrap_forward(forward_tril(array_of(x), k))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_tril(y, x, k)
     return y
 
 
 cdef int jvp_tril(object dual_y, object dual_x, object k) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.tril(x_t, k))
+        set_tangent(dual_y, level_, ops.tril(x_t, k))
     return 0
 
 
 cdef object op_tril_(object x, object k):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "tril_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "tril_")
+    cdef bint recording_
     k = as_scalar(k, "tril", "k")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "tril_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_tril(before(written, False), k), "tril_")
-    copy_into(written.array, forward_tril(array_of(x), k), "tril_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "tril_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_tril(value_before(written_, False), k), "tril_")
+    copy_into(written_.array, forward_tril(array_of(x), k), "tril_")
+    written_.bump()
+    return written_
 
 
 def tril(x, k=0):
@@ -1960,55 +1960,55 @@ def tril(x, k=0):
 cdef object forward_triu(object x, object k):
     try:
         return as_array(np.triu(x, k))
-    except Exception as error:
-        raise explain(error, "triu", x=x, k=k) from None
+    except Exception as error_:
+        raise explain(error_, "triu", x=x, k=k) from None
 
 
 cdef object op_triu(object x, object k):
-    cdef ThreadState* state = thread_state()
-    cdef TriuBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TriuBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "triu", "x")
     k = as_scalar(k, "triu", "k")
 
-    if needs_grad(state, x):
-        node = TriuBackward.__new__(TriuBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.k = k
+    if needs_grad(state_, x):
+        node_ = TriuBackward.__new__(TriuBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_k = k
 
     y = wrap_forward(forward_triu(array_of(x), k))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_triu(y, x, k)
     return y
 
 
 cdef int jvp_triu(object dual_y, object dual_x, object k) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.triu(x_t, k))
+        set_tangent(dual_y, level_, ops.triu(x_t, k))
     return 0
 
 
 cdef object op_triu_(object x, object k):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "triu_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "triu_")
+    cdef bint recording_
     k = as_scalar(k, "triu", "k")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "triu_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_triu(before(written, False), k), "triu_")
-    copy_into(written.array, forward_triu(array_of(x), k), "triu_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "triu_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_triu(value_before(written_, False), k), "triu_")
+    copy_into(written_.array, forward_triu(array_of(x), k), "triu_")
+    written_.bump()
+    return written_
 
 
 def triu(x, k=0):
@@ -2024,11 +2024,11 @@ cdef object forward_vdot(object a, object b):
 
 
 cdef object op_vdot(object a, object b):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "vdot", "a")
     b = as_operand(b, "vdot", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return ops.vecdot(ops.ravel(a), ops.ravel(b))
     return wrap_forward(forward_vdot(array_of(a), array_of(b)))
 
@@ -2044,51 +2044,51 @@ def vdot(a, b):
 cdef object forward_vecdot(object a, object b, object axis):
     try:
         return as_array(np.vecdot(a, b, axis=axis))
-    except Exception as error:
-        raise explain(error, "vecdot", a=a, b=b, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "vecdot", a=a, b=b, axis=axis) from None
 
 
 cdef object op_vecdot(object a, object b, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef VecdotBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef VecdotBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "vecdot", "a")
     b = as_operand(b, "vecdot", "b")
     axis = as_scalar(axis, "vecdot", "axis")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = VecdotBackward.__new__(VecdotBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.axis = axis
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = VecdotBackward.__new__(VecdotBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_axis = axis
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_vecdot(array_of(a), array_of(b), axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_vecdot(y, a, b, axis)
     return y
 
 
 cdef int jvp_vecdot(object dual_y, object dual_a, object dual_b, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, ops.vecdot(a_t, b, axis))
         if b_t is not None:
             y_t = plus(y_t, ops.vecdot(a, b_t, axis))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 

@@ -38,11 +38,11 @@ cdef object forward_binary_cross_entropy(object x, object target, object reducti
 
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "binary_cross_entropy", "x")
     target = as_operand(target, "binary_cross_entropy", "target")
 
-    if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
     return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
 
@@ -61,11 +61,11 @@ cdef object forward_binary_cross_entropy_with_logits(object x, object target, ob
 
 
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "binary_cross_entropy_with_logits", "x")
     target = as_operand(target, "binary_cross_entropy_with_logits", "target")
 
-    if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
     return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
 
@@ -85,11 +85,11 @@ cdef object forward_cross_entropy(object x, object target, object reduction):
 
 
 cdef object op_cross_entropy(object x, object target, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "cross_entropy", "x")
     target = as_index(target)
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         axis = 1 if ndim_of(x) > 1 else 0
         return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
     return wrap_forward(forward_cross_entropy(array_of(x), target, reduction))
@@ -112,12 +112,12 @@ cdef object forward_huber_loss(object x, object target, object reduction, object
 
 
 cdef object op_huber_loss(object x, object target, object reduction, object delta):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "huber_loss", "x")
     target = as_operand(target, "huber_loss", "target")
     delta = as_scalar(delta, "huber_loss", "delta")
 
-    if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         error = x - target
         near = ops.clip(error, -delta, delta)
         return ops._reduce_loss(near * (error - near / 2), reduction)
@@ -140,11 +140,11 @@ cdef object forward_kl_div(object x, object target, object reduction):
 
 
 cdef object op_kl_div(object x, object target, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "kl_div", "x")
     target = as_operand(target, "kl_div", "target")
 
-    if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
     return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
 
@@ -163,11 +163,11 @@ cdef object forward_l1_loss(object x, object target, object reduction):
 
 
 cdef object op_l1_loss(object x, object target, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "l1_loss", "x")
     target = as_operand(target, "l1_loss", "target")
 
-    if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.absolute(x - target), reduction)
     return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
 
@@ -185,11 +185,11 @@ cdef object forward_mse_loss(object x, object target, object reduction):
 
 
 cdef object op_mse_loss(object x, object target, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "mse_loss", "x")
     target = as_operand(target, "mse_loss", "target")
 
-    if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.square(x - target), reduction)
     return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
 
@@ -207,11 +207,11 @@ cdef object forward_nll_loss(object x, object target, object reduction):
 
 
 cdef object op_nll_loss(object x, object target, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nll_loss", "x")
     target = as_index(target)
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
     return wrap_forward(forward_nll_loss(array_of(x), target, reduction))
 
@@ -228,43 +228,43 @@ def nll_loss(x, target, reduction='mean'):
 cdef object forward__pick(object x, object indices, object axis):
     try:
         return as_array(kernels.pick(x, indices, axis))
-    except Exception as error:
-        raise explain(error, "_pick", x=x, indices=indices, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_pick", x=x, indices=indices, axis=axis) from None
 
 
 cdef object op__pick(object x, object indices, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef PickBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PickBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_pick", "x")
     indices = as_index(indices)
     axis = as_scalar(axis, "_pick", "axis")
 
-    if needs_grad(state, x):
-        node = PickBackward.__new__(PickBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.indices = indices
-        node.x_shape = shape_of(x)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = PickBackward.__new__(PickBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_indices = indices
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward__pick(array_of(x), indices, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__pick(y, x, indices, axis)
     return y
 
 
 cdef int jvp__pick(object dual_y, object dual_x, object indices, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._pick(x_t, indices, axis))
+        set_tangent(dual_y, level_, ops._pick(x_t, indices, axis))
     return 0
 
 
@@ -279,43 +279,43 @@ def _pick(x, indices, axis=-1):
 cdef object forward__unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
-    except Exception as error:
-        raise explain(error, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object op__unpick(object x, object indices, object shape, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef UnpickBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef UnpickBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_unpick", "x")
     indices = as_index(indices)
     shape = as_ints(shape, "_unpick", "shape")
     axis = as_scalar(axis, "_unpick", "axis")
 
-    if needs_grad(state, x):
-        node = UnpickBackward.__new__(UnpickBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.indices = indices
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = UnpickBackward.__new__(UnpickBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_indices = indices
+        node_.saved_axis = axis
 
     y = wrap_forward(forward__unpick(array_of(x), indices, shape, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__unpick(y, x, indices, shape, axis)
     return y
 
 
 cdef int jvp__unpick(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._unpick(x_t, indices, shape, axis))
+        set_tangent(dual_y, level_, ops._unpick(x_t, indices, shape, axis))
     return 0
 
 
@@ -337,10 +337,10 @@ cdef object forward__reduce_loss(object x, object reduction):
 
 
 cdef object op__reduce_loss(object x, object reduction):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_reduce_loss", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         kind = formulas.checked_reduction(reduction)
         if kind == 'mean':
             return ops.mean(x)
@@ -365,12 +365,12 @@ cdef object forward_smooth_l1_loss(object x, object target, object reduction, ob
 
 
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "smooth_l1_loss", "x")
     target = as_operand(target, "smooth_l1_loss", "target")
     beta = as_scalar(beta, "smooth_l1_loss", "beta")
 
-    if needs_grad(state, x) or needs_grad(state, target) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops.l1_loss(x, target, reduction) if beta == 0 else ops.huber_loss(x, target, reduction, beta) / beta
     return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
 

@@ -16,43 +16,43 @@ from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_o
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_operand
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport before, check_inplace, finish_inplace, writable
+from gradspec.view cimport value_before, check_inplace, finish_inplace, writable
 
 
 cdef int jvp_copy_(object dual_y, object dual_x, object dual_source) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_source, )):
-        x_t = tangents_of(dual_x, level, True)
-        source_t = tangents_of(dual_source, level, True)
-        set_tangent(dual_y, level, ops.copy_(ops.copy(x_t), source_t))
+    for level_ in levels_of((dual_x, dual_source, )):
+        x_t = tangents_of(dual_x, level_, True)
+        source_t = tangents_of(dual_source, level_, True)
+        set_tangent(dual_y, level_, ops.copy_(ops.copy(x_t), source_t))
     return 0
 
 
 cdef object op_copy_(object x, object source):
-    cdef ThreadState* state = thread_state()
-    cdef CopyBackward node = None
-    cdef PyObject* inputs[2]
-    cdef TensorBase written = writable(x, "copy_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef CopyBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase written_ = writable(x, "copy_")
+    cdef bint recording_
     source = as_operand(source, "copy_", "source")
-    recording = needs_grad(state, x) or needs_grad(state, source)
-    check_inplace(state, written, recording, "copy_")
-    x = before(written, False)
+    recording_ = needs_grad(state_, x) or needs_grad(state_, source)
+    check_inplace(state_, written_, recording_, "copy_")
+    x = value_before(written_, False)
 
-    if recording:
-        node = CopyBackward.__new__(CopyBackward)
-        inputs = [<PyObject*> x, <PyObject*> source]
-        connect(node, state, inputs, 2)
+    if recording_:
+        node_ = CopyBackward.__new__(CopyBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> source]
+        connect(node_, state_, inputs_, 2)
 
     try:
-        kernels.copy_(written.array, array_of(source))
-    except Exception as error:
-        raise explain(error, "copy_", x=x, source=source) from None
+        kernels.copy_(written_.array, array_of(source))
+    except Exception as error_:
+        raise explain(error_, "copy_", x=x, source=source) from None
 
-    finish_inplace(written, node)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(source)):
-        jvp_copy_(written, x, source)
-    return written
+    finish_inplace(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
+        jvp_copy_(written_, x, source)
+    return written_
 
 
 def copy_(x, source):
@@ -65,38 +65,38 @@ def copy_(x, source):
 
 cdef int jvp_fill_(object dual_y, object dual_x, object dual_value) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_value, )):
-        x_t = tangents_of(dual_x, level, True)
-        value_t = tangents_of(dual_value, level, True)
-        set_tangent(dual_y, level, ops.fill_(ops.copy(x_t), value_t))
+    for level_ in levels_of((dual_x, dual_value, )):
+        x_t = tangents_of(dual_x, level_, True)
+        value_t = tangents_of(dual_value, level_, True)
+        set_tangent(dual_y, level_, ops.fill_(ops.copy(x_t), value_t))
     return 0
 
 
 cdef object op_fill_(object x, object value):
-    cdef ThreadState* state = thread_state()
-    cdef FillBackward node = None
-    cdef PyObject* inputs[2]
-    cdef TensorBase written = writable(x, "fill_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef FillBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase written_ = writable(x, "fill_")
+    cdef bint recording_
     value = as_operand(value, "fill_", "value")
-    recording = needs_grad(state, x) or needs_grad(state, value)
-    check_inplace(state, written, recording, "fill_")
-    x = before(written, False)
+    recording_ = needs_grad(state_, x) or needs_grad(state_, value)
+    check_inplace(state_, written_, recording_, "fill_")
+    x = value_before(written_, False)
 
-    if recording:
-        node = FillBackward.__new__(FillBackward)
-        inputs = [<PyObject*> x, <PyObject*> value]
-        connect(node, state, inputs, 2)
+    if recording_:
+        node_ = FillBackward.__new__(FillBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> value]
+        connect(node_, state_, inputs_, 2)
 
     try:
-        kernels.fill_(written.array, array_of(value))
-    except Exception as error:
-        raise explain(error, "fill_", x=x, value=value) from None
+        kernels.fill_(written_.array, array_of(value))
+    except Exception as error_:
+        raise explain(error_, "fill_", x=x, value=value) from None
 
-    finish_inplace(written, node)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(value)):
-        jvp_fill_(written, x, value)
-    return written
+    finish_inplace(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(value)):
+        jvp_fill_(written_, x, value)
+    return written_
 
 
 def fill_(x, value):
@@ -109,38 +109,38 @@ def fill_(x, value):
 
 cdef int jvp_zero_(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.zero_(ops.copy(x_t)))
+        set_tangent(dual_y, level_, ops.zero_(ops.copy(x_t)))
     return 0
 
 
 cdef object op_zero_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ZeroBackward node = None
-    cdef PyObject* inputs[1]
-    cdef TensorBase written = writable(x, "zero_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "zero_")
-    x = before(written, False)
+    cdef ThreadState* state_ = thread_state()
+    cdef ZeroBackward node_ = None
+    cdef PyObject* inputs_[1]
+    cdef TensorBase written_ = writable(x, "zero_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "zero_")
+    x = value_before(written_, False)
 
-    if recording:
-        node = ZeroBackward.__new__(ZeroBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if recording_:
+        node_ = ZeroBackward.__new__(ZeroBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     try:
-        kernels.zero_(written.array)
-    except Exception as error:
-        raise explain(error, "zero_", x=x) from None
+        kernels.zero_(written_.array)
+    except Exception as error_:
+        raise explain(error_, "zero_", x=x) from None
 
-    finish_inplace(written, node)
-    if state.flags & DUAL and (has_tangent(x)):
-        jvp_zero_(written, x)
-    return written
+    finish_inplace(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x)):
+        jvp_zero_(written_, x)
+    return written_
 
 
 def zero_(x):

@@ -24,45 +24,45 @@ from gradspec.tensor cimport TensorBase
 cdef object forward_log_softmax(object x, object axis):
     try:
         return as_array(kernels.log_softmax(x, axis))
-    except Exception as error:
-        raise explain(error, "log_softmax", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "log_softmax", x=x, axis=axis) from None
 
 
 cdef object op_log_softmax(object x, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef LogSoftmaxBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef LogSoftmaxBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log_softmax", "x")
     axis = as_ints(axis, "log_softmax", "axis")
 
-    if needs_grad(state, x):
-        node = LogSoftmaxBackward.__new__(LogSoftmaxBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = LogSoftmaxBackward.__new__(LogSoftmaxBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_log_softmax(array_of(x), axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_log_softmax(y, x, axis)
     return y
 
 
 cdef int jvp_log_softmax(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t)
         if x_t is not None:
             y_t = plus(y_t, -ops.sum(ops.exp(y) * x_t, axis, True))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -79,43 +79,43 @@ def log_softmax(x, axis=-1):
 cdef object forward_softmax(object x, object axis):
     try:
         return as_array(kernels.softmax(x, axis))
-    except Exception as error:
-        raise explain(error, "softmax", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "softmax", x=x, axis=axis) from None
 
 
 cdef object op_softmax(object x, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef SoftmaxBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "softmax", "x")
     axis = as_ints(axis, "softmax", "axis")
 
-    if needs_grad(state, x):
-        node = SoftmaxBackward.__new__(SoftmaxBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = SoftmaxBackward.__new__(SoftmaxBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_softmax(array_of(x), axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_softmax(y, x, axis)
     return y
 
 
 cdef int jvp_softmax(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, y * (x_t - ops.sum(y * x_t, axis, True)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -134,11 +134,11 @@ cdef object forward_softmin(object x, object axis):
 
 
 cdef object op_softmin(object x, object axis):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "softmin", "x")
     axis = as_ints(axis, "softmin", "axis")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.softmax(-x, axis)
     return wrap_forward(forward_softmin(array_of(x), axis))
 

@@ -42,7 +42,7 @@ from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_mask, as_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
 cdef Ufunc add_ufunc = Ufunc(np.add, "add")
@@ -53,64 +53,64 @@ cdef inline object forward_add(object a, object b):
 
 
 cdef object op_add(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef AddBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef AddBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "add", "a")
     b = as_operand(b, "add", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = AddBackward.__new__(AddBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = AddBackward.__new__(AddBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
 
     y = wrap_forward(forward_add(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_add(y, a, b)
     return y
 
 
 cdef int jvp_add(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t)
         if b_t is not None:
             y_t = plus(y_t, b_t)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_add_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "add_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "add_")
+    cdef bint recording_
     b = as_operand(b, "add", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "add_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_add(before(written, False), b), "add_")
-    add_ufunc.into((array_of(a), array_of(b),), written.array, "add_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "add_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_add(value_before(written_, False), b), "add_")
+    add_ufunc.into((array_of(a), array_of(b),), written_.array, "add_")
+    written_.bump()
+    return written_
 
 
 cdef object op_add_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "add")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "add")
     a = as_operand(a, "add", "a")
     b = as_operand(b, "add", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "add")
-    add_ufunc.into((array_of(a), array_of(b),), written.array, "add")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "add")
+    add_ufunc.into((array_of(a), array_of(b),), written_.array, "add")
+    written_.bump()
+    return written_
 
 
 def add(a, b, *, out=None):
@@ -128,31 +128,31 @@ cdef object forward_addcdiv(object x, object a, object b, object value):
 
 
 cdef object op_addcdiv(object x, object a, object b, object value):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "addcdiv", "x")
     a = as_operand(a, "addcdiv", "a")
     b = as_operand(b, "addcdiv", "b")
     value = as_scalar(value, "addcdiv", "value")
 
-    if needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return x + value * (a / b)
     return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
 
 
 cdef object op_addcdiv_(object x, object a, object b, object value):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "addcdiv_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "addcdiv_")
+    cdef bint recording_
     a = as_operand(a, "addcdiv", "a")
     b = as_operand(b, "addcdiv", "b")
     value = as_scalar(value, "addcdiv", "value")
-    recording = needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "addcdiv_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_addcdiv(before(written, True), a, b, value), "addcdiv_")
-    copy_into(written.array, forward_addcdiv(array_of(x), array_of(a), array_of(b), value), "addcdiv_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "addcdiv_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_addcdiv(value_before(written_, True), a, b, value), "addcdiv_")
+    copy_into(written_.array, forward_addcdiv(array_of(x), array_of(a), array_of(b), value), "addcdiv_")
+    written_.bump()
+    return written_
 
 
 def addcdiv(x, a, b, value=1):
@@ -168,31 +168,31 @@ cdef object forward_addcmul(object x, object a, object b, object value):
 
 
 cdef object op_addcmul(object x, object a, object b, object value):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "addcmul", "x")
     a = as_operand(a, "addcmul", "a")
     b = as_operand(b, "addcmul", "b")
     value = as_scalar(value, "addcmul", "value")
 
-    if needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b) or state.flags & DUAL:
+    if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return x + value * (a * b)
     return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
 
 
 cdef object op_addcmul_(object x, object a, object b, object value):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "addcmul_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "addcmul_")
+    cdef bint recording_
     a = as_operand(a, "addcmul", "a")
     b = as_operand(b, "addcmul", "b")
     value = as_scalar(value, "addcmul", "value")
-    recording = needs_grad(state, x) or needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "addcmul_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_addcmul(before(written, True), a, b, value), "addcmul_")
-    copy_into(written.array, forward_addcmul(array_of(x), array_of(a), array_of(b), value), "addcmul_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "addcmul_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_addcmul(value_before(written_, True), a, b, value), "addcmul_")
+    copy_into(written_.array, forward_addcmul(array_of(x), array_of(a), array_of(b), value), "addcmul_")
+    written_.bump()
+    return written_
 
 
 def addcmul(x, a, b, value=1):
@@ -211,36 +211,36 @@ cdef inline object forward_atan2(object a, object b):
 
 
 cdef object op_atan2(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef Atan2Backward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef Atan2Backward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "atan2", "a")
     b = as_operand(b, "atan2", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = Atan2Backward.__new__(Atan2Backward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = Atan2Backward.__new__(Atan2Backward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_atan2(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_atan2(y, a, b)
     return y
 
 
 cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         squares = a * a + b * b
         divisor = ops.where(squares == 0, 1e309, squares)
         y_t = None
@@ -248,33 +248,33 @@ cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
             y_t = plus(y_t, a_t * (b / divisor))
         if b_t is not None:
             y_t = plus(y_t, b_t * (-a / divisor))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_atan2_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "atan2_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "atan2_")
+    cdef bint recording_
     b = as_operand(b, "atan2", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "atan2_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_atan2(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "atan2_")
-    atan2_ufunc.into((array_of(a), array_of(b),), written.array, "atan2_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "atan2_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_atan2(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "atan2_")
+    atan2_ufunc.into((array_of(a), array_of(b),), written_.array, "atan2_")
+    written_.bump()
+    return written_
 
 
 cdef object op_atan2_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "atan2")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "atan2")
     a = as_operand(a, "atan2", "a")
     b = as_operand(b, "atan2", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "atan2")
-    atan2_ufunc.into((array_of(a), array_of(b),), written.array, "atan2")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "atan2")
+    atan2_ufunc.into((array_of(a), array_of(b),), written_.array, "atan2")
+    written_.bump()
+    return written_
 
 
 def atan2(a, b, *, out=None):
@@ -294,45 +294,45 @@ def atan2(a, b, *, out=None):
 cdef object forward_clip(object x, object min, object max):
     try:
         return as_array(np.clip(x, min, max))
-    except Exception as error:
-        raise explain(error, "clip", x=x, min=min, max=max) from None
+    except Exception as error_:
+        raise explain(error_, "clip", x=x, min=min, max=max) from None
 
 
 cdef object op_clip(object x, object min, object max):
-    cdef ThreadState* state = thread_state()
-    cdef ClipBackward node = None
-    cdef PyObject* inputs[3]
+    cdef ThreadState* state_ = thread_state()
+    cdef ClipBackward node_ = None
+    cdef PyObject* inputs_[3]
     cdef TensorBase y
     x = as_operand(x, "clip", "x")
     min = as_operand(min, "clip", "min")
     max = as_operand(max, "clip", "max")
 
-    if needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max):
-        node = ClipBackward.__new__(ClipBackward)
-        inputs = [<PyObject*> x, <PyObject*> min, <PyObject*> max]
-        connect(node, state, inputs, 3)
-        node.min = save_input(state, min, &node.min_version)
-        node.x = save_input(state, x, &node.x_version)
-        node.max = save_input(state, max, &node.max_version)
+    if needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max):
+        node_ = ClipBackward.__new__(ClipBackward)
+        inputs_ = [<PyObject*> x, <PyObject*> min, <PyObject*> max]
+        connect(node_, state_, inputs_, 3)
+        node_.saved_min = save_input(state_, min, &node_.version_min)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_max = save_input(state_, max, &node_.version_max)
 
     y = wrap_forward(forward_clip(array_of(x), array_of(min), array_of(max)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x) or has_tangent(min) or has_tangent(max)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(min) or has_tangent(max)):
         jvp_clip(y, x, min, max)
     return y
 
 
 cdef int jvp_clip(object dual_y, object dual_x, object dual_min, object dual_max) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, dual_min, dual_max, )):
-        x_t = tangents_of(dual_x, level, False)
-        min_t = tangents_of(dual_min, level, False)
-        max_t = tangents_of(dual_max, level, False)
-        x = primal_of(dual_x, level)
-        min = primal_of(dual_min, level)
-        max = primal_of(dual_max, level)
+    for level_ in levels_of((dual_x, dual_min, dual_max, )):
+        x_t = tangents_of(dual_x, level_, False)
+        min_t = tangents_of(dual_min, level_, False)
+        max_t = tangents_of(dual_max, level_, False)
+        x = primal_of(dual_x, level_)
+        min = primal_of(dual_min, level_)
+        max = primal_of(dual_max, level_)
         raised = ops.maximum(x, min) if min is not None else x
         above = raised > max if max is not None else False
         below = x < min if min is not None else False
@@ -343,33 +343,33 @@ cdef int jvp_clip(object dual_y, object dual_x, object dual_min, object dual_max
             y_t = plus(y_t, ops.where(above, 0, ops.where(below, min_t, 0)))
         if max_t is not None:
             y_t = plus(y_t, ops.where(above, max_t, 0))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_clip_(object x, object min, object max):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "clip_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "clip_")
+    cdef bint recording_
     min = as_operand(min, "clip", "min")
     max = as_operand(max, "clip", "max")
-    recording = needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max)
-    check_inplace(state, written, recording, "clip_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_clip(before(written, state.flags & DUAL != 0 or needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max)), min, max), "clip_")
-    copy_into(written.array, forward_clip(array_of(x), array_of(min), array_of(max)), "clip_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)
+    check_inplace(state_, written_, recording_, "clip_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_clip(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)), min, max), "clip_")
+    copy_into(written_.array, forward_clip(array_of(x), array_of(min), array_of(max)), "clip_")
+    written_.bump()
+    return written_
 
 
 cdef object op_clip_out(object x, object min, object max, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "clip")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "clip")
     x = as_operand(x, "clip", "x")
     min = as_operand(min, "clip", "min")
     max = as_operand(max, "clip", "max")
-    refuse_out(state, written, needs_grad(state, x) or needs_grad(state, min) or needs_grad(state, max), "clip")
-    return write_out(written, forward_clip(array_of(x), array_of(min), array_of(max)), "clip")
+    refuse_out(state_, written_, needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max), "clip")
+    return write_out(written_, forward_clip(array_of(x), array_of(min), array_of(max)), "clip")
 
 
 def clip(x, min=None, max=None, *, out=None):
@@ -397,70 +397,70 @@ cdef inline object forward_copysign(object a, object b):
 
 
 cdef object op_copysign(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef CopysignBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef CopysignBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "copysign", "a")
     b = as_operand(b, "copysign", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = CopysignBackward.__new__(CopysignBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        if node.needs(0):
-            node.a = save_input(state, a, &node.a_version)
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = CopysignBackward.__new__(CopysignBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(0):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_copysign(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_copysign(y, a, b)
     return y
 
 
 cdef int jvp_copysign(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * (ops.sign(a) * ops.copysign(1, b)))
         if b_t is not None:
             y_t = plus(y_t, ops.zeros_like(b_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_copysign_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "copysign_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "copysign_")
+    cdef bint recording_
     b = as_operand(b, "copysign", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "copysign_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_copysign(before(written, state.flags & DUAL != 0 or needs_grad(state, a)), b), "copysign_")
-    copysign_ufunc.into((array_of(a), array_of(b),), written.array, "copysign_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "copysign_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_copysign(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a)), b), "copysign_")
+    copysign_ufunc.into((array_of(a), array_of(b),), written_.array, "copysign_")
+    written_.bump()
+    return written_
 
 
 cdef object op_copysign_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "copysign")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "copysign")
     a = as_operand(a, "copysign", "a")
     b = as_operand(b, "copysign", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "copysign")
-    copysign_ufunc.into((array_of(a), array_of(b),), written.array, "copysign")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "copysign")
+    copysign_ufunc.into((array_of(a), array_of(b),), written_.array, "copysign")
+    written_.bump()
+    return written_
 
 
 def copysign(a, b, *, out=None):
@@ -481,69 +481,69 @@ cdef inline object forward_divide(object a, object b):
 
 
 cdef object op_divide(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef DivideBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef DivideBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "divide", "a")
     b = as_operand(b, "divide", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = DivideBackward.__new__(DivideBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = DivideBackward.__new__(DivideBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_divide(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        if node.needs(1):
-            node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_divide(y, a, b)
     return y
 
 
 cdef int jvp_divide(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        b = primal_of(dual_b, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        b = primal_of(dual_b, level_)
+        y = primal_of(dual_y, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t / b)
         if b_t is not None:
             y_t = plus(y_t, b_t * (-y / b))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_divide_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "divide_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "divide_")
+    cdef bint recording_
     b = as_operand(b, "divide", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "divide_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_divide(before(written, False), b), "divide_")
-    divide_ufunc.into((array_of(a), array_of(b),), written.array, "divide_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "divide_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_divide(value_before(written_, False), b), "divide_")
+    divide_ufunc.into((array_of(a), array_of(b),), written_.array, "divide_")
+    written_.bump()
+    return written_
 
 
 cdef object op_divide_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "divide")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "divide")
     a = as_operand(a, "divide", "a")
     b = as_operand(b, "divide", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "divide")
-    divide_ufunc.into((array_of(a), array_of(b),), written.array, "divide")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "divide")
+    divide_ufunc.into((array_of(a), array_of(b),), written_.array, "divide")
+    written_.bump()
+    return written_
 
 
 def divide(a, b, *, out=None):
@@ -564,64 +564,64 @@ cdef inline object forward_floor_divide(object a, object b):
 
 
 cdef object op_floor_divide(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef FloorDivideBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef FloorDivideBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "floor_divide", "a")
     b = as_operand(b, "floor_divide", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = FloorDivideBackward.__new__(FloorDivideBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = FloorDivideBackward.__new__(FloorDivideBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
 
     y = wrap_forward(forward_floor_divide(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_floor_divide(y, a, b)
     return y
 
 
 cdef int jvp_floor_divide(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, ops.zeros_like(a_t))
         if b_t is not None:
             y_t = plus(y_t, ops.zeros_like(b_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_floor_divide_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "floor_divide_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "floor_divide_")
+    cdef bint recording_
     b = as_operand(b, "floor_divide", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "floor_divide_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_floor_divide(before(written, False), b), "floor_divide_")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array, "floor_divide_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "floor_divide_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_floor_divide(value_before(written_, False), b), "floor_divide_")
+    floor_divide_ufunc.into((array_of(a), array_of(b),), written_.array, "floor_divide_")
+    written_.bump()
+    return written_
 
 
 cdef object op_floor_divide_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "floor_divide")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "floor_divide")
     a = as_operand(a, "floor_divide", "a")
     b = as_operand(b, "floor_divide", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "floor_divide")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), written.array, "floor_divide")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "floor_divide")
+    floor_divide_ufunc.into((array_of(a), array_of(b),), written_.array, "floor_divide")
+    written_.bump()
+    return written_
 
 
 def floor_divide(a, b, *, out=None):
@@ -642,68 +642,68 @@ cdef inline object forward_fmax(object a, object b):
 
 
 cdef object op_fmax(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef FmaxBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef FmaxBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "fmax", "a")
     b = as_operand(b, "fmax", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = FmaxBackward.__new__(FmaxBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = FmaxBackward.__new__(FmaxBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_fmax(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_fmax(y, a, b)
     return y
 
 
 cdef int jvp_fmax(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops.where(a == b, 0.5, (a > b) | ops.isnan(b)))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_fmax_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "fmax_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "fmax_")
+    cdef bint recording_
     b = as_operand(b, "fmax", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "fmax_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_fmax(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmax_")
-    fmax_ufunc.into((array_of(a), array_of(b),), written.array, "fmax_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "fmax_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_fmax(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "fmax_")
+    fmax_ufunc.into((array_of(a), array_of(b),), written_.array, "fmax_")
+    written_.bump()
+    return written_
 
 
 cdef object op_fmax_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "fmax")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "fmax")
     a = as_operand(a, "fmax", "a")
     b = as_operand(b, "fmax", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmax")
-    fmax_ufunc.into((array_of(a), array_of(b),), written.array, "fmax")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmax")
+    fmax_ufunc.into((array_of(a), array_of(b),), written_.array, "fmax")
+    written_.bump()
+    return written_
 
 
 def fmax(a, b, *, out=None):
@@ -726,68 +726,68 @@ cdef inline object forward_fmin(object a, object b):
 
 
 cdef object op_fmin(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef FminBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef FminBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "fmin", "a")
     b = as_operand(b, "fmin", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = FminBackward.__new__(FminBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = FminBackward.__new__(FminBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_fmin(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_fmin(y, a, b)
     return y
 
 
 cdef int jvp_fmin(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops.where(a == b, 0.5, (a < b) | ops.isnan(b)))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_fmin_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "fmin_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "fmin_")
+    cdef bint recording_
     b = as_operand(b, "fmin", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "fmin_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_fmin(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "fmin_")
-    fmin_ufunc.into((array_of(a), array_of(b),), written.array, "fmin_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "fmin_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_fmin(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "fmin_")
+    fmin_ufunc.into((array_of(a), array_of(b),), written_.array, "fmin_")
+    written_.bump()
+    return written_
 
 
 cdef object op_fmin_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "fmin")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "fmin")
     a = as_operand(a, "fmin", "a")
     b = as_operand(b, "fmin", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmin")
-    fmin_ufunc.into((array_of(a), array_of(b),), written.array, "fmin")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmin")
+    fmin_ufunc.into((array_of(a), array_of(b),), written_.array, "fmin")
+    written_.bump()
+    return written_
 
 
 def fmin(a, b, *, out=None):
@@ -810,70 +810,70 @@ cdef inline object forward_fmod(object a, object b):
 
 
 cdef object op_fmod(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef FmodBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef FmodBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "fmod", "a")
     b = as_operand(b, "fmod", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = FmodBackward.__new__(FmodBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
-        if node.needs(1):
-            node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = FmodBackward.__new__(FmodBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_fmod(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_fmod(y, a, b)
     return y
 
 
 cdef int jvp_fmod(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t)
         if b_t is not None:
             y_t = plus(y_t, b_t * -ops.trunc(a / b))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_fmod_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "fmod_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "fmod_")
+    cdef bint recording_
     b = as_operand(b, "fmod", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "fmod_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_fmod(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "fmod_")
-    fmod_ufunc.into((array_of(a), array_of(b),), written.array, "fmod_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "fmod_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_fmod(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, b)), b), "fmod_")
+    fmod_ufunc.into((array_of(a), array_of(b),), written_.array, "fmod_")
+    written_.bump()
+    return written_
 
 
 cdef object op_fmod_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "fmod")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "fmod")
     a = as_operand(a, "fmod", "a")
     b = as_operand(b, "fmod", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "fmod")
-    fmod_ufunc.into((array_of(a), array_of(b),), written.array, "fmod")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmod")
+    fmod_ufunc.into((array_of(a), array_of(b),), written_.array, "fmod")
+    written_.bump()
+    return written_
 
 
 def fmod(a, b, *, out=None):
@@ -903,27 +903,27 @@ cdef object op_heaviside(object a, object b):
 
 
 cdef object op_heaviside_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "heaviside_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "heaviside_")
+    cdef bint recording_
     b = as_operand(b, "heaviside", "b")
-    recording = False
-    check_inplace(state, written, recording, "heaviside_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_heaviside(before(written, False), b), "heaviside_")
-    heaviside_ufunc.into((array_of(a), array_of(b),), written.array, "heaviside_")
-    written.bump()
-    return written
+    recording_ = False
+    check_inplace(state_, written_, recording_, "heaviside_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_heaviside(value_before(written_, False), b), "heaviside_")
+    heaviside_ufunc.into((array_of(a), array_of(b),), written_.array, "heaviside_")
+    written_.bump()
+    return written_
 
 
 cdef object op_heaviside_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "heaviside")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "heaviside")
     a = as_operand(a, "heaviside", "a")
     b = as_operand(b, "heaviside", "b")
-    heaviside_ufunc.into((array_of(a), array_of(b),), written.array, "heaviside")
-    written.bump()
-    return written
+    heaviside_ufunc.into((array_of(a), array_of(b),), written_.array, "heaviside")
+    written_.bump()
+    return written_
 
 
 def heaviside(a, b, *, out=None):
@@ -944,73 +944,73 @@ cdef inline object forward_hypot(object a, object b):
 
 
 cdef object op_hypot(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef HypotBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef HypotBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "hypot", "a")
     b = as_operand(b, "hypot", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = HypotBackward.__new__(HypotBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        if node.needs(0):
-            node.a = save_input(state, a, &node.a_version)
-        if node.needs(1):
-            node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = HypotBackward.__new__(HypotBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(0):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_hypot(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_hypot(y, a, b)
     return y
 
 
 cdef int jvp_hypot(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
+        y = primal_of(dual_y, level_)
         divisor = ops.where(y == 0, 1e309, y)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * (a / divisor))
         if b_t is not None:
             y_t = plus(y_t, b_t * (b / divisor))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_hypot_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "hypot_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "hypot_")
+    cdef bint recording_
     b = as_operand(b, "hypot", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "hypot_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_hypot(before(written, state.flags & DUAL != 0 or needs_grad(state, a)), b), "hypot_")
-    hypot_ufunc.into((array_of(a), array_of(b),), written.array, "hypot_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "hypot_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_hypot(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a)), b), "hypot_")
+    hypot_ufunc.into((array_of(a), array_of(b),), written_.array, "hypot_")
+    written_.bump()
+    return written_
 
 
 cdef object op_hypot_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "hypot")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "hypot")
     a = as_operand(a, "hypot", "a")
     b = as_operand(b, "hypot", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "hypot")
-    hypot_ufunc.into((array_of(a), array_of(b),), written.array, "hypot")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "hypot")
+    hypot_ufunc.into((array_of(a), array_of(b),), written_.array, "hypot")
+    written_.bump()
+    return written_
 
 
 def hypot(a, b, *, out=None):
@@ -1028,39 +1028,39 @@ cdef object forward_lerp(object a, object b, object weight):
 
 
 cdef object op_lerp(object a, object b, object weight):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "lerp", "a")
     b = as_operand(b, "lerp", "b")
     weight = as_operand(weight, "lerp", "weight")
 
-    if needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight) or state.flags & DUAL:
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & DUAL:
         return a + weight * (b - a)
     return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
 
 
 cdef object op_lerp_(object a, object b, object weight):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "lerp_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "lerp_")
+    cdef bint recording_
     b = as_operand(b, "lerp", "b")
     weight = as_operand(weight, "lerp", "weight")
-    recording = needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight)
-    check_inplace(state, written, recording, "lerp_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_lerp(before(written, True), b, weight), "lerp_")
-    copy_into(written.array, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight)
+    check_inplace(state_, written_, recording_, "lerp_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_lerp(value_before(written_, True), b, weight), "lerp_")
+    copy_into(written_.array, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp_")
+    written_.bump()
+    return written_
 
 
 cdef object op_lerp_out(object a, object b, object weight, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "lerp")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "lerp")
     a = as_operand(a, "lerp", "a")
     b = as_operand(b, "lerp", "b")
     weight = as_operand(weight, "lerp", "weight")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b) or needs_grad(state, weight), "lerp")
-    return write_out(written, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight), "lerp")
+    return write_out(written_, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
 
 
 def lerp(a, b, weight, *, out=None):
@@ -1081,71 +1081,71 @@ cdef inline object forward_logaddexp(object a, object b):
 
 
 cdef object op_logaddexp(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef LogaddexpBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef LogaddexpBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "logaddexp", "a")
     b = as_operand(b, "logaddexp", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = LogaddexpBackward.__new__(LogaddexpBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = LogaddexpBackward.__new__(LogaddexpBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_logaddexp(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_logaddexp(y, a, b)
     return y
 
 
 cdef int jvp_logaddexp(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
+        y = primal_of(dual_y, level_)
         gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops.sigmoid(gap))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.sigmoid(-gap))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_logaddexp_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "logaddexp_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "logaddexp_")
+    cdef bint recording_
     b = as_operand(b, "logaddexp", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "logaddexp_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_logaddexp(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp_")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "logaddexp_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_logaddexp(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "logaddexp_")
+    logaddexp_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp_")
+    written_.bump()
+    return written_
 
 
 cdef object op_logaddexp_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "logaddexp")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "logaddexp")
     a = as_operand(a, "logaddexp", "a")
     b = as_operand(b, "logaddexp", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "logaddexp")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "logaddexp")
+    logaddexp_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp")
+    written_.bump()
+    return written_
 
 
 def logaddexp(a, b, *, out=None):
@@ -1169,71 +1169,71 @@ cdef inline object forward_logaddexp2(object a, object b):
 
 
 cdef object op_logaddexp2(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef Logaddexp2Backward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef Logaddexp2Backward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "logaddexp2", "a")
     b = as_operand(b, "logaddexp2", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = Logaddexp2Backward.__new__(Logaddexp2Backward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = Logaddexp2Backward.__new__(Logaddexp2Backward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_logaddexp2(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_logaddexp2(y, a, b)
     return y
 
 
 cdef int jvp_logaddexp2(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
+        y = primal_of(dual_y, level_)
         gap = 0.6931471805599453 * ops.where(ops.isinf(y) & (a == b), 0, a - b)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops.sigmoid(gap))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.sigmoid(-gap))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_logaddexp2_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "logaddexp2_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "logaddexp2_")
+    cdef bint recording_
     b = as_operand(b, "logaddexp2", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "logaddexp2_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_logaddexp2(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "logaddexp2_")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp2_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "logaddexp2_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_logaddexp2(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "logaddexp2_")
+    logaddexp2_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp2_")
+    written_.bump()
+    return written_
 
 
 cdef object op_logaddexp2_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "logaddexp2")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "logaddexp2")
     a = as_operand(a, "logaddexp2", "a")
     b = as_operand(b, "logaddexp2", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "logaddexp2")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), written.array, "logaddexp2")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "logaddexp2")
+    logaddexp2_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp2")
+    written_.bump()
+    return written_
 
 
 def logaddexp2(a, b, *, out=None):
@@ -1257,68 +1257,68 @@ cdef inline object forward_maximum(object a, object b):
 
 
 cdef object op_maximum(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef MaximumBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef MaximumBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "maximum", "a")
     b = as_operand(b, "maximum", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = MaximumBackward.__new__(MaximumBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = MaximumBackward.__new__(MaximumBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_maximum(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_maximum(y, a, b)
     return y
 
 
 cdef int jvp_maximum(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops.where(a == b, 0.5, ~(a < b)))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b < a)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_maximum_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "maximum_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "maximum_")
+    cdef bint recording_
     b = as_operand(b, "maximum", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "maximum_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_maximum(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "maximum_")
-    maximum_ufunc.into((array_of(a), array_of(b),), written.array, "maximum_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "maximum_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_maximum(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "maximum_")
+    maximum_ufunc.into((array_of(a), array_of(b),), written_.array, "maximum_")
+    written_.bump()
+    return written_
 
 
 cdef object op_maximum_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "maximum")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "maximum")
     a = as_operand(a, "maximum", "a")
     b = as_operand(b, "maximum", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "maximum")
-    maximum_ufunc.into((array_of(a), array_of(b),), written.array, "maximum")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "maximum")
+    maximum_ufunc.into((array_of(a), array_of(b),), written_.array, "maximum")
+    written_.bump()
+    return written_
 
 
 def maximum(a, b, *, out=None):
@@ -1339,68 +1339,68 @@ cdef inline object forward_minimum(object a, object b):
 
 
 cdef object op_minimum(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef MinimumBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef MinimumBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "minimum", "a")
     b = as_operand(b, "minimum", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = MinimumBackward.__new__(MinimumBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = MinimumBackward.__new__(MinimumBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_minimum(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_minimum(y, a, b)
     return y
 
 
 cdef int jvp_minimum(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops.where(a == b, 0.5, ~(a > b)))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b > a)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_minimum_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "minimum_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "minimum_")
+    cdef bint recording_
     b = as_operand(b, "minimum", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "minimum_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_minimum(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "minimum_")
-    minimum_ufunc.into((array_of(a), array_of(b),), written.array, "minimum_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "minimum_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_minimum(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "minimum_")
+    minimum_ufunc.into((array_of(a), array_of(b),), written_.array, "minimum_")
+    written_.bump()
+    return written_
 
 
 cdef object op_minimum_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "minimum")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "minimum")
     a = as_operand(a, "minimum", "a")
     b = as_operand(b, "minimum", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "minimum")
-    minimum_ufunc.into((array_of(a), array_of(b),), written.array, "minimum")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "minimum")
+    minimum_ufunc.into((array_of(a), array_of(b),), written_.array, "minimum")
+    written_.bump()
+    return written_
 
 
 def minimum(a, b, *, out=None):
@@ -1421,70 +1421,70 @@ cdef inline object forward_multiply(object a, object b):
 
 
 cdef object op_multiply(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef MultiplyBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef MultiplyBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "multiply", "a")
     b = as_operand(b, "multiply", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = MultiplyBackward.__new__(MultiplyBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        if node.needs(0):
-            node.b = save_input(state, b, &node.b_version)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = MultiplyBackward.__new__(MultiplyBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_multiply(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_multiply(y, a, b)
     return y
 
 
 cdef int jvp_multiply(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * b)
         if b_t is not None:
             y_t = plus(y_t, b_t * a)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_multiply_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "multiply_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "multiply_")
+    cdef bint recording_
     b = as_operand(b, "multiply", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "multiply_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_multiply(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "multiply_")
-    multiply_ufunc.into((array_of(a), array_of(b),), written.array, "multiply_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "multiply_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_multiply(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, b)), b), "multiply_")
+    multiply_ufunc.into((array_of(a), array_of(b),), written_.array, "multiply_")
+    written_.bump()
+    return written_
 
 
 cdef object op_multiply_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "multiply")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "multiply")
     a = as_operand(a, "multiply", "a")
     b = as_operand(b, "multiply", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "multiply")
-    multiply_ufunc.into((array_of(a), array_of(b),), written.array, "multiply")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "multiply")
+    multiply_ufunc.into((array_of(a), array_of(b),), written_.array, "multiply")
+    written_.bump()
+    return written_
 
 
 def multiply(a, b, *, out=None):
@@ -1505,71 +1505,71 @@ cdef inline object forward_pow(object a, object b):
 
 
 cdef object op_pow(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef PowBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef PowBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "pow", "a")
     b = as_operand(b, "pow", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = PowBackward.__new__(PowBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.b = save_input(state, b, &node.b_version)
-        node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = PowBackward.__new__(PowBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_pow(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        if node.needs(1):
-            node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_pow(y, a, b)
     return y
 
 
 cdef int jvp_pow(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
+        y = primal_of(dual_y, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops._scaled_pow(b, a, b - 1))
         if b_t is not None:
             y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_pow_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "pow_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "pow_")
+    cdef bint recording_
     b = as_operand(b, "pow", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "pow_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_pow(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "pow_")
-    pow_ufunc.into((array_of(a), array_of(b),), written.array, "pow_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "pow_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_pow(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "pow_")
+    pow_ufunc.into((array_of(a), array_of(b),), written_.array, "pow_")
+    written_.bump()
+    return written_
 
 
 cdef object op_pow_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "pow")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "pow")
     a = as_operand(a, "pow", "a")
     b = as_operand(b, "pow", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "pow")
-    pow_ufunc.into((array_of(a), array_of(b),), written.array, "pow")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "pow")
+    pow_ufunc.into((array_of(a), array_of(b),), written_.array, "pow")
+    written_.bump()
+    return written_
 
 
 def pow(a, b, *, out=None):
@@ -1590,70 +1590,70 @@ cdef inline object forward_remainder(object a, object b):
 
 
 cdef object op_remainder(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef RemainderBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef RemainderBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "remainder", "a")
     b = as_operand(b, "remainder", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = RemainderBackward.__new__(RemainderBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        if node.needs(1):
-            node.a = save_input(state, a, &node.a_version)
-        if node.needs(1):
-            node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = RemainderBackward.__new__(RemainderBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_remainder(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_remainder(y, a, b)
     return y
 
 
 cdef int jvp_remainder(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t)
         if b_t is not None:
             y_t = plus(y_t, b_t * -ops.floor_divide(a, b))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_remainder_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "remainder_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "remainder_")
+    cdef bint recording_
     b = as_operand(b, "remainder", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "remainder_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_remainder(before(written, state.flags & DUAL != 0 or needs_grad(state, b)), b), "remainder_")
-    remainder_ufunc.into((array_of(a), array_of(b),), written.array, "remainder_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "remainder_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_remainder(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, b)), b), "remainder_")
+    remainder_ufunc.into((array_of(a), array_of(b),), written_.array, "remainder_")
+    written_.bump()
+    return written_
 
 
 cdef object op_remainder_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "remainder")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "remainder")
     a = as_operand(a, "remainder", "a")
     b = as_operand(b, "remainder", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "remainder")
-    remainder_ufunc.into((array_of(a), array_of(b),), written.array, "remainder")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "remainder")
+    remainder_ufunc.into((array_of(a), array_of(b),), written_.array, "remainder")
+    written_.bump()
+    return written_
 
 
 def remainder(a, b, *, out=None):
@@ -1669,49 +1669,49 @@ def remainder(a, b, *, out=None):
 cdef object forward__scaled_pow(object c, object a, object b):
     try:
         return as_array(kernels.scaled_pow(c, a, b))
-    except Exception as error:
-        raise explain(error, "_scaled_pow", c=c, a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "_scaled_pow", c=c, a=a, b=b) from None
 
 
 cdef object op__scaled_pow(object c, object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef ScaledPowBackward node = None
-    cdef PyObject* inputs[3]
+    cdef ThreadState* state_ = thread_state()
+    cdef ScaledPowBackward node_ = None
+    cdef PyObject* inputs_[3]
     cdef TensorBase y
     c = as_operand(c, "_scaled_pow", "c")
     a = as_operand(a, "_scaled_pow", "a")
     b = as_operand(b, "_scaled_pow", "b")
 
-    if needs_grad(state, c) or needs_grad(state, a) or needs_grad(state, b):
-        node = ScaledPowBackward.__new__(ScaledPowBackward)
-        inputs = [<PyObject*> c, <PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 3)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
-        if node.needs(1):
-            node.c = save_input(state, c, &node.c_version)
+    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = ScaledPowBackward.__new__(ScaledPowBackward)
+        inputs_ = [<PyObject*> c, <PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 3)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1):
+            node_.saved_c = save_input(state_, c, &node_.version_c)
 
     y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        if node.needs(2):
-            node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(2):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
         jvp__scaled_pow(y, c, a, b)
     return y
 
 
 cdef int jvp__scaled_pow(object dual_y, object dual_c, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_c, dual_a, dual_b, )):
-        c_t = tangents_of(dual_c, level, False)
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        c = primal_of(dual_c, level)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_c, dual_a, dual_b, )):
+        c_t = tangents_of(dual_c, level_, False)
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        c = primal_of(dual_c, level_)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
+        y = primal_of(dual_y, level_)
         y_t = None
         if c_t is not None:
             y_t = plus(y_t, c_t * ops.pow(a, b))
@@ -1719,7 +1719,7 @@ cdef int jvp__scaled_pow(object dual_y, object dual_c, object dual_a, object dua
             y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
         if b_t is not None:
             y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1742,64 +1742,64 @@ cdef inline object forward_subtract(object a, object b):
 
 
 cdef object op_subtract(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef SubtractBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef SubtractBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "subtract", "a")
     b = as_operand(b, "subtract", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = SubtractBackward.__new__(SubtractBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = SubtractBackward.__new__(SubtractBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
 
     y = wrap_forward(forward_subtract(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_subtract(y, a, b)
     return y
 
 
 cdef int jvp_subtract(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t)
         if b_t is not None:
             y_t = plus(y_t, -b_t)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_subtract_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "subtract_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "subtract_")
+    cdef bint recording_
     b = as_operand(b, "subtract", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "subtract_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_subtract(before(written, False), b), "subtract_")
-    subtract_ufunc.into((array_of(a), array_of(b),), written.array, "subtract_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "subtract_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_subtract(value_before(written_, False), b), "subtract_")
+    subtract_ufunc.into((array_of(a), array_of(b),), written_.array, "subtract_")
+    written_.bump()
+    return written_
 
 
 cdef object op_subtract_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "subtract")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "subtract")
     a = as_operand(a, "subtract", "a")
     b = as_operand(b, "subtract", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "subtract")
-    subtract_ufunc.into((array_of(a), array_of(b),), written.array, "subtract")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "subtract")
+    subtract_ufunc.into((array_of(a), array_of(b),), written_.array, "subtract")
+    written_.bump()
+    return written_
 
 
 def subtract(a, b, *, out=None):
@@ -1815,40 +1815,40 @@ def subtract(a, b, *, out=None):
 cdef object forward_where(object mask, object a, object b):
     try:
         return as_array(np.where(mask, a, b))
-    except Exception as error:
-        raise explain(error, "where", mask=mask, a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "where", mask=mask, a=a, b=b) from None
 
 
 cdef object op_where(object mask, object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef WhereBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef WhereBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     mask = as_mask(mask)
     a = as_operand(a, "where", "a")
     b = as_operand(b, "where", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = WhereBackward.__new__(WhereBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.mask = save_input(state, mask, &node.mask_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = WhereBackward.__new__(WhereBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_mask = save_input(state_, mask, &node_.version_mask)
 
     y = wrap_forward(forward_where(mask, array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_where(y, mask, a, b)
     return y
 
 
 cdef int jvp_where(object dual_y, object mask, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, True)
-        b_t = tangents_of(dual_b, level, True)
-        set_tangent(dual_y, level, ops.where(mask, a_t, b_t))
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, True)
+        b_t = tangents_of(dual_b, level_, True)
+        set_tangent(dual_y, level_, ops.where(mask, a_t, b_t))
     return 0
 
 
@@ -1863,72 +1863,72 @@ def where(mask, a, b):
 cdef object forward_xlogy(object a, object b):
     try:
         return as_array(kernels.xlogy(a, b))
-    except Exception as error:
-        raise explain(error, "xlogy", a=a, b=b) from None
+    except Exception as error_:
+        raise explain(error_, "xlogy", a=a, b=b) from None
 
 
 cdef object op_xlogy(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef XlogyBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef XlogyBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "xlogy", "a")
     b = as_operand(b, "xlogy", "b")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = XlogyBackward.__new__(XlogyBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.a = save_input(state, a, &node.a_version)
-        node.b = save_input(state, b, &node.b_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = XlogyBackward.__new__(XlogyBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_xlogy(array_of(a), array_of(b)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp_xlogy(y, a, b)
     return y
 
 
 cdef int jvp_xlogy(object dual_y, object dual_a, object dual_b) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        b = primal_of(dual_b, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
         safe = ops.where((a == 0) & (b == 0), 1, b)
         y_t = None
         if a_t is not None:
             y_t = plus(y_t, a_t * ops.log(safe))
         if b_t is not None:
             y_t = plus(y_t, b_t * (a / safe))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_xlogy_(object a, object b):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(a, "xlogy_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(a, "xlogy_")
+    cdef bint recording_
     b = as_operand(b, "xlogy", "b")
-    recording = needs_grad(state, a) or needs_grad(state, b)
-    check_inplace(state, written, recording, "xlogy_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_xlogy(before(written, state.flags & DUAL != 0 or needs_grad(state, a) or needs_grad(state, b)), b), "xlogy_")
-    copy_into(written.array, forward_xlogy(array_of(a), array_of(b)), "xlogy_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
+    check_inplace(state_, written_, recording_, "xlogy_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_xlogy(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "xlogy_")
+    copy_into(written_.array, forward_xlogy(array_of(a), array_of(b)), "xlogy_")
+    written_.bump()
+    return written_
 
 
 cdef object op_xlogy_out(object a, object b, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "xlogy")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "xlogy")
     a = as_operand(a, "xlogy", "a")
     b = as_operand(b, "xlogy", "b")
-    refuse_out(state, written, needs_grad(state, a) or needs_grad(state, b), "xlogy")
-    return write_out(written, forward_xlogy(array_of(a), array_of(b)), "xlogy")
+    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "xlogy")
+    return write_out(written_, forward_xlogy(array_of(a), array_of(b)), "xlogy")
 
 
 def xlogy(a, b, *, out=None):

@@ -73,7 +73,16 @@ from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_operand, as_scalar, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase, is_tensor
-from gradspec.view cimport attach_view, before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
+from gradspec.view cimport (
+    attach_view,
+    value_before,
+    check_inplace,
+    copy_into,
+    overwrite,
+    refuse_out,
+    writable,
+    write_out,
+)
 
 
 cdef Ufunc absolute_ufunc = Ufunc(np.absolute, "absolute")
@@ -84,60 +93,60 @@ cdef inline object forward_absolute(object x):
 
 
 cdef object op_absolute(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AbsoluteBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AbsoluteBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "absolute", "x")
 
-    if needs_grad(state, x):
-        node = AbsoluteBackward.__new__(AbsoluteBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AbsoluteBackward.__new__(AbsoluteBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_absolute(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_absolute(y, x)
     return y
 
 
 cdef int jvp_absolute(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.real(ops.conj(ops.sign(x)) * x_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_absolute_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "absolute_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "absolute_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_absolute(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "absolute_")
-    absolute_ufunc.into((array_of(x),), written.array, "absolute_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "absolute_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "absolute_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_absolute(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "absolute_")
+    absolute_ufunc.into((array_of(x),), written_.array, "absolute_")
+    written_.bump()
+    return written_
 
 
 cdef object op_absolute_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "absolute")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "absolute")
     x = as_operand(x, "absolute", "x")
-    refuse_out(state, written, needs_grad(state, x), "absolute")
-    absolute_ufunc.into((array_of(x),), written.array, "absolute")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "absolute")
+    absolute_ufunc.into((array_of(x),), written_.array, "absolute")
+    written_.bump()
+    return written_
 
 
 def absolute(x, *, out=None):
@@ -158,60 +167,60 @@ cdef inline object forward_acos(object x):
 
 
 cdef object op_acos(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AcosBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AcosBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "acos", "x")
 
-    if needs_grad(state, x):
-        node = AcosBackward.__new__(AcosBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AcosBackward.__new__(AcosBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_acos(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_acos(y, x)
     return y
 
 
 cdef int jvp_acos(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * -ops.rsqrt((1 - x) * (1 + x)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_acos_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "acos_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "acos_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_acos(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "acos_")
-    acos_ufunc.into((array_of(x),), written.array, "acos_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "acos_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "acos_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_acos(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "acos_")
+    acos_ufunc.into((array_of(x),), written_.array, "acos_")
+    written_.bump()
+    return written_
 
 
 cdef object op_acos_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "acos")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "acos")
     x = as_operand(x, "acos", "x")
-    refuse_out(state, written, needs_grad(state, x), "acos")
-    acos_ufunc.into((array_of(x),), written.array, "acos")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "acos")
+    acos_ufunc.into((array_of(x),), written_.array, "acos")
+    written_.bump()
+    return written_
 
 
 def acos(x, *, out=None):
@@ -232,60 +241,60 @@ cdef inline object forward_acosh(object x):
 
 
 cdef object op_acosh(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AcoshBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AcoshBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "acosh", "x")
 
-    if needs_grad(state, x):
-        node = AcoshBackward.__new__(AcoshBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AcoshBackward.__new__(AcoshBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_acosh(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_acosh(y, x)
     return y
 
 
 cdef int jvp_acosh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x + 1)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_acosh_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "acosh_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "acosh_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_acosh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "acosh_")
-    acosh_ufunc.into((array_of(x),), written.array, "acosh_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "acosh_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "acosh_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_acosh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "acosh_")
+    acosh_ufunc.into((array_of(x),), written_.array, "acosh_")
+    written_.bump()
+    return written_
 
 
 cdef object op_acosh_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "acosh")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "acosh")
     x = as_operand(x, "acosh", "x")
-    refuse_out(state, written, needs_grad(state, x), "acosh")
-    acosh_ufunc.into((array_of(x),), written.array, "acosh")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "acosh")
+    acosh_ufunc.into((array_of(x),), written_.array, "acosh")
+    written_.bump()
+    return written_
 
 
 def acosh(x, *, out=None):
@@ -301,42 +310,42 @@ def acosh(x, *, out=None):
 cdef object forward_angle(object x):
     try:
         return as_array(np.angle(x))
-    except Exception as error:
-        raise explain(error, "angle", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "angle", x=x) from None
 
 
 cdef object op_angle(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AngleBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AngleBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "angle", "x")
 
-    if needs_grad(state, x):
-        node = AngleBackward.__new__(AngleBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AngleBackward.__new__(AngleBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_angle(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_angle(y, x)
     return y
 
 
 cdef int jvp_angle(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         divisor = ops.where(x == 0, 1e309, x)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.imag(x_t / divisor))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -359,60 +368,60 @@ cdef inline object forward_asin(object x):
 
 
 cdef object op_asin(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AsinBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AsinBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "asin", "x")
 
-    if needs_grad(state, x):
-        node = AsinBackward.__new__(AsinBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AsinBackward.__new__(AsinBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_asin(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_asin(y, x)
     return y
 
 
 cdef int jvp_asin(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.rsqrt((1 - x) * (1 + x)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_asin_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "asin_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "asin_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_asin(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "asin_")
-    asin_ufunc.into((array_of(x),), written.array, "asin_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "asin_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "asin_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_asin(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "asin_")
+    asin_ufunc.into((array_of(x),), written_.array, "asin_")
+    written_.bump()
+    return written_
 
 
 cdef object op_asin_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "asin")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "asin")
     x = as_operand(x, "asin", "x")
-    refuse_out(state, written, needs_grad(state, x), "asin")
-    asin_ufunc.into((array_of(x),), written.array, "asin")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "asin")
+    asin_ufunc.into((array_of(x),), written_.array, "asin")
+    written_.bump()
+    return written_
 
 
 def asin(x, *, out=None):
@@ -433,60 +442,60 @@ cdef inline object forward_asinh(object x):
 
 
 cdef object op_asinh(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AsinhBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AsinhBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "asinh", "x")
 
-    if needs_grad(state, x):
-        node = AsinhBackward.__new__(AsinhBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AsinhBackward.__new__(AsinhBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_asinh(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_asinh(y, x)
     return y
 
 
 cdef int jvp_asinh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.rsqrt(1 + x * x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_asinh_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "asinh_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "asinh_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_asinh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "asinh_")
-    asinh_ufunc.into((array_of(x),), written.array, "asinh_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "asinh_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "asinh_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_asinh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "asinh_")
+    asinh_ufunc.into((array_of(x),), written_.array, "asinh_")
+    written_.bump()
+    return written_
 
 
 cdef object op_asinh_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "asinh")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "asinh")
     x = as_operand(x, "asinh", "x")
-    refuse_out(state, written, needs_grad(state, x), "asinh")
-    asinh_ufunc.into((array_of(x),), written.array, "asinh")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "asinh")
+    asinh_ufunc.into((array_of(x),), written_.array, "asinh")
+    written_.bump()
+    return written_
 
 
 def asinh(x, *, out=None):
@@ -507,60 +516,60 @@ cdef inline object forward_atan(object x):
 
 
 cdef object op_atan(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AtanBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AtanBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "atan", "x")
 
-    if needs_grad(state, x):
-        node = AtanBackward.__new__(AtanBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AtanBackward.__new__(AtanBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_atan(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_atan(y, x)
     return y
 
 
 cdef int jvp_atan(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t / (1 + x * x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_atan_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "atan_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "atan_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_atan(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "atan_")
-    atan_ufunc.into((array_of(x),), written.array, "atan_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "atan_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "atan_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_atan(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "atan_")
+    atan_ufunc.into((array_of(x),), written_.array, "atan_")
+    written_.bump()
+    return written_
 
 
 cdef object op_atan_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "atan")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "atan")
     x = as_operand(x, "atan", "x")
-    refuse_out(state, written, needs_grad(state, x), "atan")
-    atan_ufunc.into((array_of(x),), written.array, "atan")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "atan")
+    atan_ufunc.into((array_of(x),), written_.array, "atan")
+    written_.bump()
+    return written_
 
 
 def atan(x, *, out=None):
@@ -581,60 +590,60 @@ cdef inline object forward_atanh(object x):
 
 
 cdef object op_atanh(object x):
-    cdef ThreadState* state = thread_state()
-    cdef AtanhBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef AtanhBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "atanh", "x")
 
-    if needs_grad(state, x):
-        node = AtanhBackward.__new__(AtanhBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = AtanhBackward.__new__(AtanhBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_atanh(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_atanh(y, x)
     return y
 
 
 cdef int jvp_atanh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t / ((1 - x) * (1 + x)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_atanh_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "atanh_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "atanh_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_atanh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "atanh_")
-    atanh_ufunc.into((array_of(x),), written.array, "atanh_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "atanh_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "atanh_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_atanh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "atanh_")
+    atanh_ufunc.into((array_of(x),), written_.array, "atanh_")
+    written_.bump()
+    return written_
 
 
 cdef object op_atanh_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "atanh")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "atanh")
     x = as_operand(x, "atanh", "x")
-    refuse_out(state, written, needs_grad(state, x), "atanh")
-    atanh_ufunc.into((array_of(x),), written.array, "atanh")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "atanh")
+    atanh_ufunc.into((array_of(x),), written_.array, "atanh")
+    written_.bump()
+    return written_
 
 
 def atanh(x, *, out=None):
@@ -655,60 +664,60 @@ cdef inline object forward_cbrt(object x):
 
 
 cdef object op_cbrt(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CbrtBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CbrtBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cbrt", "x")
 
-    if needs_grad(state, x):
-        node = CbrtBackward.__new__(CbrtBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = CbrtBackward.__new__(CbrtBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_cbrt(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_cbrt(y, x)
     return y
 
 
 cdef int jvp_cbrt(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t / (3 * y * y))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_cbrt_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "cbrt_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "cbrt_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_cbrt(before(written, False)), "cbrt_")
-    cbrt_ufunc.into((array_of(x),), written.array, "cbrt_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "cbrt_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "cbrt_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_cbrt(value_before(written_, False)), "cbrt_")
+    cbrt_ufunc.into((array_of(x),), written_.array, "cbrt_")
+    written_.bump()
+    return written_
 
 
 cdef object op_cbrt_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "cbrt")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "cbrt")
     x = as_operand(x, "cbrt", "x")
-    refuse_out(state, written, needs_grad(state, x), "cbrt")
-    cbrt_ufunc.into((array_of(x),), written.array, "cbrt")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "cbrt")
+    cbrt_ufunc.into((array_of(x),), written_.array, "cbrt")
+    written_.bump()
+    return written_
 
 
 def cbrt(x, *, out=None):
@@ -729,58 +738,58 @@ cdef inline object forward_ceil(object x):
 
 
 cdef object op_ceil(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CeilBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CeilBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "ceil", "x")
 
-    if needs_grad(state, x):
-        node = CeilBackward.__new__(CeilBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = CeilBackward.__new__(CeilBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_ceil(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_ceil(y, x)
     return y
 
 
 cdef int jvp_ceil(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.zeros_like(x_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_ceil_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "ceil_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "ceil_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_ceil(before(written, False)), "ceil_")
-    ceil_ufunc.into((array_of(x),), written.array, "ceil_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "ceil_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "ceil_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_ceil(value_before(written_, False)), "ceil_")
+    ceil_ufunc.into((array_of(x),), written_.array, "ceil_")
+    written_.bump()
+    return written_
 
 
 cdef object op_ceil_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "ceil")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "ceil")
     x = as_operand(x, "ceil", "x")
-    refuse_out(state, written, needs_grad(state, x), "ceil")
-    ceil_ufunc.into((array_of(x),), written.array, "ceil")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "ceil")
+    ceil_ufunc.into((array_of(x),), written_.array, "ceil")
+    written_.bump()
+    return written_
 
 
 def ceil(x, *, out=None):
@@ -801,59 +810,59 @@ cdef inline object forward_conj(object x):
 
 
 cdef object op_conj(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ConjBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ConjBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "conj", "x")
 
-    if needs_grad(state, x):
-        node = ConjBackward.__new__(ConjBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = ConjBackward.__new__(ConjBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_conj(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_conj(y, x)
     return y
 
 
 cdef int jvp_conj(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.conj(x_t))
+        set_tangent(dual_y, level_, ops.conj(x_t))
     return 0
 
 
 cdef object op_conj_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "conj_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "conj_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_conj(before(written, False)), "conj_")
-    conj_ufunc.into((array_of(x),), written.array, "conj_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "conj_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "conj_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_conj(value_before(written_, False)), "conj_")
+    conj_ufunc.into((array_of(x),), written_.array, "conj_")
+    written_.bump()
+    return written_
 
 
 cdef object op_conj_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "conj")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "conj")
     x = as_operand(x, "conj", "x")
-    refuse_out(state, written, needs_grad(state, x), "conj")
-    conj_ufunc.into((array_of(x),), written.array, "conj")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "conj")
+    conj_ufunc.into((array_of(x),), written_.array, "conj")
+    written_.bump()
+    return written_
 
 
 def conj(x, *, out=None):
@@ -874,60 +883,60 @@ cdef inline object forward_cos(object x):
 
 
 cdef object op_cos(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CosBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CosBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cos", "x")
 
-    if needs_grad(state, x):
-        node = CosBackward.__new__(CosBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = CosBackward.__new__(CosBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_cos(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_cos(y, x)
     return y
 
 
 cdef int jvp_cos(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * -ops.sin(x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_cos_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "cos_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "cos_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_cos(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "cos_")
-    cos_ufunc.into((array_of(x),), written.array, "cos_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "cos_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "cos_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_cos(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "cos_")
+    cos_ufunc.into((array_of(x),), written_.array, "cos_")
+    written_.bump()
+    return written_
 
 
 cdef object op_cos_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "cos")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "cos")
     x = as_operand(x, "cos", "x")
-    refuse_out(state, written, needs_grad(state, x), "cos")
-    cos_ufunc.into((array_of(x),), written.array, "cos")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "cos")
+    cos_ufunc.into((array_of(x),), written_.array, "cos")
+    written_.bump()
+    return written_
 
 
 def cos(x, *, out=None):
@@ -948,60 +957,60 @@ cdef inline object forward_cosh(object x):
 
 
 cdef object op_cosh(object x):
-    cdef ThreadState* state = thread_state()
-    cdef CoshBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CoshBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cosh", "x")
 
-    if needs_grad(state, x):
-        node = CoshBackward.__new__(CoshBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = CoshBackward.__new__(CoshBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_cosh(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_cosh(y, x)
     return y
 
 
 cdef int jvp_cosh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.sinh(x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_cosh_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "cosh_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "cosh_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_cosh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "cosh_")
-    cosh_ufunc.into((array_of(x),), written.array, "cosh_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "cosh_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "cosh_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_cosh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "cosh_")
+    cosh_ufunc.into((array_of(x),), written_.array, "cosh_")
+    written_.bump()
+    return written_
 
 
 cdef object op_cosh_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "cosh")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "cosh")
     x = as_operand(x, "cosh", "x")
-    refuse_out(state, written, needs_grad(state, x), "cosh")
-    cosh_ufunc.into((array_of(x),), written.array, "cosh")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "cosh")
+    cosh_ufunc.into((array_of(x),), written_.array, "cosh")
+    written_.bump()
+    return written_
 
 
 def cosh(x, *, out=None):
@@ -1022,58 +1031,58 @@ cdef inline object forward_deg2rad(object x):
 
 
 cdef object op_deg2rad(object x):
-    cdef ThreadState* state = thread_state()
-    cdef Deg2radBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Deg2radBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "deg2rad", "x")
 
-    if needs_grad(state, x):
-        node = Deg2radBackward.__new__(Deg2radBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = Deg2radBackward.__new__(Deg2radBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_deg2rad(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_deg2rad(y, x)
     return y
 
 
 cdef int jvp_deg2rad(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * 0.017453292519943295)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_deg2rad_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "deg2rad_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "deg2rad_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_deg2rad(before(written, False)), "deg2rad_")
-    deg2rad_ufunc.into((array_of(x),), written.array, "deg2rad_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "deg2rad_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "deg2rad_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_deg2rad(value_before(written_, False)), "deg2rad_")
+    deg2rad_ufunc.into((array_of(x),), written_.array, "deg2rad_")
+    written_.bump()
+    return written_
 
 
 cdef object op_deg2rad_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "deg2rad")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "deg2rad")
     x = as_operand(x, "deg2rad", "x")
-    refuse_out(state, written, needs_grad(state, x), "deg2rad")
-    deg2rad_ufunc.into((array_of(x),), written.array, "deg2rad")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "deg2rad")
+    deg2rad_ufunc.into((array_of(x),), written_.array, "deg2rad")
+    written_.bump()
+    return written_
 
 
 def deg2rad(x, *, out=None):
@@ -1089,63 +1098,63 @@ def deg2rad(x, *, out=None):
 cdef object forward_digamma(object x):
     try:
         return as_array(kernels.digamma(x))
-    except Exception as error:
-        raise explain(error, "digamma", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "digamma", x=x) from None
 
 
 cdef object op_digamma(object x):
-    cdef ThreadState* state = thread_state()
-    cdef DigammaBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef DigammaBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "digamma", "x")
 
-    if needs_grad(state, x):
-        node = DigammaBackward.__new__(DigammaBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = DigammaBackward.__new__(DigammaBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_digamma(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_digamma(y, x)
     return y
 
 
 cdef int jvp_digamma(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.polygamma(1, x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_digamma_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "digamma_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "digamma_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_digamma(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "digamma_")
-    copy_into(written.array, forward_digamma(array_of(x)), "digamma_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "digamma_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "digamma_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_digamma(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "digamma_")
+    copy_into(written_.array, forward_digamma(array_of(x)), "digamma_")
+    written_.bump()
+    return written_
 
 
 cdef object op_digamma_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "digamma")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "digamma")
     x = as_operand(x, "digamma", "x")
-    refuse_out(state, written, needs_grad(state, x), "digamma")
-    return write_out(written, forward_digamma(array_of(x)), "digamma")
+    refuse_out(state_, written_, needs_grad(state_, x), "digamma")
+    return write_out(written_, forward_digamma(array_of(x)), "digamma")
 
 
 def digamma(x, *, out=None):
@@ -1161,41 +1170,41 @@ def digamma(x, *, out=None):
 cdef object forward_entr(object x):
     try:
         return as_array(forward_multiply(forward_negative(x), np.log(x)))
-    except Exception as error:
-        raise explain(error, "entr", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "entr", x=x) from None
 
 
 cdef object op_entr(object x):
-    cdef ThreadState* state = thread_state()
-    cdef EntrBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef EntrBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "entr", "x")
 
-    if needs_grad(state, x):
-        node = EntrBackward.__new__(EntrBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = EntrBackward.__new__(EntrBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_entr(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_entr(y, x)
     return y
 
 
 cdef int jvp_entr(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (-ops.log(x) - 1))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1210,63 +1219,63 @@ def entr(x):
 cdef object forward_erf(object x):
     try:
         return as_array(kernels.erf(x))
-    except Exception as error:
-        raise explain(error, "erf", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "erf", x=x) from None
 
 
 cdef object op_erf(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ErfBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ErfBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "erf", "x")
 
-    if needs_grad(state, x):
-        node = ErfBackward.__new__(ErfBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = ErfBackward.__new__(ErfBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_erf(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_erf(y, x)
     return y
 
 
 cdef int jvp_erf(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (1.1283791670955126 * ops.exp(-x * x)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_erf_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "erf_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "erf_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_erf(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "erf_")
-    copy_into(written.array, forward_erf(array_of(x)), "erf_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "erf_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "erf_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_erf(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "erf_")
+    copy_into(written_.array, forward_erf(array_of(x)), "erf_")
+    written_.bump()
+    return written_
 
 
 cdef object op_erf_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "erf")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "erf")
     x = as_operand(x, "erf", "x")
-    refuse_out(state, written, needs_grad(state, x), "erf")
-    return write_out(written, forward_erf(array_of(x)), "erf")
+    refuse_out(state_, written_, needs_grad(state_, x), "erf")
+    return write_out(written_, forward_erf(array_of(x)), "erf")
 
 
 def erf(x, *, out=None):
@@ -1282,63 +1291,63 @@ def erf(x, *, out=None):
 cdef object forward_erfc(object x):
     try:
         return as_array(kernels.erfc(x))
-    except Exception as error:
-        raise explain(error, "erfc", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "erfc", x=x) from None
 
 
 cdef object op_erfc(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ErfcBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ErfcBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "erfc", "x")
 
-    if needs_grad(state, x):
-        node = ErfcBackward.__new__(ErfcBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = ErfcBackward.__new__(ErfcBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_erfc(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_erfc(y, x)
     return y
 
 
 cdef int jvp_erfc(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (-1.1283791670955126 * ops.exp(-x * x)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_erfc_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "erfc_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "erfc_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_erfc(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "erfc_")
-    copy_into(written.array, forward_erfc(array_of(x)), "erfc_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "erfc_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "erfc_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_erfc(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "erfc_")
+    copy_into(written_.array, forward_erfc(array_of(x)), "erfc_")
+    written_.bump()
+    return written_
 
 
 cdef object op_erfc_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "erfc")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "erfc")
     x = as_operand(x, "erfc", "x")
-    refuse_out(state, written, needs_grad(state, x), "erfc")
-    return write_out(written, forward_erfc(array_of(x)), "erfc")
+    refuse_out(state_, written_, needs_grad(state_, x), "erfc")
+    return write_out(written_, forward_erfc(array_of(x)), "erfc")
 
 
 def erfc(x, *, out=None):
@@ -1354,43 +1363,43 @@ def erfc(x, *, out=None):
 cdef object forward_erfcx(object x):
     try:
         return as_array(kernels.erfcx(x))
-    except Exception as error:
-        raise explain(error, "erfcx", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "erfcx", x=x) from None
 
 
 cdef object op_erfcx(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ErfcxBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ErfcxBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "erfcx", "x")
 
-    if needs_grad(state, x):
-        node = ErfcxBackward.__new__(ErfcxBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = ErfcxBackward.__new__(ErfcxBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_erfcx(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_erfcx(y, x)
     return y
 
 
 cdef int jvp_erfcx(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (2 * x * y - 1.1283791670955126))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1405,63 +1414,63 @@ def erfcx(x):
 cdef object forward_erfinv(object x):
     try:
         return as_array(kernels.erfinv(x))
-    except Exception as error:
-        raise explain(error, "erfinv", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "erfinv", x=x) from None
 
 
 cdef object op_erfinv(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ErfinvBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ErfinvBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "erfinv", "x")
 
-    if needs_grad(state, x):
-        node = ErfinvBackward.__new__(ErfinvBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = ErfinvBackward.__new__(ErfinvBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_erfinv(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_erfinv(y, x)
     return y
 
 
 cdef int jvp_erfinv(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (0.886226925452758 * ops.exp(y * y)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_erfinv_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "erfinv_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "erfinv_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_erfinv(before(written, False)), "erfinv_")
-    copy_into(written.array, forward_erfinv(array_of(x)), "erfinv_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "erfinv_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "erfinv_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_erfinv(value_before(written_, False)), "erfinv_")
+    copy_into(written_.array, forward_erfinv(array_of(x)), "erfinv_")
+    written_.bump()
+    return written_
 
 
 cdef object op_erfinv_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "erfinv")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "erfinv")
     x = as_operand(x, "erfinv", "x")
-    refuse_out(state, written, needs_grad(state, x), "erfinv")
-    return write_out(written, forward_erfinv(array_of(x)), "erfinv")
+    refuse_out(state_, written_, needs_grad(state_, x), "erfinv")
+    return write_out(written_, forward_erfinv(array_of(x)), "erfinv")
 
 
 def erfinv(x, *, out=None):
@@ -1482,60 +1491,60 @@ cdef inline object forward_exp(object x):
 
 
 cdef object op_exp(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ExpBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ExpBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "exp", "x")
 
-    if needs_grad(state, x):
-        node = ExpBackward.__new__(ExpBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = ExpBackward.__new__(ExpBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_exp(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_exp(y, x)
     return y
 
 
 cdef int jvp_exp(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * y)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_exp_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "exp_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "exp_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_exp(before(written, False)), "exp_")
-    exp_ufunc.into((array_of(x),), written.array, "exp_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "exp_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "exp_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_exp(value_before(written_, False)), "exp_")
+    exp_ufunc.into((array_of(x),), written_.array, "exp_")
+    written_.bump()
+    return written_
 
 
 cdef object op_exp_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "exp")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "exp")
     x = as_operand(x, "exp", "x")
-    refuse_out(state, written, needs_grad(state, x), "exp")
-    exp_ufunc.into((array_of(x),), written.array, "exp")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "exp")
+    exp_ufunc.into((array_of(x),), written_.array, "exp")
+    written_.bump()
+    return written_
 
 
 def exp(x, *, out=None):
@@ -1556,60 +1565,60 @@ cdef inline object forward_exp2(object x):
 
 
 cdef object op_exp2(object x):
-    cdef ThreadState* state = thread_state()
-    cdef Exp2Backward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Exp2Backward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "exp2", "x")
 
-    if needs_grad(state, x):
-        node = Exp2Backward.__new__(Exp2Backward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = Exp2Backward.__new__(Exp2Backward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_exp2(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_exp2(y, x)
     return y
 
 
 cdef int jvp_exp2(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (0.6931471805599453 * y))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_exp2_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "exp2_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "exp2_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_exp2(before(written, False)), "exp2_")
-    exp2_ufunc.into((array_of(x),), written.array, "exp2_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "exp2_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "exp2_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_exp2(value_before(written_, False)), "exp2_")
+    exp2_ufunc.into((array_of(x),), written_.array, "exp2_")
+    written_.bump()
+    return written_
 
 
 cdef object op_exp2_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "exp2")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "exp2")
     x = as_operand(x, "exp2", "x")
-    refuse_out(state, written, needs_grad(state, x), "exp2")
-    exp2_ufunc.into((array_of(x),), written.array, "exp2")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "exp2")
+    exp2_ufunc.into((array_of(x),), written_.array, "exp2")
+    written_.bump()
+    return written_
 
 
 def exp2(x, *, out=None):
@@ -1630,60 +1639,60 @@ cdef inline object forward_expm1(object x):
 
 
 cdef object op_expm1(object x):
-    cdef ThreadState* state = thread_state()
-    cdef Expm1Backward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Expm1Backward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "expm1", "x")
 
-    if needs_grad(state, x):
-        node = Expm1Backward.__new__(Expm1Backward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = Expm1Backward.__new__(Expm1Backward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_expm1(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_expm1(y, x)
     return y
 
 
 cdef int jvp_expm1(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (y + 1))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_expm1_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "expm1_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "expm1_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_expm1(before(written, False)), "expm1_")
-    expm1_ufunc.into((array_of(x),), written.array, "expm1_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "expm1_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "expm1_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_expm1(value_before(written_, False)), "expm1_")
+    expm1_ufunc.into((array_of(x),), written_.array, "expm1_")
+    written_.bump()
+    return written_
 
 
 cdef object op_expm1_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "expm1")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "expm1")
     x = as_operand(x, "expm1", "x")
-    refuse_out(state, written, needs_grad(state, x), "expm1")
-    expm1_ufunc.into((array_of(x),), written.array, "expm1")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "expm1")
+    expm1_ufunc.into((array_of(x),), written_.array, "expm1")
+    written_.bump()
+    return written_
 
 
 def expm1(x, *, out=None):
@@ -1704,58 +1713,58 @@ cdef inline object forward_floor(object x):
 
 
 cdef object op_floor(object x):
-    cdef ThreadState* state = thread_state()
-    cdef FloorBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef FloorBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "floor", "x")
 
-    if needs_grad(state, x):
-        node = FloorBackward.__new__(FloorBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = FloorBackward.__new__(FloorBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_floor(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_floor(y, x)
     return y
 
 
 cdef int jvp_floor(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.zeros_like(x_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_floor_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "floor_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "floor_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_floor(before(written, False)), "floor_")
-    floor_ufunc.into((array_of(x),), written.array, "floor_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "floor_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "floor_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_floor(value_before(written_, False)), "floor_")
+    floor_ufunc.into((array_of(x),), written_.array, "floor_")
+    written_.bump()
+    return written_
 
 
 cdef object op_floor_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "floor")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "floor")
     x = as_operand(x, "floor", "x")
-    refuse_out(state, written, needs_grad(state, x), "floor")
-    floor_ufunc.into((array_of(x),), written.array, "floor")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "floor")
+    floor_ufunc.into((array_of(x),), written_.array, "floor")
+    written_.bump()
+    return written_
 
 
 def floor(x, *, out=None):
@@ -1771,40 +1780,40 @@ def floor(x, *, out=None):
 cdef object forward_imag(object x):
     try:
         return as_array(np.imag(x))
-    except Exception as error:
-        raise explain(error, "imag", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "imag", x=x) from None
 
 
 cdef object op_imag(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ImagBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ImagBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "imag", "x")
 
-    if needs_grad(state, x):
-        node = ImagBackward.__new__(ImagBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = ImagBackward.__new__(ImagBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_imag(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_imag(y, x)
     return y
 
 
 cdef int jvp_imag(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.imag(x_t))
+        set_tangent(dual_y, level_, ops.imag(x_t))
     return 0
 
 
@@ -1819,63 +1828,63 @@ def imag(x):
 cdef object forward_lgamma(object x):
     try:
         return as_array(kernels.lgamma(x))
-    except Exception as error:
-        raise explain(error, "lgamma", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "lgamma", x=x) from None
 
 
 cdef object op_lgamma(object x):
-    cdef ThreadState* state = thread_state()
-    cdef LgammaBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef LgammaBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "lgamma", "x")
 
-    if needs_grad(state, x):
-        node = LgammaBackward.__new__(LgammaBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = LgammaBackward.__new__(LgammaBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_lgamma(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_lgamma(y, x)
     return y
 
 
 cdef int jvp_lgamma(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.digamma(x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_lgamma_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "lgamma_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "lgamma_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_lgamma(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "lgamma_")
-    copy_into(written.array, forward_lgamma(array_of(x)), "lgamma_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "lgamma_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "lgamma_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_lgamma(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "lgamma_")
+    copy_into(written_.array, forward_lgamma(array_of(x)), "lgamma_")
+    written_.bump()
+    return written_
 
 
 cdef object op_lgamma_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "lgamma")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "lgamma")
     x = as_operand(x, "lgamma", "x")
-    refuse_out(state, written, needs_grad(state, x), "lgamma")
-    return write_out(written, forward_lgamma(array_of(x)), "lgamma")
+    refuse_out(state_, written_, needs_grad(state_, x), "lgamma")
+    return write_out(written_, forward_lgamma(array_of(x)), "lgamma")
 
 
 def lgamma(x, *, out=None):
@@ -1896,60 +1905,60 @@ cdef inline object forward_log(object x):
 
 
 cdef object op_log(object x):
-    cdef ThreadState* state = thread_state()
-    cdef LogBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef LogBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log", "x")
 
-    if needs_grad(state, x):
-        node = LogBackward.__new__(LogBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = LogBackward.__new__(LogBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_log(y, x)
     return y
 
 
 cdef int jvp_log(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t / x)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_log_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "log_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "log_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_log(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log_")
-    log_ufunc.into((array_of(x),), written.array, "log_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "log_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "log_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_log(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log_")
+    log_ufunc.into((array_of(x),), written_.array, "log_")
+    written_.bump()
+    return written_
 
 
 cdef object op_log_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "log")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "log")
     x = as_operand(x, "log", "x")
-    refuse_out(state, written, needs_grad(state, x), "log")
-    log_ufunc.into((array_of(x),), written.array, "log")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "log")
+    log_ufunc.into((array_of(x),), written_.array, "log")
+    written_.bump()
+    return written_
 
 
 def log(x, *, out=None):
@@ -1970,60 +1979,60 @@ cdef inline object forward_log10(object x):
 
 
 cdef object op_log10(object x):
-    cdef ThreadState* state = thread_state()
-    cdef Log10Backward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Log10Backward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log10", "x")
 
-    if needs_grad(state, x):
-        node = Log10Backward.__new__(Log10Backward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = Log10Backward.__new__(Log10Backward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log10(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_log10(y, x)
     return y
 
 
 cdef int jvp_log10(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (0.4342944819032518 / x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_log10_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "log10_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "log10_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_log10(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log10_")
-    log10_ufunc.into((array_of(x),), written.array, "log10_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "log10_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "log10_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_log10(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log10_")
+    log10_ufunc.into((array_of(x),), written_.array, "log10_")
+    written_.bump()
+    return written_
 
 
 cdef object op_log10_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "log10")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "log10")
     x = as_operand(x, "log10", "x")
-    refuse_out(state, written, needs_grad(state, x), "log10")
-    log10_ufunc.into((array_of(x),), written.array, "log10")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "log10")
+    log10_ufunc.into((array_of(x),), written_.array, "log10")
+    written_.bump()
+    return written_
 
 
 def log10(x, *, out=None):
@@ -2044,60 +2053,60 @@ cdef inline object forward_log1p(object x):
 
 
 cdef object op_log1p(object x):
-    cdef ThreadState* state = thread_state()
-    cdef Log1pBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Log1pBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log1p", "x")
 
-    if needs_grad(state, x):
-        node = Log1pBackward.__new__(Log1pBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = Log1pBackward.__new__(Log1pBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log1p(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_log1p(y, x)
     return y
 
 
 cdef int jvp_log1p(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t / (1 + x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_log1p_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "log1p_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "log1p_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_log1p(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log1p_")
-    log1p_ufunc.into((array_of(x),), written.array, "log1p_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "log1p_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "log1p_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_log1p(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log1p_")
+    log1p_ufunc.into((array_of(x),), written_.array, "log1p_")
+    written_.bump()
+    return written_
 
 
 cdef object op_log1p_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "log1p")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "log1p")
     x = as_operand(x, "log1p", "x")
-    refuse_out(state, written, needs_grad(state, x), "log1p")
-    log1p_ufunc.into((array_of(x),), written.array, "log1p")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "log1p")
+    log1p_ufunc.into((array_of(x),), written_.array, "log1p")
+    written_.bump()
+    return written_
 
 
 def log1p(x, *, out=None):
@@ -2118,60 +2127,60 @@ cdef inline object forward_log2(object x):
 
 
 cdef object op_log2(object x):
-    cdef ThreadState* state = thread_state()
-    cdef Log2Backward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Log2Backward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log2", "x")
 
-    if needs_grad(state, x):
-        node = Log2Backward.__new__(Log2Backward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = Log2Backward.__new__(Log2Backward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log2(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_log2(y, x)
     return y
 
 
 cdef int jvp_log2(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (1.4426950408889634 / x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_log2_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "log2_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "log2_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_log2(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "log2_")
-    log2_ufunc.into((array_of(x),), written.array, "log2_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "log2_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "log2_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_log2(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log2_")
+    log2_ufunc.into((array_of(x),), written_.array, "log2_")
+    written_.bump()
+    return written_
 
 
 cdef object op_log2_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "log2")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "log2")
     x = as_operand(x, "log2", "x")
-    refuse_out(state, written, needs_grad(state, x), "log2")
-    log2_ufunc.into((array_of(x),), written.array, "log2")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "log2")
+    log2_ufunc.into((array_of(x),), written_.array, "log2")
+    written_.bump()
+    return written_
 
 
 def log2(x, *, out=None):
@@ -2187,63 +2196,63 @@ def log2(x, *, out=None):
 cdef object forward_logit(object x):
     try:
         return as_array(np.log(x) - np.log1p(forward_negative(x)))
-    except Exception as error:
-        raise explain(error, "logit", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "logit", x=x) from None
 
 
 cdef object op_logit(object x):
-    cdef ThreadState* state = thread_state()
-    cdef LogitBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef LogitBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "logit", "x")
 
-    if needs_grad(state, x):
-        node = LogitBackward.__new__(LogitBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = LogitBackward.__new__(LogitBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_logit(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_logit(y, x)
     return y
 
 
 cdef int jvp_logit(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t / (x * (1 - x)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_logit_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "logit_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "logit_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_logit(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "logit_")
-    copy_into(written.array, forward_logit(array_of(x)), "logit_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "logit_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "logit_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_logit(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "logit_")
+    copy_into(written_.array, forward_logit(array_of(x)), "logit_")
+    written_.bump()
+    return written_
 
 
 cdef object op_logit_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "logit")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "logit")
     x = as_operand(x, "logit", "x")
-    refuse_out(state, written, needs_grad(state, x), "logit")
-    return write_out(written, forward_logit(array_of(x)), "logit")
+    refuse_out(state_, written_, needs_grad(state_, x), "logit")
+    return write_out(written_, forward_logit(array_of(x)), "logit")
 
 
 def logit(x, *, out=None):
@@ -2259,72 +2268,72 @@ def logit(x, *, out=None):
 cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf):
     try:
         return as_array(np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf))
-    except Exception as error:
-        raise explain(error, "nan_to_num", x=x, nan=nan, posinf=posinf, neginf=neginf) from None
+    except Exception as error_:
+        raise explain(error_, "nan_to_num", x=x, nan=nan, posinf=posinf, neginf=neginf) from None
 
 
 cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
-    cdef ThreadState* state = thread_state()
-    cdef NanToNumBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef NanToNumBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "nan_to_num", "x")
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
 
-    if needs_grad(state, x):
-        node = NanToNumBackward.__new__(NanToNumBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = NanToNumBackward.__new__(NanToNumBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_nan_to_num(array_of(x), nan, posinf, neginf))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_nan_to_num(y, x, nan, posinf, neginf)
     return y
 
 
 cdef int jvp_nan_to_num(object dual_y, object dual_x, object nan, object posinf, object neginf) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.isfinite(x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "nan_to_num_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "nan_to_num_")
+    cdef bint recording_
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "nan_to_num_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_nan_to_num(before(written, state.flags & DUAL != 0 or needs_grad(state, x)), nan, posinf, neginf), "nan_to_num_")
-    copy_into(written.array, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "nan_to_num_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_nan_to_num(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), nan, posinf, neginf), "nan_to_num_")
+    copy_into(written_.array, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num_")
+    written_.bump()
+    return written_
 
 
 cdef object op_nan_to_num_out(object x, object nan, object posinf, object neginf, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "nan_to_num")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "nan_to_num")
     x = as_operand(x, "nan_to_num", "x")
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
-    refuse_out(state, written, needs_grad(state, x), "nan_to_num")
-    return write_out(written, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
+    refuse_out(state_, written_, needs_grad(state_, x), "nan_to_num")
+    return write_out(written_, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
 
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
@@ -2345,58 +2354,58 @@ cdef inline object forward_negative(object x):
 
 
 cdef object op_negative(object x):
-    cdef ThreadState* state = thread_state()
-    cdef NegativeBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef NegativeBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "negative", "x")
 
-    if needs_grad(state, x):
-        node = NegativeBackward.__new__(NegativeBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = NegativeBackward.__new__(NegativeBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_negative(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_negative(y, x)
     return y
 
 
 cdef int jvp_negative(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, -x_t)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_negative_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "negative_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "negative_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_negative(before(written, False)), "negative_")
-    negative_ufunc.into((array_of(x),), written.array, "negative_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "negative_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "negative_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_negative(value_before(written_, False)), "negative_")
+    negative_ufunc.into((array_of(x),), written_.array, "negative_")
+    written_.bump()
+    return written_
 
 
 cdef object op_negative_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "negative")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "negative")
     x = as_operand(x, "negative", "x")
-    refuse_out(state, written, needs_grad(state, x), "negative")
-    negative_ufunc.into((array_of(x),), written.array, "negative")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "negative")
+    negative_ufunc.into((array_of(x),), written_.array, "negative")
+    written_.bump()
+    return written_
 
 
 def negative(x, *, out=None):
@@ -2412,53 +2421,53 @@ def negative(x, *, out=None):
 cdef object forward_polygamma(object n, object x):
     try:
         return as_array(kernels.polygamma(n, x))
-    except Exception as error:
-        raise explain(error, "polygamma", n=n, x=x) from None
+    except Exception as error_:
+        raise explain(error_, "polygamma", n=n, x=x) from None
 
 
 cdef object op_polygamma(object n, object x):
-    cdef ThreadState* state = thread_state()
-    cdef PolygammaBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PolygammaBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     n = as_scalar(n, "polygamma", "n")
     x = as_operand(x, "polygamma", "x")
 
-    if needs_grad(state, x):
-        node = PolygammaBackward.__new__(PolygammaBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.n = n
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = PolygammaBackward.__new__(PolygammaBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_n = n
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_polygamma(n, array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_polygamma(y, n, x)
     return y
 
 
 cdef int jvp_polygamma(object dual_y, object n, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.polygamma(n + 1, x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_polygamma_out(object n, object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "polygamma")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "polygamma")
     n = as_scalar(n, "polygamma", "n")
     x = as_operand(x, "polygamma", "x")
-    refuse_out(state, written, needs_grad(state, x), "polygamma")
-    return write_out(written, forward_polygamma(n, array_of(x)), "polygamma")
+    refuse_out(state_, written_, needs_grad(state_, x), "polygamma")
+    return write_out(written_, forward_polygamma(n, array_of(x)), "polygamma")
 
 
 def polygamma(n, x, *, out=None):
@@ -2479,34 +2488,34 @@ cdef inline object forward_positive(object x):
 
 
 cdef object op_positive(object x):
-    cdef ThreadState* state = thread_state()
-    cdef PositiveBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PositiveBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "positive", "x")
 
-    if needs_grad(state, x):
-        node = PositiveBackward.__new__(PositiveBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = PositiveBackward.__new__(PositiveBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_positive(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_positive(y, x)
     return y
 
 
 cdef int jvp_positive(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -2526,58 +2535,58 @@ cdef inline object forward_rad2deg(object x):
 
 
 cdef object op_rad2deg(object x):
-    cdef ThreadState* state = thread_state()
-    cdef Rad2degBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Rad2degBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "rad2deg", "x")
 
-    if needs_grad(state, x):
-        node = Rad2degBackward.__new__(Rad2degBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = Rad2degBackward.__new__(Rad2degBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_rad2deg(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_rad2deg(y, x)
     return y
 
 
 cdef int jvp_rad2deg(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * 57.29577951308232)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_rad2deg_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "rad2deg_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "rad2deg_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_rad2deg(before(written, False)), "rad2deg_")
-    rad2deg_ufunc.into((array_of(x),), written.array, "rad2deg_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "rad2deg_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "rad2deg_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_rad2deg(value_before(written_, False)), "rad2deg_")
+    rad2deg_ufunc.into((array_of(x),), written_.array, "rad2deg_")
+    written_.bump()
+    return written_
 
 
 cdef object op_rad2deg_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "rad2deg")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "rad2deg")
     x = as_operand(x, "rad2deg", "x")
-    refuse_out(state, written, needs_grad(state, x), "rad2deg")
-    rad2deg_ufunc.into((array_of(x),), written.array, "rad2deg")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "rad2deg")
+    rad2deg_ufunc.into((array_of(x),), written_.array, "rad2deg")
+    written_.bump()
+    return written_
 
 
 def rad2deg(x, *, out=None):
@@ -2593,40 +2602,40 @@ def rad2deg(x, *, out=None):
 cdef object forward_real(object x):
     try:
         return as_array(np.real(x))
-    except Exception as error:
-        raise explain(error, "real", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "real", x=x) from None
 
 
 cdef object op_real(object x):
-    cdef ThreadState* state = thread_state()
-    cdef RealBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef RealBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "real", "x")
 
-    if needs_grad(state, x):
-        node = RealBackward.__new__(RealBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = RealBackward.__new__(RealBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_real(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_real(y, x)
     return y
 
 
 cdef int jvp_real(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.real(x_t))
+        set_tangent(dual_y, level_, ops.real(x_t))
     return 0
 
 
@@ -2641,63 +2650,63 @@ def real(x):
 cdef object forward_reciprocal(object x):
     try:
         return as_array(forward_divide(1, x))
-    except Exception as error:
-        raise explain(error, "reciprocal", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "reciprocal", x=x) from None
 
 
 cdef object op_reciprocal(object x):
-    cdef ThreadState* state = thread_state()
-    cdef ReciprocalBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ReciprocalBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "reciprocal", "x")
 
-    if needs_grad(state, x):
-        node = ReciprocalBackward.__new__(ReciprocalBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = ReciprocalBackward.__new__(ReciprocalBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_reciprocal(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_reciprocal(y, x)
     return y
 
 
 cdef int jvp_reciprocal(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (-y * y))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_reciprocal_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "reciprocal_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "reciprocal_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_reciprocal(before(written, False)), "reciprocal_")
-    copy_into(written.array, forward_reciprocal(array_of(x)), "reciprocal_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "reciprocal_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "reciprocal_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_reciprocal(value_before(written_, False)), "reciprocal_")
+    copy_into(written_.array, forward_reciprocal(array_of(x)), "reciprocal_")
+    written_.bump()
+    return written_
 
 
 cdef object op_reciprocal_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "reciprocal")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "reciprocal")
     x = as_operand(x, "reciprocal", "x")
-    refuse_out(state, written, needs_grad(state, x), "reciprocal")
-    return write_out(written, forward_reciprocal(array_of(x)), "reciprocal")
+    refuse_out(state_, written_, needs_grad(state_, x), "reciprocal")
+    return write_out(written_, forward_reciprocal(array_of(x)), "reciprocal")
 
 
 def reciprocal(x, *, out=None):
@@ -2713,64 +2722,64 @@ def reciprocal(x, *, out=None):
 cdef object forward_round(object x, object decimals):
     try:
         return as_array(np.round(x, decimals))
-    except Exception as error:
-        raise explain(error, "round", x=x, decimals=decimals) from None
+    except Exception as error_:
+        raise explain(error_, "round", x=x, decimals=decimals) from None
 
 
 cdef object op_round(object x, object decimals):
-    cdef ThreadState* state = thread_state()
-    cdef RoundBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef RoundBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
 
-    if needs_grad(state, x):
-        node = RoundBackward.__new__(RoundBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = RoundBackward.__new__(RoundBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_round(array_of(x), decimals))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_round(y, x, decimals)
     return y
 
 
 cdef int jvp_round(object dual_y, object dual_x, object decimals) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.zeros_like(x_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_round_(object x, object decimals):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "round_")
-    cdef bint recording
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "round_")
+    cdef bint recording_
     decimals = as_scalar(decimals, "round", "decimals")
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "round_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_round(before(written, False), decimals), "round_")
-    copy_into(written.array, forward_round(array_of(x), decimals), "round_")
-    written.bump()
-    return written
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "round_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_round(value_before(written_, False), decimals), "round_")
+    copy_into(written_.array, forward_round(array_of(x), decimals), "round_")
+    written_.bump()
+    return written_
 
 
 cdef object op_round_out(object x, object decimals, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "round")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "round")
     x = as_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
-    refuse_out(state, written, needs_grad(state, x), "round")
-    return write_out(written, forward_round(array_of(x), decimals), "round")
+    refuse_out(state_, written_, needs_grad(state_, x), "round")
+    return write_out(written_, forward_round(array_of(x), decimals), "round")
 
 
 def round(x, decimals=0, *, out=None):
@@ -2786,63 +2795,63 @@ def round(x, decimals=0, *, out=None):
 cdef object forward_rsqrt(object x):
     try:
         return as_array(1 / np.sqrt(x))
-    except Exception as error:
-        raise explain(error, "rsqrt", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "rsqrt", x=x) from None
 
 
 cdef object op_rsqrt(object x):
-    cdef ThreadState* state = thread_state()
-    cdef RsqrtBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef RsqrtBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "rsqrt", "x")
 
-    if needs_grad(state, x):
-        node = RsqrtBackward.__new__(RsqrtBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = RsqrtBackward.__new__(RsqrtBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_rsqrt(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_rsqrt(y, x)
     return y
 
 
 cdef int jvp_rsqrt(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (-y * y * y / 2))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_rsqrt_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "rsqrt_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "rsqrt_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_rsqrt(before(written, False)), "rsqrt_")
-    copy_into(written.array, forward_rsqrt(array_of(x)), "rsqrt_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "rsqrt_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "rsqrt_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_rsqrt(value_before(written_, False)), "rsqrt_")
+    copy_into(written_.array, forward_rsqrt(array_of(x)), "rsqrt_")
+    written_.bump()
+    return written_
 
 
 cdef object op_rsqrt_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "rsqrt")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "rsqrt")
     x = as_operand(x, "rsqrt", "x")
-    refuse_out(state, written, needs_grad(state, x), "rsqrt")
-    return write_out(written, forward_rsqrt(array_of(x)), "rsqrt")
+    refuse_out(state_, written_, needs_grad(state_, x), "rsqrt")
+    return write_out(written_, forward_rsqrt(array_of(x)), "rsqrt")
 
 
 def rsqrt(x, *, out=None):
@@ -2858,63 +2867,63 @@ def rsqrt(x, *, out=None):
 cdef object forward_sigmoid(object x):
     try:
         return as_array(kernels.sigmoid(x))
-    except Exception as error:
-        raise explain(error, "sigmoid", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "sigmoid", x=x) from None
 
 
 cdef object op_sigmoid(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SigmoidBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SigmoidBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sigmoid", "x")
 
-    if needs_grad(state, x):
-        node = SigmoidBackward.__new__(SigmoidBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = SigmoidBackward.__new__(SigmoidBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_sigmoid(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_sigmoid(y, x)
     return y
 
 
 cdef int jvp_sigmoid(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (y * (1 - y)))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_sigmoid_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "sigmoid_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "sigmoid_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_sigmoid(before(written, False)), "sigmoid_")
-    copy_into(written.array, forward_sigmoid(array_of(x)), "sigmoid_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "sigmoid_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "sigmoid_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_sigmoid(value_before(written_, False)), "sigmoid_")
+    copy_into(written_.array, forward_sigmoid(array_of(x)), "sigmoid_")
+    written_.bump()
+    return written_
 
 
 cdef object op_sigmoid_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "sigmoid")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "sigmoid")
     x = as_operand(x, "sigmoid", "x")
-    refuse_out(state, written, needs_grad(state, x), "sigmoid")
-    return write_out(written, forward_sigmoid(array_of(x)), "sigmoid")
+    refuse_out(state_, written_, needs_grad(state_, x), "sigmoid")
+    return write_out(written_, forward_sigmoid(array_of(x)), "sigmoid")
 
 
 def sigmoid(x, *, out=None):
@@ -2935,64 +2944,64 @@ cdef inline object forward_sign(object x):
 
 
 cdef object op_sign(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SignBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SignBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sign", "x")
 
-    if needs_grad(state, x):
-        node = SignBackward.__new__(SignBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.x_dtype = dtype_of(x)
+    if needs_grad(state_, x):
+        node_ = SignBackward.__new__(SignBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_x_dtype = dtype_of(x)
 
     y = wrap_forward(forward_sign(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_sign(y, x)
     return y
 
 
 cdef int jvp_sign(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         modulus = ops.where(x == 0, 1e309, ops.absolute(x))
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, 1j * y * ops.imag(ops.conj(y) * x_t) / modulus if formulas.is_complex(dtype_of(x)) else ops.zeros_like(x_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_sign_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "sign_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "sign_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_sign(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sign_")
-    sign_ufunc.into((array_of(x),), written.array, "sign_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "sign_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "sign_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_sign(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sign_")
+    sign_ufunc.into((array_of(x),), written_.array, "sign_")
+    written_.bump()
+    return written_
 
 
 cdef object op_sign_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "sign")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "sign")
     x = as_operand(x, "sign", "x")
-    refuse_out(state, written, needs_grad(state, x), "sign")
-    sign_ufunc.into((array_of(x),), written.array, "sign")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "sign")
+    sign_ufunc.into((array_of(x),), written_.array, "sign")
+    written_.bump()
+    return written_
 
 
 def sign(x, *, out=None):
@@ -3016,60 +3025,60 @@ cdef inline object forward_sin(object x):
 
 
 cdef object op_sin(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SinBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SinBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sin", "x")
 
-    if needs_grad(state, x):
-        node = SinBackward.__new__(SinBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = SinBackward.__new__(SinBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sin(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_sin(y, x)
     return y
 
 
 cdef int jvp_sin(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.cos(x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_sin_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "sin_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "sin_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_sin(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sin_")
-    sin_ufunc.into((array_of(x),), written.array, "sin_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "sin_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "sin_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_sin(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sin_")
+    sin_ufunc.into((array_of(x),), written_.array, "sin_")
+    written_.bump()
+    return written_
 
 
 cdef object op_sin_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "sin")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "sin")
     x = as_operand(x, "sin", "x")
-    refuse_out(state, written, needs_grad(state, x), "sin")
-    sin_ufunc.into((array_of(x),), written.array, "sin")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "sin")
+    sin_ufunc.into((array_of(x),), written_.array, "sin")
+    written_.bump()
+    return written_
 
 
 def sin(x, *, out=None):
@@ -3085,63 +3094,63 @@ def sin(x, *, out=None):
 cdef object forward_sinc(object x):
     try:
         return as_array(kernels.sinc(x, 0))
-    except Exception as error:
-        raise explain(error, "sinc", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "sinc", x=x) from None
 
 
 cdef object op_sinc(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SincBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SincBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sinc", "x")
 
-    if needs_grad(state, x):
-        node = SincBackward.__new__(SincBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = SincBackward.__new__(SincBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sinc(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_sinc(y, x)
     return y
 
 
 cdef int jvp_sinc(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops._sinc_derivative(x, 1))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_sinc_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "sinc_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "sinc_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_sinc(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sinc_")
-    copy_into(written.array, forward_sinc(array_of(x)), "sinc_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "sinc_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "sinc_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_sinc(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sinc_")
+    copy_into(written_.array, forward_sinc(array_of(x)), "sinc_")
+    written_.bump()
+    return written_
 
 
 cdef object op_sinc_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "sinc")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "sinc")
     x = as_operand(x, "sinc", "x")
-    refuse_out(state, written, needs_grad(state, x), "sinc")
-    return write_out(written, forward_sinc(array_of(x)), "sinc")
+    refuse_out(state_, written_, needs_grad(state_, x), "sinc")
+    return write_out(written_, forward_sinc(array_of(x)), "sinc")
 
 
 def sinc(x, *, out=None):
@@ -3157,43 +3166,43 @@ def sinc(x, *, out=None):
 cdef object forward__sinc_derivative(object x, object n):
     try:
         return as_array(kernels.sinc(x, n))
-    except Exception as error:
-        raise explain(error, "_sinc_derivative", x=x, n=n) from None
+    except Exception as error_:
+        raise explain(error_, "_sinc_derivative", x=x, n=n) from None
 
 
 cdef object op__sinc_derivative(object x, object n):
-    cdef ThreadState* state = thread_state()
-    cdef SincDerivativeBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SincDerivativeBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_sinc_derivative", "x")
     n = as_scalar(n, "_sinc_derivative", "n")
 
-    if needs_grad(state, x):
-        node = SincDerivativeBackward.__new__(SincDerivativeBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.n = n
+    if needs_grad(state_, x):
+        node_ = SincDerivativeBackward.__new__(SincDerivativeBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
 
     y = wrap_forward(forward__sinc_derivative(array_of(x), n))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__sinc_derivative(y, x, n)
     return y
 
 
 cdef int jvp__sinc_derivative(object dual_y, object dual_x, object n) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops._sinc_derivative(x, n + 1))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -3213,60 +3222,60 @@ cdef inline object forward_sinh(object x):
 
 
 cdef object op_sinh(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SinhBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SinhBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sinh", "x")
 
-    if needs_grad(state, x):
-        node = SinhBackward.__new__(SinhBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = SinhBackward.__new__(SinhBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sinh(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_sinh(y, x)
     return y
 
 
 cdef int jvp_sinh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * ops.cosh(x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_sinh_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "sinh_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "sinh_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_sinh(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "sinh_")
-    sinh_ufunc.into((array_of(x),), written.array, "sinh_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "sinh_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "sinh_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_sinh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sinh_")
+    sinh_ufunc.into((array_of(x),), written_.array, "sinh_")
+    written_.bump()
+    return written_
 
 
 cdef object op_sinh_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "sinh")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "sinh")
     x = as_operand(x, "sinh", "x")
-    refuse_out(state, written, needs_grad(state, x), "sinh")
-    sinh_ufunc.into((array_of(x),), written.array, "sinh")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "sinh")
+    sinh_ufunc.into((array_of(x),), written_.array, "sinh")
+    written_.bump()
+    return written_
 
 
 def sinh(x, *, out=None):
@@ -3287,60 +3296,60 @@ cdef inline object forward_sqrt(object x):
 
 
 cdef object op_sqrt(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SqrtBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SqrtBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sqrt", "x")
 
-    if needs_grad(state, x):
-        node = SqrtBackward.__new__(SqrtBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = SqrtBackward.__new__(SqrtBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_sqrt(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_sqrt(y, x)
     return y
 
 
 cdef int jvp_sqrt(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (0.5 / y))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_sqrt_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "sqrt_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "sqrt_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_sqrt(before(written, False)), "sqrt_")
-    sqrt_ufunc.into((array_of(x),), written.array, "sqrt_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "sqrt_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "sqrt_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_sqrt(value_before(written_, False)), "sqrt_")
+    sqrt_ufunc.into((array_of(x),), written_.array, "sqrt_")
+    written_.bump()
+    return written_
 
 
 cdef object op_sqrt_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "sqrt")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "sqrt")
     x = as_operand(x, "sqrt", "x")
-    refuse_out(state, written, needs_grad(state, x), "sqrt")
-    sqrt_ufunc.into((array_of(x),), written.array, "sqrt")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "sqrt")
+    sqrt_ufunc.into((array_of(x),), written_.array, "sqrt")
+    written_.bump()
+    return written_
 
 
 def sqrt(x, *, out=None):
@@ -3361,60 +3370,60 @@ cdef inline object forward_square(object x):
 
 
 cdef object op_square(object x):
-    cdef ThreadState* state = thread_state()
-    cdef SquareBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SquareBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "square", "x")
 
-    if needs_grad(state, x):
-        node = SquareBackward.__new__(SquareBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = SquareBackward.__new__(SquareBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_square(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_square(y, x)
     return y
 
 
 cdef int jvp_square(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (2 * x))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_square_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "square_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "square_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_square(before(written, state.flags & DUAL != 0 or needs_grad(state, x))), "square_")
-    square_ufunc.into((array_of(x),), written.array, "square_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "square_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "square_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_square(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "square_")
+    square_ufunc.into((array_of(x),), written_.array, "square_")
+    written_.bump()
+    return written_
 
 
 cdef object op_square_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "square")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "square")
     x = as_operand(x, "square", "x")
-    refuse_out(state, written, needs_grad(state, x), "square")
-    square_ufunc.into((array_of(x),), written.array, "square")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "square")
+    square_ufunc.into((array_of(x),), written_.array, "square")
+    written_.bump()
+    return written_
 
 
 def square(x, *, out=None):
@@ -3435,60 +3444,60 @@ cdef inline object forward_tan(object x):
 
 
 cdef object op_tan(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TanBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TanBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tan", "x")
 
-    if needs_grad(state, x):
-        node = TanBackward.__new__(TanBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = TanBackward.__new__(TanBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_tan(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_tan(y, x)
     return y
 
 
 cdef int jvp_tan(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (1 + y * y))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_tan_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "tan_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "tan_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_tan(before(written, False)), "tan_")
-    tan_ufunc.into((array_of(x),), written.array, "tan_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "tan_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "tan_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_tan(value_before(written_, False)), "tan_")
+    tan_ufunc.into((array_of(x),), written_.array, "tan_")
+    written_.bump()
+    return written_
 
 
 cdef object op_tan_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "tan")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "tan")
     x = as_operand(x, "tan", "x")
-    refuse_out(state, written, needs_grad(state, x), "tan")
-    tan_ufunc.into((array_of(x),), written.array, "tan")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "tan")
+    tan_ufunc.into((array_of(x),), written_.array, "tan")
+    written_.bump()
+    return written_
 
 
 def tan(x, *, out=None):
@@ -3509,60 +3518,60 @@ cdef inline object forward_tanh(object x):
 
 
 cdef object op_tanh(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TanhBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TanhBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tanh", "x")
 
-    if needs_grad(state, x):
-        node = TanhBackward.__new__(TanhBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = TanhBackward.__new__(TanhBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_tanh(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_tanh(y, x)
     return y
 
 
 cdef int jvp_tanh(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, x_t * (1 - y * y))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_tanh_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "tanh_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "tanh_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_tanh(before(written, False)), "tanh_")
-    tanh_ufunc.into((array_of(x),), written.array, "tanh_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "tanh_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "tanh_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_tanh(value_before(written_, False)), "tanh_")
+    tanh_ufunc.into((array_of(x),), written_.array, "tanh_")
+    written_.bump()
+    return written_
 
 
 cdef object op_tanh_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "tanh")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "tanh")
     x = as_operand(x, "tanh", "x")
-    refuse_out(state, written, needs_grad(state, x), "tanh")
-    tanh_ufunc.into((array_of(x),), written.array, "tanh")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "tanh")
+    tanh_ufunc.into((array_of(x),), written_.array, "tanh")
+    written_.bump()
+    return written_
 
 
 def tanh(x, *, out=None):
@@ -3583,58 +3592,58 @@ cdef inline object forward_trunc(object x):
 
 
 cdef object op_trunc(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TruncBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TruncBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "trunc", "x")
 
-    if needs_grad(state, x):
-        node = TruncBackward.__new__(TruncBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = TruncBackward.__new__(TruncBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_trunc(array_of(x)))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_trunc(y, x)
     return y
 
 
 cdef int jvp_trunc(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.zeros_like(x_t))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_trunc_(object x):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(x, "trunc_")
-    cdef bint recording
-    recording = needs_grad(state, x)
-    check_inplace(state, written, recording, "trunc_")
-    if recording or state.flags & DUAL:
-        return overwrite(written, op_trunc(before(written, False)), "trunc_")
-    trunc_ufunc.into((array_of(x),), written.array, "trunc_")
-    written.bump()
-    return written
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(x, "trunc_")
+    cdef bint recording_
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "trunc_")
+    if recording_ or state_.flags & DUAL:
+        return overwrite(written_, op_trunc(value_before(written_, False)), "trunc_")
+    trunc_ufunc.into((array_of(x),), written_.array, "trunc_")
+    written_.bump()
+    return written_
 
 
 cdef object op_trunc_out(object x, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "trunc")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "trunc")
     x = as_operand(x, "trunc", "x")
-    refuse_out(state, written, needs_grad(state, x), "trunc")
-    trunc_ufunc.into((array_of(x),), written.array, "trunc")
-    written.bump()
-    return written
+    refuse_out(state_, written_, needs_grad(state_, x), "trunc")
+    trunc_ufunc.into((array_of(x),), written_.array, "trunc")
+    written_.bump()
+    return written_
 
 
 def trunc(x, *, out=None):

@@ -45,14 +45,14 @@ from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase, is_tensor
-from gradspec.view cimport attach_view, before, refuse_out, writable, write_out
+from gradspec.view cimport attach_view, refuse_out, writable, write_out
 
 
 cdef object forward_all(object x, object axis, object keepdims):
     try:
         return as_array(np.all(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "all", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "all", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_all(object x, object axis, object keepdims):
@@ -66,12 +66,12 @@ cdef object op_all(object x, object axis, object keepdims):
 
 
 cdef object op_all_out(object x, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "all")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "all")
     x = as_operand(x, "all", "x")
     axis = as_ints(axis, "all", "axis")
     keepdims = as_scalar(keepdims, "all", "keepdims")
-    return write_out(written, forward_all(array_of(x), axis, keepdims), "all")
+    return write_out(written_, forward_all(array_of(x), axis, keepdims), "all")
 
 
 def all(x, axis=None, keepdims=False, *, out=None):
@@ -87,8 +87,8 @@ def all(x, axis=None, keepdims=False, *, out=None):
 cdef object forward_any(object x, object axis, object keepdims):
     try:
         return as_array(np.any(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "any", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "any", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_any(object x, object axis, object keepdims):
@@ -102,12 +102,12 @@ cdef object op_any(object x, object axis, object keepdims):
 
 
 cdef object op_any_out(object x, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "any")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "any")
     x = as_operand(x, "any", "x")
     axis = as_ints(axis, "any", "axis")
     keepdims = as_scalar(keepdims, "any", "keepdims")
-    return write_out(written, forward_any(array_of(x), axis, keepdims), "any")
+    return write_out(written_, forward_any(array_of(x), axis, keepdims), "any")
 
 
 def any(x, axis=None, keepdims=False, *, out=None):
@@ -123,8 +123,8 @@ def any(x, axis=None, keepdims=False, *, out=None):
 cdef object forward_count_nonzero(object x, object axis, object keepdims):
     try:
         return as_array(np.count_nonzero(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "count_nonzero", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "count_nonzero", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_count_nonzero(object x, object axis, object keepdims):
@@ -148,49 +148,49 @@ def count_nonzero(x, axis=None, keepdims=False):
 cdef object forward__euclidean_norm(object x, object axis, object keepdims):
     try:
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op__euclidean_norm(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef EuclideanNormBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef EuclideanNormBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_euclidean_norm", "x")
     axis = as_ints(axis, "_euclidean_norm", "axis")
     keepdims = as_scalar(keepdims, "_euclidean_norm", "keepdims")
 
-    if needs_grad(state, x):
-        node = EuclideanNormBackward.__new__(EuclideanNormBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.x_shape = shape_of(x)
-        node.axis = axis
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = EuclideanNormBackward.__new__(EuclideanNormBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward__euclidean_norm(array_of(x), axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__euclidean_norm(y, x, axis, keepdims)
     return y
 
 
 cdef int jvp__euclidean_norm(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         divisor = ops.where(y == 0, 1e309, y)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims) / divisor)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -208,50 +208,50 @@ def _euclidean_norm(x, axis=None, keepdims=False):
 cdef object forward_logsumexp(object x, object axis, object keepdims):
     try:
         return as_array(kernels.logsumexp(x, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_logsumexp(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef LogsumexpBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef LogsumexpBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "logsumexp", "x")
     axis = as_ints(axis, "logsumexp", "axis")
     keepdims = as_scalar(keepdims, "logsumexp", "keepdims")
 
-    if needs_grad(state, x):
-        node = LogsumexpBackward.__new__(LogsumexpBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.x_shape = shape_of(x)
-        node.axis = axis
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = LogsumexpBackward.__new__(LogsumexpBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward_logsumexp(array_of(x), axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_logsumexp(y, x, axis, keepdims)
     return y
 
 
 cdef int jvp_logsumexp(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         offset = ops.where(y == -1e309, 0, y)
         weight = ops.exp(x - ops._unreduce(offset, shape_of(x), axis, keepdims))
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -270,63 +270,63 @@ def logsumexp(x, axis=None, keepdims=False):
 cdef object forward_max(object x, object axis, object keepdims):
     try:
         return as_array(np.max(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "max", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "max", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_max(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef MaxBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef MaxBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "max", "x")
     axis = as_ints(axis, "max", "axis")
     keepdims = as_scalar(keepdims, "max", "keepdims")
 
-    if needs_grad(state, x):
-        node = MaxBackward.__new__(MaxBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.axis = axis
-        node.keepdims = keepdims
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = MaxBackward.__new__(MaxBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_max(array_of(x), axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-        node.y_dtype = dtype_of(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+        node_.saved_y_dtype = dtype_of(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_max(y, x, axis, keepdims)
     return y
 
 
 cdef int jvp_max(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         top = ops._unreduce(y, shape_of(x), axis, keepdims)
         weight = ops.astype((x == top) | ops.isnan(x), dtype_of(y))
         count = ops.sum(weight, axis, keepdims)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims) / count)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_max_out(object x, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "max")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "max")
     x = as_operand(x, "max", "x")
     axis = as_ints(axis, "max", "axis")
     keepdims = as_scalar(keepdims, "max", "keepdims")
-    refuse_out(state, written, needs_grad(state, x), "max")
-    return write_out(written, forward_max(array_of(x), axis, keepdims), "max")
+    refuse_out(state_, written_, needs_grad(state_, x), "max")
+    return write_out(written_, forward_max(array_of(x), axis, keepdims), "max")
 
 
 def max(x, axis=None, keepdims=False, *, out=None):
@@ -347,54 +347,54 @@ def max(x, axis=None, keepdims=False, *, out=None):
 cdef object forward_mean(object x, object axis, object keepdims):
     try:
         return as_array(np.mean(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "mean", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "mean", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_mean(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef MeanBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef MeanBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "mean", "x")
     axis = as_ints(axis, "mean", "axis")
     keepdims = as_scalar(keepdims, "mean", "keepdims")
 
-    if needs_grad(state, x):
-        node = MeanBackward.__new__(MeanBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.axis = axis
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = MeanBackward.__new__(MeanBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward_mean(array_of(x), axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_mean(y, x, axis, keepdims)
     return y
 
 
 cdef int jvp_mean(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.mean(x_t, axis, keepdims))
+        set_tangent(dual_y, level_, ops.mean(x_t, axis, keepdims))
     return 0
 
 
 cdef object op_mean_out(object x, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "mean")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "mean")
     x = as_operand(x, "mean", "x")
     axis = as_ints(axis, "mean", "axis")
     keepdims = as_scalar(keepdims, "mean", "keepdims")
-    refuse_out(state, written, needs_grad(state, x), "mean")
-    return write_out(written, forward_mean(array_of(x), axis, keepdims), "mean")
+    refuse_out(state_, written_, needs_grad(state_, x), "mean")
+    return write_out(written_, forward_mean(array_of(x), axis, keepdims), "mean")
 
 
 def mean(x, axis=None, keepdims=False, *, out=None):
@@ -412,63 +412,63 @@ def mean(x, axis=None, keepdims=False, *, out=None):
 cdef object forward_min(object x, object axis, object keepdims):
     try:
         return as_array(np.min(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "min", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "min", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_min(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef MinBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef MinBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "min", "x")
     axis = as_ints(axis, "min", "axis")
     keepdims = as_scalar(keepdims, "min", "keepdims")
 
-    if needs_grad(state, x):
-        node = MinBackward.__new__(MinBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.axis = axis
-        node.keepdims = keepdims
-        node.x = save_input(state, x, &node.x_version)
+    if needs_grad(state_, x):
+        node_ = MinBackward.__new__(MinBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_min(array_of(x), axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-        node.y_dtype = dtype_of(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+        node_.saved_y_dtype = dtype_of(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_min(y, x, axis, keepdims)
     return y
 
 
 cdef int jvp_min(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         bottom = ops._unreduce(y, shape_of(x), axis, keepdims)
         weight = ops.astype((x == bottom) | ops.isnan(x), dtype_of(y))
         count = ops.sum(weight, axis, keepdims)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims) / count)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_min_out(object x, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "min")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "min")
     x = as_operand(x, "min", "x")
     axis = as_ints(axis, "min", "axis")
     keepdims = as_scalar(keepdims, "min", "keepdims")
-    refuse_out(state, written, needs_grad(state, x), "min")
-    return write_out(written, forward_min(array_of(x), axis, keepdims), "min")
+    refuse_out(state_, written_, needs_grad(state_, x), "min")
+    return write_out(written_, forward_min(array_of(x), axis, keepdims), "min")
 
 
 def min(x, axis=None, keepdims=False, *, out=None):
@@ -491,12 +491,12 @@ cdef object forward_nanmean(object x, object axis, object keepdims):
 
 
 cdef object op_nanmean(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nanmean", "x")
     axis = as_ints(axis, "nanmean", "axis")
     keepdims = as_scalar(keepdims, "nanmean", "keepdims")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.nansum(x, axis, keepdims) / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
     return wrap_forward(forward_nanmean(array_of(x), axis, keepdims))
 
@@ -515,12 +515,12 @@ cdef object forward_nansum(object x, object axis, object keepdims):
 
 
 cdef object op_nansum(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nansum", "x")
     axis = as_ints(axis, "nansum", "axis")
     keepdims = as_scalar(keepdims, "nansum", "keepdims")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.sum(ops.where(ops.isnan(x), 0, x), axis, keepdims)
     return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
 
@@ -538,13 +538,13 @@ cdef object forward_norm(object x, object ord, object axis, object keepdims):
 
 
 cdef object op_norm(object x, object ord, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "norm", "x")
     ord = as_scalar(ord, "norm", "ord")
     axis = as_ints(axis, "norm", "axis")
     keepdims = as_scalar(keepdims, "norm", "keepdims")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.vector_norm(x, ord, axis, keepdims)
     return wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
 
@@ -560,52 +560,52 @@ def norm(x, ord=2, axis=None, keepdims=False):
 cdef object forward__power_norm(object x, object ord, object axis, object keepdims):
     try:
         return as_array(kernels.power_norm(x, ord, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op__power_norm(object x, object ord, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef PowerNormBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PowerNormBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_power_norm", "x")
     ord = as_scalar(ord, "_power_norm", "ord")
     axis = as_ints(axis, "_power_norm", "axis")
     keepdims = as_scalar(keepdims, "_power_norm", "keepdims")
 
-    if needs_grad(state, x):
-        node = PowerNormBackward.__new__(PowerNormBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.axis = axis
-        node.keepdims = keepdims
-        node.x = save_input(state, x, &node.x_version)
-        node.ord = ord
+    if needs_grad(state_, x):
+        node_ = PowerNormBackward.__new__(PowerNormBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_ord = ord
 
     y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__power_norm(y, x, ord, axis, keepdims)
     return y
 
 
 cdef int jvp__power_norm(object dual_y, object dual_x, object ord, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         divisor = ops._unreduce(ops.where(y == 0, 1e309, y), shape_of(x), axis, keepdims)
         slope = ops.sign(x) * ops.pow(ops.absolute(x) / divisor, ord - 1)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -624,57 +624,57 @@ def _power_norm(x, ord, axis=None, keepdims=False):
 cdef object forward_prod(object x, object axis, object keepdims):
     try:
         return as_array(np.prod(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "prod", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "prod", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_prod(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef ProdBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ProdBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "prod", "x")
     axis = as_ints(axis, "prod", "axis")
     keepdims = as_scalar(keepdims, "prod", "keepdims")
 
-    if needs_grad(state, x):
-        node = ProdBackward.__new__(ProdBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.axis = axis
-        node.x_shape = shape_of(x)
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = ProdBackward.__new__(ProdBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward_prod(array_of(x), axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_prod(y, x, axis, keepdims)
     return y
 
 
 cdef int jvp_prod(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_prod_out(object x, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "prod")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "prod")
     x = as_operand(x, "prod", "x")
     axis = as_ints(axis, "prod", "axis")
     keepdims = as_scalar(keepdims, "prod", "keepdims")
-    refuse_out(state, written, needs_grad(state, x), "prod")
-    return write_out(written, forward_prod(array_of(x), axis, keepdims), "prod")
+    refuse_out(state_, written_, needs_grad(state_, x), "prod")
+    return write_out(written_, forward_prod(array_of(x), axis, keepdims), "prod")
 
 
 def prod(x, axis=None, keepdims=False, *, out=None):
@@ -701,11 +701,11 @@ cdef object forward__product_of_others(object x, object axis):
 
 
 cdef object op__product_of_others(object x, object axis):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_product_of_others", "x")
     axis = as_ints(axis, "_product_of_others", "axis")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         axes = formulas.axes_tuple(axis, ndim_of(x))
         if not axes:
             return ops.ones_like(x)
@@ -733,52 +733,52 @@ def _product_of_others(x, axis=None):
 cdef object forward_std(object x, object axis, object keepdims, object correction):
     try:
         return as_array(np.std(x, axis=axis, ddof=correction, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "std", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
+    except Exception as error_:
+        raise explain(error_, "std", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 
 cdef object op_std(object x, object axis, object keepdims, object correction):
-    cdef ThreadState* state = thread_state()
-    cdef StdBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef StdBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "std", "x")
     axis = as_ints(axis, "std", "axis")
     keepdims = as_scalar(keepdims, "std", "keepdims")
     correction = as_scalar(correction, "std", "correction")
 
-    if needs_grad(state, x):
-        node = StdBackward.__new__(StdBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.axis = axis
-        node.x_shape = shape_of(x)
-        node.correction = correction
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = StdBackward.__new__(StdBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_correction = correction
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward_std(array_of(x), axis, keepdims, correction))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_std(y, x, axis, keepdims, correction)
     return y
 
 
 cdef int jvp_std(object dual_y, object dual_x, object axis, object keepdims, object correction) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         residual = x - ops.mean(x, axis, True)
         divisor = formulas.reduced_count(shape_of(x), axis, correction) * ops.where(y == 0, 1e309, y)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / divisor)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -797,54 +797,54 @@ def std(x, axis=None, keepdims=False, *, correction=0):
 cdef object forward_sum(object x, object axis, object keepdims):
     try:
         return as_array(np.sum(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "sum", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "sum", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_sum(object x, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef SumBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SumBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sum", "x")
     axis = as_ints(axis, "sum", "axis")
     keepdims = as_scalar(keepdims, "sum", "keepdims")
 
-    if needs_grad(state, x):
-        node = SumBackward.__new__(SumBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.axis = axis
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = SumBackward.__new__(SumBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward_sum(array_of(x), axis, keepdims))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_sum(y, x, axis, keepdims)
     return y
 
 
 cdef int jvp_sum(object dual_y, object dual_x, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.sum(x_t, axis, keepdims))
+        set_tangent(dual_y, level_, ops.sum(x_t, axis, keepdims))
     return 0
 
 
 cdef object op_sum_out(object x, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "sum")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "sum")
     x = as_operand(x, "sum", "x")
     axis = as_ints(axis, "sum", "axis")
     keepdims = as_scalar(keepdims, "sum", "keepdims")
-    refuse_out(state, written, needs_grad(state, x), "sum")
-    return write_out(written, forward_sum(array_of(x), axis, keepdims), "sum")
+    refuse_out(state_, written_, needs_grad(state_, x), "sum")
+    return write_out(written_, forward_sum(array_of(x), axis, keepdims), "sum")
 
 
 def sum(x, axis=None, keepdims=False, *, out=None):
@@ -862,45 +862,45 @@ def sum(x, axis=None, keepdims=False, *, out=None):
 cdef object forward__unreduce(object x, object shape, object axis, object keepdims):
     try:
         return as_array(kernels.unreduce(x, shape, axis, keepdims))
-    except Exception as error:
-        raise explain(error, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op__unreduce(object x, object shape, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
-    cdef UnreduceBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef UnreduceBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_unreduce", "x")
     shape = as_ints(shape, "_unreduce", "shape")
     axis = as_ints(axis, "_unreduce", "axis")
     keepdims = as_scalar(keepdims, "_unreduce", "keepdims")
 
-    if needs_grad(state, x):
-        node = UnreduceBackward.__new__(UnreduceBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = UnreduceBackward.__new__(UnreduceBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward__unreduce(array_of(x), shape, axis, keepdims))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__unreduce(y, x, shape, axis, keepdims)
     return y
 
 
 cdef int jvp__unreduce(object dual_y, object dual_x, object shape, object axis, object keepdims) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._unreduce(x_t, shape, axis, keepdims))
+        set_tangent(dual_y, level_, ops._unreduce(x_t, shape, axis, keepdims))
     return 0
 
 
@@ -917,40 +917,40 @@ def _unreduce(x, shape, axis=None, keepdims=False):
 cdef object forward__sum_to(object x, object shape):
     try:
         return as_array(kernels.sum_to(x, shape))
-    except Exception as error:
-        raise explain(error, "_sum_to", x=x, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "_sum_to", x=x, shape=shape) from None
 
 
 cdef object op__sum_to(object x, object shape):
-    cdef ThreadState* state = thread_state()
-    cdef SumToBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SumToBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_sum_to", "x")
     shape = as_ints(shape, "_sum_to", "shape")
 
-    if needs_grad(state, x):
-        node = SumToBackward.__new__(SumToBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = SumToBackward.__new__(SumToBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward__sum_to(array_of(x), shape))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__sum_to(y, x, shape)
     return y
 
 
 cdef int jvp__sum_to(object dual_y, object dual_x, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._sum_to(x_t, shape))
+        set_tangent(dual_y, level_, ops._sum_to(x_t, shape))
     return 0
 
 
@@ -965,50 +965,50 @@ def _sum_to(x, shape):
 cdef object forward_var(object x, object axis, object keepdims, object correction):
     try:
         return as_array(np.var(x, axis=axis, ddof=correction, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "var", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
+    except Exception as error_:
+        raise explain(error_, "var", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 
 cdef object op_var(object x, object axis, object keepdims, object correction):
-    cdef ThreadState* state = thread_state()
-    cdef VarBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef VarBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "var", "x")
     axis = as_ints(axis, "var", "axis")
     keepdims = as_scalar(keepdims, "var", "keepdims")
     correction = as_scalar(correction, "var", "correction")
 
-    if needs_grad(state, x):
-        node = VarBackward.__new__(VarBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x = save_input(state, x, &node.x_version)
-        node.axis = axis
-        node.x_shape = shape_of(x)
-        node.correction = correction
-        node.keepdims = keepdims
+    if needs_grad(state_, x):
+        node_ = VarBackward.__new__(VarBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_correction = correction
+        node_.saved_keepdims = keepdims
 
     y = wrap_forward(forward_var(array_of(x), axis, keepdims, correction))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_var(y, x, axis, keepdims, correction)
     return y
 
 
 cdef int jvp_var(object dual_y, object dual_x, object axis, object keepdims, object correction) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
         residual = x - ops.mean(x, axis, True)
         half_count = formulas.reduced_count(shape_of(x), axis, correction) / 2
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count)
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -1029,26 +1029,26 @@ cdef object forward_vector_norm(object x, object ord, object axis, object keepdi
 
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "vector_norm", "x")
     ord = as_scalar(ord, "vector_norm", "ord")
     axis = as_ints(axis, "vector_norm", "axis")
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops._euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == 1e309 else ops.min(ops.absolute(x), axis, keepdims) if ord == -1e309 else ops._power_norm(x, ord, axis, keepdims)
     return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
 
 
 cdef object op_vector_norm_out(object x, object ord, object axis, object keepdims, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "vector_norm")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "vector_norm")
     x = as_operand(x, "vector_norm", "x")
     ord = as_scalar(ord, "vector_norm", "ord")
     axis = as_ints(axis, "vector_norm", "axis")
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
-    refuse_out(state, written, needs_grad(state, x), "vector_norm")
-    return write_out(written, forward_vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")
+    refuse_out(state_, written_, needs_grad(state_, x), "vector_norm")
+    return write_out(written_, forward_vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")
 
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):

@@ -32,51 +32,51 @@ from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport before, refuse_out, writable, write_out
+from gradspec.view cimport refuse_out, writable, write_out
 
 
 cdef object forward_cumprod(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumprod(x, axis, reverse))
-    except Exception as error:
-        raise explain(error, "cumprod", x=x, axis=axis, reverse=reverse) from None
+    except Exception as error_:
+        raise explain(error_, "cumprod", x=x, axis=axis, reverse=reverse) from None
 
 
 cdef object op_cumprod(object x, object axis, object reverse):
-    cdef ThreadState* state = thread_state()
-    cdef CumprodBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CumprodBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cumprod", "x")
     axis = as_scalar(axis, "cumprod", "axis")
     reverse = as_scalar(reverse, "cumprod", "reverse")
 
-    if needs_grad(state, x):
-        node = CumprodBackward.__new__(CumprodBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
-        node.reverse = reverse
-        node.x = save_input(state, x, &node.x_version)
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = CumprodBackward.__new__(CumprodBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
+        node_.saved_reverse = reverse
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward_cumprod(array_of(x), axis, reverse))
 
-    if node is not None:
-        set_history(y, node, 0)
-        node.y_shape = shape_of(y)
-        node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y_shape = shape_of(y)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_cumprod(y, x, axis, reverse)
     return y
 
 
 cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        x = primal_of(dual_x, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        x = primal_of(dual_x, level_)
+        y = primal_of(dual_y, level_)
         dim = 0 if axis is None else axis
         step = -1 if reverse else 1
         factors = ops.reshape(x, shape_of(y))
@@ -84,18 +84,18 @@ cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) 
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
 cdef object op_cumprod_out(object x, object axis, object reverse, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "cumprod")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "cumprod")
     x = as_operand(x, "cumprod", "x")
     axis = as_scalar(axis, "cumprod", "axis")
     reverse = as_scalar(reverse, "cumprod", "reverse")
-    refuse_out(state, written, needs_grad(state, x), "cumprod")
-    return write_out(written, forward_cumprod(array_of(x), axis, reverse), "cumprod")
+    refuse_out(state_, written_, needs_grad(state_, x), "cumprod")
+    return write_out(written_, forward_cumprod(array_of(x), axis, reverse), "cumprod")
 
 
 def cumprod(x, axis=None, *, reverse=False, out=None):
@@ -119,54 +119,54 @@ def cumprod(x, axis=None, *, reverse=False, out=None):
 cdef object forward_cumsum(object x, object axis, object reverse):
     try:
         return as_array(kernels.cumsum(x, axis, reverse))
-    except Exception as error:
-        raise explain(error, "cumsum", x=x, axis=axis, reverse=reverse) from None
+    except Exception as error_:
+        raise explain(error_, "cumsum", x=x, axis=axis, reverse=reverse) from None
 
 
 cdef object op_cumsum(object x, object axis, object reverse):
-    cdef ThreadState* state = thread_state()
-    cdef CumsumBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef CumsumBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cumsum", "x")
     axis = as_scalar(axis, "cumsum", "axis")
     reverse = as_scalar(reverse, "cumsum", "reverse")
 
-    if needs_grad(state, x):
-        node = CumsumBackward.__new__(CumsumBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
-        node.reverse = reverse
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = CumsumBackward.__new__(CumsumBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
+        node_.saved_reverse = reverse
+        node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward_cumsum(array_of(x), axis, reverse))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_cumsum(y, x, axis, reverse)
     return y
 
 
 cdef int jvp_cumsum(object dual_y, object dual_x, object axis, object reverse) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.cumsum(x_t, axis, reverse=reverse))
+        set_tangent(dual_y, level_, ops.cumsum(x_t, axis, reverse=reverse))
     return 0
 
 
 cdef object op_cumsum_out(object x, object axis, object reverse, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "cumsum")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "cumsum")
     x = as_operand(x, "cumsum", "x")
     axis = as_scalar(axis, "cumsum", "axis")
     reverse = as_scalar(reverse, "cumsum", "reverse")
-    refuse_out(state, written, needs_grad(state, x), "cumsum")
-    return write_out(written, forward_cumsum(array_of(x), axis, reverse), "cumsum")
+    refuse_out(state_, written_, needs_grad(state_, x), "cumsum")
+    return write_out(written_, forward_cumsum(array_of(x), axis, reverse), "cumsum")
 
 
 def cumsum(x, axis=None, *, reverse=False, out=None):
@@ -190,12 +190,12 @@ cdef object forward_diff(object x, object n, object axis):
 
 
 cdef object op_diff(object x, object n, object axis):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "diff", "x")
     n = as_scalar(n, "diff", "n")
     axis = as_scalar(axis, "diff", "axis")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         if n == 0:
             return x
         later = formulas.slice_along(axis, 1, None)
@@ -218,46 +218,46 @@ def diff(x, n=1, axis=-1):
 cdef object forward__linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
-    except Exception as error:
-        raise explain(error, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
+    except Exception as error_:
+        raise explain(error_, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
 
 
 cdef object op__linear_recurrence(object a, object b, object axis, object reverse):
-    cdef ThreadState* state = thread_state()
-    cdef LinearRecurrenceBackward node = None
-    cdef PyObject* inputs[2]
+    cdef ThreadState* state_ = thread_state()
+    cdef LinearRecurrenceBackward node_ = None
+    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "_linear_recurrence", "a")
     b = as_operand(b, "_linear_recurrence", "b")
     axis = as_scalar(axis, "_linear_recurrence", "axis")
     reverse = as_scalar(reverse, "_linear_recurrence", "reverse")
 
-    if needs_grad(state, a) or needs_grad(state, b):
-        node = LinearRecurrenceBackward.__new__(LinearRecurrenceBackward)
-        inputs = [<PyObject*> a, <PyObject*> b]
-        connect(node, state, inputs, 2)
-        node.reverse = reverse
-        node.axis = axis
-        node.a = save_input(state, a, &node.a_version)
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = LinearRecurrenceBackward.__new__(LinearRecurrenceBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_reverse = reverse
+        node_.saved_axis = axis
+        node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward__linear_recurrence(array_of(a), array_of(b), axis, reverse))
 
-    if node is not None:
-        set_history(y, node, 0)
-        if node.needs(0):
-            node.y = save_output(y)
-    if state.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         jvp__linear_recurrence(y, a, b, axis, reverse)
     return y
 
 
 cdef int jvp__linear_recurrence(object dual_y, object dual_a, object dual_b, object axis, object reverse) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level, False)
-        b_t = tangents_of(dual_b, level, False)
-        a = primal_of(dual_a, level)
-        y = primal_of(dual_y, level)
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        y = primal_of(dual_y, level_)
         step = -1 if reverse else 1
         before = ops._shift(y, step, axis)
         y_t = None
@@ -265,7 +265,7 @@ cdef int jvp__linear_recurrence(object dual_y, object dual_a, object dual_b, obj
             y_t = plus(y_t, ops._linear_recurrence(a, a_t * before, axis, reverse=reverse))
         if b_t is not None:
             y_t = plus(y_t, ops._linear_recurrence(a, b_t, axis, reverse=reverse))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -288,44 +288,44 @@ def _linear_recurrence(a, b, axis=-1, *, reverse=False):
 cdef object forward__shift(object x, object n, object axis, object fill):
     try:
         return as_array(kernels.shift(x, n, axis, fill))
-    except Exception as error:
-        raise explain(error, "_shift", x=x, n=n, axis=axis, fill=fill) from None
+    except Exception as error_:
+        raise explain(error_, "_shift", x=x, n=n, axis=axis, fill=fill) from None
 
 
 cdef object op__shift(object x, object n, object axis, object fill):
-    cdef ThreadState* state = thread_state()
-    cdef ShiftBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ShiftBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_shift", "x")
     n = as_scalar(n, "_shift", "n")
     axis = as_scalar(axis, "_shift", "axis")
     fill = as_scalar(fill, "_shift", "fill")
 
-    if needs_grad(state, x):
-        node = ShiftBackward.__new__(ShiftBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.n = n
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = ShiftBackward.__new__(ShiftBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_n = n
+        node_.saved_axis = axis
 
     y = wrap_forward(forward__shift(array_of(x), n, axis, fill))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__shift(y, x, n, axis, fill)
     return y
 
 
 cdef int jvp__shift(object dual_y, object dual_x, object n, object axis, object fill) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops._shift(x_t, n, axis))
-        set_tangent(dual_y, level, y_t)
+        set_tangent(dual_y, level_, y_t)
     return 0
 
 
@@ -342,24 +342,24 @@ cdef object forward_trapezoid(object x, object dx, object axis):
 
 
 cdef object op_trapezoid(object x, object dx, object axis):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "trapezoid", "x")
     dx = as_scalar(dx, "trapezoid", "dx")
     axis = as_scalar(axis, "trapezoid", "axis")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
     return wrap_forward(forward_trapezoid(array_of(x), dx, axis))
 
 
 cdef object op_trapezoid_out(object x, object dx, object axis, object out):
-    cdef ThreadState* state = thread_state()
-    cdef TensorBase written = writable(out, "trapezoid")
+    cdef ThreadState* state_ = thread_state()
+    cdef TensorBase written_ = writable(out, "trapezoid")
     x = as_operand(x, "trapezoid", "x")
     dx = as_scalar(dx, "trapezoid", "dx")
     axis = as_scalar(axis, "trapezoid", "axis")
-    refuse_out(state, written, needs_grad(state, x), "trapezoid")
-    return write_out(written, forward_trapezoid(array_of(x), dx, axis), "trapezoid")
+    refuse_out(state_, written_, needs_grad(state_, x), "trapezoid")
+    return write_out(written_, forward_trapezoid(array_of(x), dx, axis), "trapezoid")
 
 
 def trapezoid(x, dx=1.0, axis=-1, *, out=None):

@@ -26,8 +26,8 @@ from gradspec.tensor cimport TensorBase
 cdef object forward_argmax(object x, object axis, object keepdims):
     try:
         return as_array(np.argmax(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "argmax", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "argmax", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_argmax(object x, object axis, object keepdims):
@@ -51,8 +51,8 @@ def argmax(x, axis=None, keepdims=False):
 cdef object forward_argmin(object x, object axis, object keepdims):
     try:
         return as_array(np.argmin(x, axis=axis, keepdims=keepdims))
-    except Exception as error:
-        raise explain(error, "argmin", x=x, axis=axis, keepdims=keepdims) from None
+    except Exception as error_:
+        raise explain(error_, "argmin", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_argmin(object x, object axis, object keepdims):
@@ -76,8 +76,8 @@ def argmin(x, axis=None, keepdims=False):
 cdef object forward_argsort(object x, object axis, object descending, object stable):
     try:
         return as_array(kernels.argsort(x, axis, descending, stable))
-    except Exception as error:
-        raise explain(error, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
+    except Exception as error_:
+        raise explain(error_, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 
 cdef object op_argsort(object x, object axis, object descending, object stable):
@@ -102,8 +102,8 @@ def argsort(x, axis=-1, *, descending=False, stable=True):
 cdef object forward_searchsorted(object sorted_sequence, object values, object side):
     try:
         return as_array(np.searchsorted(sorted_sequence, values, side))
-    except Exception as error:
-        raise explain(error, "searchsorted", sorted_sequence=sorted_sequence, values=values, side=side) from None
+    except Exception as error_:
+        raise explain(error_, "searchsorted", sorted_sequence=sorted_sequence, values=values, side=side) from None
 
 
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
@@ -128,13 +128,13 @@ cdef object forward_sort(object x, object axis, object descending, object stable
 
 
 cdef object op_sort(object x, object axis, object descending, object stable):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "sort", "x")
     axis = as_scalar(axis, "sort", "axis")
     descending = as_scalar(descending, "sort", "descending")
     stable = as_scalar(stable, "sort", "stable")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
     return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
 
@@ -151,14 +151,14 @@ def sort(x, axis=-1, *, descending=False, stable=True):
 cdef object forward_topk(object x, object k, object axis, object largest):
     try:
         return as_array(kernels.topk(x, k, axis, largest))
-    except Exception as error:
-        raise explain(error, "topk", x=x, k=k, axis=axis, largest=largest) from None
+    except Exception as error_:
+        raise explain(error_, "topk", x=x, k=k, axis=axis, largest=largest) from None
 
 
 cdef object op_topk(object x, object k, object axis, object largest):
-    cdef ThreadState* state = thread_state()
-    cdef TopkBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef TopkBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase values
     cdef TensorBase indices
     x = as_operand(x, "topk", "x")
@@ -166,32 +166,32 @@ cdef object op_topk(object x, object k, object axis, object largest):
     axis = as_scalar(axis, "topk", "axis")
     largest = as_scalar(largest, "topk", "largest")
 
-    if needs_grad(state, x):
-        node = TopkBackward.__new__(TopkBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = TopkBackward.__new__(TopkBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
 
     values, indices = wrap_forward(forward_topk(array_of(x), k, axis, largest))
 
-    if node is not None:
-        set_history(values, node, 0)
-        node.indices = save_output(indices)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(values, node_, 0)
+        node_.saved_indices = save_output(indices)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_topk(values, indices, x, k, axis, largest)
     return values, indices
 
 
 cdef int jvp_topk(object dual_values, object dual_indices, object dual_x, object k, object axis, object largest) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
-        indices = primal_of(dual_indices, level)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        indices = primal_of(dual_indices, level_)
         values_t = None
         if x_t is not None:
             values_t = plus(values_t, ops.take_along_axis(x_t, indices, axis))
-        set_tangent(dual_values, level, values_t)
+        set_tangent(dual_values, level_, values_t)
     return 0
 
 

@@ -41,41 +41,41 @@ from gradspec.view cimport attach_view
 cdef object forward_broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))
-    except Exception as error:
-        raise explain(error, "broadcast_to", x=x, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "broadcast_to", x=x, shape=shape) from None
 
 
 cdef object op_broadcast_to(object x, object shape):
-    cdef ThreadState* state = thread_state()
-    cdef BroadcastToBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef BroadcastToBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "broadcast_to", "x")
     shape = as_ints(shape, "broadcast_to", "shape")
 
-    if needs_grad(state, x):
-        node = BroadcastToBackward.__new__(BroadcastToBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = BroadcastToBackward.__new__(BroadcastToBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_broadcast_to(array_of(x), shape))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_broadcast_to(y, x, shape)
     return y
 
 
 cdef int jvp_broadcast_to(object dual_y, object dual_x, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.broadcast_to(x_t, shape))
+        set_tangent(dual_y, level_, ops.broadcast_to(x_t, shape))
     return 0
 
 
@@ -92,11 +92,11 @@ cdef object forward_diag(object x, object k):
 
 
 cdef object op_diag(object x, object k):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "diag", "x")
     k = as_scalar(k, "diag", "k")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.diag_embed(x, k) if ndim_of(x) == 1 else ops.diagonal(x, k)
     return wrap_forward(forward_diag(array_of(x), k))
 
@@ -112,44 +112,44 @@ def diag(x, k=0):
 cdef object forward_diag_embed(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diag_embed(x, offset, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object op_diag_embed(object x, object offset, object axis1, object axis2):
-    cdef ThreadState* state = thread_state()
-    cdef DiagEmbedBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef DiagEmbedBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "diag_embed", "x")
     offset = as_scalar(offset, "diag_embed", "offset")
     axis1 = as_scalar(axis1, "diag_embed", "axis1")
     axis2 = as_scalar(axis2, "diag_embed", "axis2")
 
-    if needs_grad(state, x):
-        node = DiagEmbedBackward.__new__(DiagEmbedBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.offset = offset
-        node.axis1 = axis1
-        node.axis2 = axis2
+    if needs_grad(state_, x):
+        node_ = DiagEmbedBackward.__new__(DiagEmbedBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_offset = offset
+        node_.saved_axis1 = axis1
+        node_.saved_axis2 = axis2
 
     y = wrap_forward(forward_diag_embed(array_of(x), offset, axis1, axis2))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_diag_embed(y, x, offset, axis1, axis2)
     return y
 
 
 cdef int jvp_diag_embed(object dual_y, object dual_x, object offset, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.diag_embed(x_t, offset, axis1, axis2))
+        set_tangent(dual_y, level_, ops.diag_embed(x_t, offset, axis1, axis2))
     return 0
 
 
@@ -166,47 +166,47 @@ def diag_embed(x, offset=0, axis1=-2, axis2=-1):
 cdef object forward_diagonal(object x, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal(x, offset, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object op_diagonal(object x, object offset, object axis1, object axis2):
-    cdef ThreadState* state = thread_state()
-    cdef DiagonalBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef DiagonalBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "diagonal", "x")
     offset = as_scalar(offset, "diagonal", "offset")
     axis1 = as_scalar(axis1, "diagonal", "axis1")
     axis2 = as_scalar(axis2, "diagonal", "axis2")
 
-    if needs_grad(state, x):
-        node = DiagonalBackward.__new__(DiagonalBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
-        node.offset = offset
-        node.axis1 = axis1
-        node.axis2 = axis2
+    if needs_grad(state_, x):
+        node_ = DiagonalBackward.__new__(DiagonalBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_offset = offset
+        node_.saved_axis1 = axis1
+        node_.saved_axis2 = axis2
 
     y = wrap_forward(forward_diagonal(array_of(x), offset, axis1, axis2))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_diagonal(y, x, offset, axis1, axis2)
     return y
 
 
 cdef int jvp_diagonal(object dual_y, object dual_x, object offset, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.diagonal(x_t, offset, axis1, axis2))
+        set_tangent(dual_y, level_, ops.diagonal(x_t, offset, axis1, axis2))
     return 0
 
 
@@ -223,14 +223,14 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
 cdef object forward__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     try:
         return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object op__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
-    cdef ThreadState* state = thread_state()
-    cdef DiagonalBackwardBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef DiagonalBackwardBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_diagonal_backward", "x")
     shape = as_ints(shape, "_diagonal_backward", "shape")
@@ -238,30 +238,30 @@ cdef object op__diagonal_backward(object x, object shape, object offset, object 
     axis1 = as_scalar(axis1, "_diagonal_backward", "axis1")
     axis2 = as_scalar(axis2, "_diagonal_backward", "axis2")
 
-    if needs_grad(state, x):
-        node = DiagonalBackwardBackward.__new__(DiagonalBackwardBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.offset = offset
-        node.axis1 = axis1
-        node.axis2 = axis2
+    if needs_grad(state_, x):
+        node_ = DiagonalBackwardBackward.__new__(DiagonalBackwardBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_offset = offset
+        node_.saved_axis1 = axis1
+        node_.saved_axis2 = axis2
 
     y = wrap_forward(forward__diagonal_backward(array_of(x), shape, offset, axis1, axis2))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp__diagonal_backward(y, x, shape, offset, axis1, axis2)
     return y
 
 
 cdef int jvp__diagonal_backward(object dual_y, object dual_x, object shape, object offset, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops._diagonal_backward(x_t, shape, offset, axis1, axis2))
+        set_tangent(dual_y, level_, ops._diagonal_backward(x_t, shape, offset, axis1, axis2))
     return 0
 
 
@@ -278,42 +278,42 @@ def _diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
 cdef object forward_expand_dims(object x, object axis):
     try:
         return as_array(np.expand_dims(x, axis))
-    except Exception as error:
-        raise explain(error, "expand_dims", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "expand_dims", x=x, axis=axis) from None
 
 
 cdef object op_expand_dims(object x, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef ExpandDimsBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ExpandDimsBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "expand_dims", "x")
     axis = as_ints(axis, "expand_dims", "axis")
 
-    if needs_grad(state, x):
-        node = ExpandDimsBackward.__new__(ExpandDimsBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = ExpandDimsBackward.__new__(ExpandDimsBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_expand_dims(array_of(x), axis))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_expand_dims(y, x, axis)
     return y
 
 
 cdef int jvp_expand_dims(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.expand_dims(x_t, axis))
+        set_tangent(dual_y, level_, ops.expand_dims(x_t, axis))
     return 0
 
 
@@ -330,12 +330,12 @@ cdef object forward_flatten(object x, object start_axis, object end_axis):
 
 
 cdef object op_flatten(object x, object start_axis, object end_axis):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "flatten", "x")
     start_axis = as_scalar(start_axis, "flatten", "start_axis")
     end_axis = as_scalar(end_axis, "flatten", "end_axis")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
     return wrap_forward(forward_flatten(array_of(x), start_axis, end_axis))
 
@@ -352,42 +352,42 @@ def flatten(x, start_axis=0, end_axis=-1):
 cdef object forward_flip(object x, object axis):
     try:
         return as_array(np.flip(x, axis))
-    except Exception as error:
-        raise explain(error, "flip", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "flip", x=x, axis=axis) from None
 
 
 cdef object op_flip(object x, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef FlipBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef FlipBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "flip", "x")
     axis = as_ints(axis, "flip", "axis")
 
-    if needs_grad(state, x):
-        node = FlipBackward.__new__(FlipBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = FlipBackward.__new__(FlipBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_flip(array_of(x), axis))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_flip(y, x, axis)
     return y
 
 
 cdef int jvp_flip(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.flip(x_t, axis))
+        set_tangent(dual_y, level_, ops.flip(x_t, axis))
     return 0
 
 
@@ -404,10 +404,10 @@ cdef object forward_mH(object x):
 
 
 cdef object op_mH(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "mH", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.conj(ops.mT(x)) if formulas.is_complex(dtype_of(x)) else ops.mT(x)
     return wrap_forward(forward_mH(array_of(x)))
 
@@ -423,40 +423,40 @@ def mH(x):
 cdef object forward_mT(object x):
     try:
         return as_array(np.swapaxes(x, -2, -1))
-    except Exception as error:
-        raise explain(error, "mT", x=x) from None
+    except Exception as error_:
+        raise explain(error_, "mT", x=x) from None
 
 
 cdef object op_mT(object x):
-    cdef ThreadState* state = thread_state()
-    cdef MTBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef MTBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "mT", "x")
 
-    if needs_grad(state, x):
-        node = MTBackward.__new__(MTBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
+    if needs_grad(state_, x):
+        node_ = MTBackward.__new__(MTBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
 
     y = wrap_forward(forward_mT(array_of(x)))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_mT(y, x)
     return y
 
 
 cdef int jvp_mT(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.mT(x_t))
+        set_tangent(dual_y, level_, ops.mT(x_t))
     return 0
 
 
@@ -471,44 +471,44 @@ def mT(x):
 cdef object forward_moveaxis(object x, object source, object destination):
     try:
         return as_array(np.moveaxis(x, source, destination))
-    except Exception as error:
-        raise explain(error, "moveaxis", x=x, source=source, destination=destination) from None
+    except Exception as error_:
+        raise explain(error_, "moveaxis", x=x, source=source, destination=destination) from None
 
 
 cdef object op_moveaxis(object x, object source, object destination):
-    cdef ThreadState* state = thread_state()
-    cdef MoveaxisBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef MoveaxisBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "moveaxis", "x")
     source = as_ints(source, "moveaxis", "source")
     destination = as_ints(destination, "moveaxis", "destination")
 
-    if needs_grad(state, x):
-        node = MoveaxisBackward.__new__(MoveaxisBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.destination = destination
-        node.source = source
+    if needs_grad(state_, x):
+        node_ = MoveaxisBackward.__new__(MoveaxisBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_destination = destination
+        node_.saved_source = source
 
     y = wrap_forward(forward_moveaxis(array_of(x), source, destination))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_moveaxis(y, x, source, destination)
     return y
 
 
 cdef int jvp_moveaxis(object dual_y, object dual_x, object source, object destination) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.moveaxis(x_t, source, destination))
+        set_tangent(dual_y, level_, ops.moveaxis(x_t, source, destination))
     return 0
 
 
@@ -523,42 +523,42 @@ def moveaxis(x, source, destination):
 cdef object forward_permute_dims(object x, object axes):
     try:
         return as_array(np.transpose(x, axes))
-    except Exception as error:
-        raise explain(error, "permute_dims", x=x, axes=axes) from None
+    except Exception as error_:
+        raise explain(error_, "permute_dims", x=x, axes=axes) from None
 
 
 cdef object op_permute_dims(object x, object axes):
-    cdef ThreadState* state = thread_state()
-    cdef PermuteDimsBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef PermuteDimsBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "permute_dims", "x")
     axes = as_ints(axes, "permute_dims", "axes")
 
-    if needs_grad(state, x):
-        node = PermuteDimsBackward.__new__(PermuteDimsBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axes = axes
+    if needs_grad(state_, x):
+        node_ = PermuteDimsBackward.__new__(PermuteDimsBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axes = axes
 
     y = wrap_forward(forward_permute_dims(array_of(x), axes))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_permute_dims(y, x, axes)
     return y
 
 
 cdef int jvp_permute_dims(object dual_y, object dual_x, object axes) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.permute_dims(x_t, axes))
+        set_tangent(dual_y, level_, ops.permute_dims(x_t, axes))
     return 0
 
 
@@ -575,10 +575,10 @@ cdef object forward_ravel(object x):
 
 
 cdef object op_ravel(object x):
-    cdef ThreadState* state = thread_state()
+    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "ravel", "x")
 
-    if needs_grad(state, x) or state.flags & DUAL:
+    if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.reshape(x, (-1,))
     return wrap_forward(forward_ravel(array_of(x)))
 
@@ -594,42 +594,42 @@ def ravel(x):
 cdef object forward_reshape(object x, object shape):
     try:
         return as_array(np.reshape(x, shape))
-    except Exception as error:
-        raise explain(error, "reshape", x=x, shape=shape) from None
+    except Exception as error_:
+        raise explain(error_, "reshape", x=x, shape=shape) from None
 
 
 cdef object op_reshape(object x, object shape):
-    cdef ThreadState* state = thread_state()
-    cdef ReshapeBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef ReshapeBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "reshape", "x")
     shape = as_ints(shape, "reshape", "shape")
 
-    if needs_grad(state, x):
-        node = ReshapeBackward.__new__(ReshapeBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = ReshapeBackward.__new__(ReshapeBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward_reshape(array_of(x), shape))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_reshape(y, x, shape)
     return y
 
 
 cdef int jvp_reshape(object dual_y, object dual_x, object shape) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.reshape(x_t, shape))
+        set_tangent(dual_y, level_, ops.reshape(x_t, shape))
     return 0
 
 
@@ -644,42 +644,42 @@ def reshape(x, shape):
 cdef object forward_roll(object x, object shift, object axis):
     try:
         return as_array(np.roll(x, shift, axis))
-    except Exception as error:
-        raise explain(error, "roll", x=x, shift=shift, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "roll", x=x, shift=shift, axis=axis) from None
 
 
 cdef object op_roll(object x, object shift, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef RollBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef RollBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "roll", "x")
     shift = as_ints(shift, "roll", "shift")
     axis = as_ints(axis, "roll", "axis")
 
-    if needs_grad(state, x):
-        node = RollBackward.__new__(RollBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.shift = shift
-        node.axis = axis
+    if needs_grad(state_, x):
+        node_ = RollBackward.__new__(RollBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_shift = shift
+        node_.saved_axis = axis
 
     y = wrap_forward(forward_roll(array_of(x), shift, axis))
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_roll(y, x, shift, axis)
     return y
 
 
 cdef int jvp_roll(object dual_y, object dual_x, object shift, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.roll(x_t, shift, axis))
+        set_tangent(dual_y, level_, ops.roll(x_t, shift, axis))
     return 0
 
 
@@ -694,44 +694,44 @@ def roll(x, shift, axis=None):
 cdef object forward_rot90(object x, object k, object axes):
     try:
         return as_array(np.rot90(x, k, axes))
-    except Exception as error:
-        raise explain(error, "rot90", x=x, k=k, axes=axes) from None
+    except Exception as error_:
+        raise explain(error_, "rot90", x=x, k=k, axes=axes) from None
 
 
 cdef object op_rot90(object x, object k, object axes):
-    cdef ThreadState* state = thread_state()
-    cdef Rot90Backward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef Rot90Backward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "rot90", "x")
     k = as_scalar(k, "rot90", "k")
     axes = as_ints(axes, "rot90", "axes")
 
-    if needs_grad(state, x):
-        node = Rot90Backward.__new__(Rot90Backward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.k = k
-        node.axes = axes
+    if needs_grad(state_, x):
+        node_ = Rot90Backward.__new__(Rot90Backward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_k = k
+        node_.saved_axes = axes
 
     y = wrap_forward(forward_rot90(array_of(x), k, axes))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_rot90(y, x, k, axes)
     return y
 
 
 cdef int jvp_rot90(object dual_y, object dual_x, object k, object axes) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.rot90(x_t, k, axes))
+        set_tangent(dual_y, level_, ops.rot90(x_t, k, axes))
     return 0
 
 
@@ -746,42 +746,42 @@ def rot90(x, k=1, axes=(0, 1)):
 cdef object forward_squeeze(object x, object axis):
     try:
         return as_array(np.squeeze(x, axis))
-    except Exception as error:
-        raise explain(error, "squeeze", x=x, axis=axis) from None
+    except Exception as error_:
+        raise explain(error_, "squeeze", x=x, axis=axis) from None
 
 
 cdef object op_squeeze(object x, object axis):
-    cdef ThreadState* state = thread_state()
-    cdef SqueezeBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SqueezeBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "squeeze", "x")
     axis = as_ints(axis, "squeeze", "axis")
 
-    if needs_grad(state, x):
-        node = SqueezeBackward.__new__(SqueezeBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.x_shape = shape_of(x)
+    if needs_grad(state_, x):
+        node_ = SqueezeBackward.__new__(SqueezeBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward_squeeze(array_of(x), axis))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_squeeze(y, x, axis)
     return y
 
 
 cdef int jvp_squeeze(object dual_y, object dual_x, object axis) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.squeeze(x_t, axis))
+        set_tangent(dual_y, level_, ops.squeeze(x_t, axis))
     return 0
 
 
@@ -796,44 +796,44 @@ def squeeze(x, axis=None):
 cdef object forward_swapaxes(object x, object axis1, object axis2):
     try:
         return as_array(np.swapaxes(x, axis1, axis2))
-    except Exception as error:
-        raise explain(error, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
+    except Exception as error_:
+        raise explain(error_, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
 
 
 cdef object op_swapaxes(object x, object axis1, object axis2):
-    cdef ThreadState* state = thread_state()
-    cdef SwapaxesBackward node = None
-    cdef PyObject* inputs[1]
+    cdef ThreadState* state_ = thread_state()
+    cdef SwapaxesBackward node_ = None
+    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "swapaxes", "x")
     axis1 = as_scalar(axis1, "swapaxes", "axis1")
     axis2 = as_scalar(axis2, "swapaxes", "axis2")
 
-    if needs_grad(state, x):
-        node = SwapaxesBackward.__new__(SwapaxesBackward)
-        inputs = [<PyObject*> x]
-        connect(node, state, inputs, 1)
-        node.axis1 = axis1
-        node.axis2 = axis2
+    if needs_grad(state_, x):
+        node_ = SwapaxesBackward.__new__(SwapaxesBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+        node_.saved_axis1 = axis1
+        node_.saved_axis2 = axis2
 
     y = wrap_forward(forward_swapaxes(array_of(x), axis1, axis2))
     if is_tensor(x):
         attach_view(y, x)
 
-    if node is not None:
-        set_history(y, node, 0)
-    if state.flags & DUAL and (has_tangent(x)):
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
         jvp_swapaxes(y, x, axis1, axis2)
     return y
 
 
 cdef int jvp_swapaxes(object dual_y, object dual_x, object axis1, object axis2) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    for level in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level, False)
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
         if x_t is None:
             continue
-        set_tangent(dual_y, level, ops.swapaxes(x_t, axis1, axis2))
+        set_tangent(dual_y, level_, ops.swapaxes(x_t, axis1, axis2))
     return 0
 
 

@@ -48,8 +48,8 @@ def test_how_much_is_saved():
     assert (x * w).grad_fn._saved_a is x and (x * w).grad_fn._saved_b is w
     product = (x * plain).grad_fn
     assert product._saved_a is None and product._saved_b is plain
-    assert (x + w).grad_fn.saved_names == () and x.sum().grad_fn.saved_names != ("x",)
-    assert x.exp().grad_fn.saved_names == ("y",) and x.sin().grad_fn.saved_names == ("x",)
+    assert (x + w).grad_fn.saves == () and x.sum().grad_fn.saves != ("x",)
+    assert x.exp().grad_fn.saves == ("y",) and x.sin().grad_fn.saves == ("x",)
 
 
 def test_settings_keep_their_python_type():
