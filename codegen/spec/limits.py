@@ -45,7 +45,7 @@ def parse_expression(text: Text) -> ast.expr:
         problem = _problem(node)
         if problem:
             raise SpecError(problem, text.at(node.col_offset))
-    if text.value.count("#") > sum(n.value.count("#") for n in ast.walk(tree) if _is_text(n)):
+    if "#" in text.value and text.value.count("#") > sum(n.value.count("#") for n in ast.walk(tree) if _is_text(n)):
         raise SpecError("a comment cannot stand in a formula", text.at(text.value.rindex("#")))
     return tree
 

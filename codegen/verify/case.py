@@ -77,7 +77,7 @@ class Case:
 
     def __init__(self, op: Op, evaluator: Evaluator, report: Report, call: BoundCall):
         self.op, self.evaluator, self.report, self.call = op, evaluator, report, call
-        self.arguments = as_arrays(op, call.arguments)
+        self.arguments = self.run(lambda: as_arrays(op, call.arguments), "samples", None)
         self.random = np.random.default_rng(len(call.source))
         self.forward_key = "composite" if op.composite else "forward" if op.forward else "inplace"
         self.forward_formula = getattr(op, self.forward_key)
@@ -89,18 +89,25 @@ class Case:
     # Values.
 
     def forward(self, arguments: Mapping[str, Any]) -> list[Value]:
-        return self.run(lambda: self.evaluator.forward(self.op, arguments), self.forward_key, self.forward_formula)
+        def outputs() -> list[Value]:
+            return numeric.numbers(self.evaluator.forward(self.op, arguments))
+
+        return self.run(outputs, self.forward_key, self.forward_formula)
 
     def at(self, changed: Mapping[str, Value]) -> list[Value]:
         """The differentiable outputs with some inputs replaced."""
         outputs = self.forward({**self.call.arguments, **changed})
+        if not numeric.alike(outputs, self.outputs):
+            message = f"gives another shape at other values of {' and '.join(changed)} at {self.call}"
+            self.report(message, self.forward_key, self.forward_formula)
+            raise Stop
         return [outputs[i] for i in self.differentiable]
 
     def evaluate(self, formula: Formula, extra: Mapping[str, Any]) -> Any:
         outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}
-        return self.evaluator.evaluate(self.op, formula, {**self.arguments, **outputs, **extra})
+        return numeric.numbers(self.evaluator.evaluate(self.op, formula, {**self.arguments, **outputs, **extra}))
 
-    def run(self, function: Callable[[], Any], key: str, formula: Formula) -> Any:
+    def run(self, function: Callable[[], Any], key: str, formula: Formula | None) -> Any:
         """Calls what a formula computes; an exception is an error of that formula."""
         try:
             return function()

@@ -12,8 +12,32 @@ import numpy as np
 
 TOLERANCE = 1e-6
 STEP = 2.0**-12
+LARGEST = 20_000  # numbers in a result; samples are small
 _FACTORS = [float(n) for n in range(2, 11)] + [1 / n for n in range(2, 11)]
 Value = Any  # an array, or a list of values
+
+
+def numbers(value: Value) -> Value:
+    """The value, if it is arrays of numbers of the size that samples give; an error that says what it is if not."""
+    parts, count = [value], 0
+    while parts:
+        part = parts.pop()
+        if isinstance(part, (list, tuple)):
+            parts += part
+            continue
+        if (dtype := np.asarray(part).dtype).kind not in "biufc":
+            raise TypeError(f"gives {type(part).__name__ if dtype.kind == 'O' else dtype}, not numbers")
+        count += max(np.size(part), 1)
+        if count > LARGEST:
+            raise ValueError(f"gives more than {LARGEST} numbers: let the samples be small")
+    return value
+
+
+def alike(x: Value, z: Value) -> bool:
+    """Whether two values can be compared element by element."""
+    if isinstance(x, list) or isinstance(z, list):
+        return isinstance(x, list) and isinstance(z, list) and len(x) == len(z) and all(map(alike, x, z))
+    return np.shape(x) == np.shape(z)
 
 
 def is_inexact(value: Value) -> bool:

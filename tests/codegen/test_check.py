@@ -99,6 +99,50 @@ def test_lists_and_optional_arrays(small):
 
 
 REFUSED = {
+    "a result whose shape depends on values": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: x[x != 0]
+  linear: [x]
+  vjp:
+    x: grad
+  samples:
+  - f(x(3, 4))
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: gives another shape at other values of x at f(x(3, 4)) in float64
+  forward: x[x != 0]
+           ^""",
+    ),
+    "a result that is no numbers": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.array2string(x)
+  nondifferentiable: true
+  samples: one
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: fails at f(x(3, 4)) in float64: TypeError: gives <U153, not numbers
+  forward: np.array2string(x)
+           ^""",
+    ),
+    "a result of very many numbers": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.broadcast_to(x, (10**9, 3, 4))
+  nondifferentiable: true
+  samples:
+  - f(x(3, 4))
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: fails at f(x(3, 4)) in float64: ValueError: gives more than 20000 numbers: let the \
+samples be small
+  forward: np.broadcast_to(x, (10**9, 3, 4))
+           ^""",
+    ),
     "wrong sign": (
         """\
 - op: f(x) -> y

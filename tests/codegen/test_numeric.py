@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,17 @@ def test_hints(got, hint):
 def test_nan_is_wrong():
     assert numeric.worst(np.array([1.0, np.nan]), np.array([1.0, 1.0])) is not None
     assert numeric.worst(np.zeros((0, 3)), np.zeros((0, 3))) is None
+
+
+def test_alike_compares_shapes_of_lists_too():
+    assert numeric.alike([np.ones(3), [np.ones(2)]], [np.zeros(3), [np.zeros(2)]])
+    assert not numeric.alike(np.ones(3), np.ones((3, 1))) and not numeric.alike([np.ones(3)], np.ones(3))
+
+
+def test_numbers_are_numbers_and_few():
+    assert numeric.numbers((1, [2.0, (True, 2j)])) == (1, [2.0, (True, 2j)])
+    for value, error in ((["a"], TypeError), (None, TypeError), (np.zeros((10**9, 0)), None), (np.ones(30_000), ValueError)):
+        with pytest.raises(error) if error else contextlib.nullcontext():
+            numeric.numbers(value)
+    with pytest.raises(ValueError):
+        numeric.numbers([np.ones(1)] * 30_000)

@@ -1,0 +1,65 @@
+"""Mutated text of the spec: refused with a place or accepted, never another exception, never over a second.
+
+A few hundred mutants run here; `python -m tests.codegen.fuzz 10000`, or GRADSPEC_FUZZ=10000 in the environment of this
+test, runs as many as one likes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import fuzz
+import pytest
+
+from codegen.errors import SpecErrors
+from codegen.spec.reader import read_text
+
+COUNT = int(os.environ.get("GRADSPEC_FUZZ", "250"))
+posix = pytest.mark.skipif(sys.platform == "win32", reason="the time limit is a signal of POSIX")
+
+
+@posix
+def test_every_mutant_is_judged_with_a_place_within_a_second():
+    failures = []
+    for mutant in fuzz.mutants(COUNT):
+        outcome = fuzz.judge(mutant)
+        if outcome.failure:
+            failures.append(f"mutant {mutant.number}: {outcome.failure}\n{outcome.trace}")
+    assert failures == []
+
+
+@posix
+def test_a_mutation_in_most_mutants_is_seen():
+    """The test of the test: what is mutated is right before, and seldom after."""
+    outcomes = [fuzz.judge(mutant) for mutant in fuzz.mutants(60)]
+    assert sum(not outcome.accepted for outcome in outcomes) > 30
+    assert fuzz.run(fuzz.cut(0), {}, 10.0).accepted
+
+
+@posix
+@pytest.mark.parametrize(
+    "raised, failure",
+    [(ValueError("no"), "ValueError: outside"), (SpecErrors([]), "a refusal without a message"), (None, "takes too long: outside")],
+    ids=["exception", "nothing said", "hang"],
+)
+def test_failures_are_found(raised, failure, monkeypatch):
+    def read(text):
+        while raised is None:
+            pass
+        raise raised
+
+    monkeypatch.setattr(fuzz, "read_text", read)
+    assert fuzz.run("", {}, 0.1).failure == failure
+
+
+def test_the_same_number_gives_the_same_mutant():
+    one, two = (list(fuzz.mutants(5, seed=7, first=40)) for _ in range(2))
+    assert one == two and next(fuzz.mutants(1, seed=7, first=42)) == one[2]
+    assert len({mutant.text for mutant in one}) > 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cut_is_right_and_small(seed):
+    text = fuzz.cut(seed)
+    assert 0 < len(read_text(text).ops) < 150 and len(text) < len(fuzz.whole())
