@@ -1,17 +1,33 @@
 """What users pass, as what operators and kernels take."""
 
+cimport numpy as cnp
 from numpy cimport ndarray
 
 from .tensor cimport TensorBase, is_tensor, wrap
+
+cdef extern from "numpy/arrayobject.h" nogil:
+    int PyArray_TYPE(ndarray)
+
+# Which numbers an operator takes, where it does not take all: the `dtype` of its entry.
+cdef enum Claim:
+    REALS
+    INTEGERS        # booleans included
+    BOOLEANS
 
 cdef TensorBase as_tensor(object data, str op, str argument)
 cdef object slow_operand(object value, str op, str argument)
 cdef object slow_wrap(object result)
 cdef tuple as_operands(object values, str op, str argument)
+cdef object claimed_operand(object value, Claim claim, str op, str argument)
+cdef object as_int_operand(object value, str op, str argument)
+cdef object as_bool_operand(object value, str op, str argument)
+cdef tuple as_real_operands(object values, str op, str argument)
+cdef tuple as_int_operands(object values, str op, str argument)
+cdef tuple as_bool_operands(object values, str op, str argument)
 cdef list arrays_of(tuple values)
 cdef object as_index(object index)
 cdef object as_mask(object mask)
-cdef object as_ints(object value, str op, str argument)
+cdef object as_ints(object value, str op, str argument, Py_ssize_t count)
 cdef object as_scalar(object value, str op, str argument)
 cdef object as_dtype(object dtype)
 cdef object numpy_of(object value)
@@ -31,6 +47,14 @@ cdef inline object as_operand(object value, str op, str argument):
     if is_tensor(value) or type(value) is float or type(value) is int:
         return value
     return slow_operand(value, op, argument)
+
+cdef inline object as_real_operand(object value, str op, str argument):
+    """`as_operand` for an operator of real numbers: complex ones are refused."""
+    if type(value) is float or type(value) is int:
+        return value
+    if is_tensor(value) and not cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE((<TensorBase> value).array)):
+        return value
+    return claimed_operand(value, REALS, op, argument)
 
 cdef inline object wrap_forward(object result):
     """A forward's result as a tensor, several results as a tuple of them."""

@@ -13,7 +13,7 @@ import operator
 import numpy as np
 
 from .grad_mode cimport GRAD_DISABLED, INFERENCE, thread_state
-from .tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TensorBase, is_tensor, wrap
+from .tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TensorBase, wrap
 
 cnp.import_array()
 
@@ -55,6 +55,48 @@ cdef tuple as_operands(object values, str op, str argument):
     return tuple([as_operand(value, op, argument) for value in values])
 
 
+# What each claim takes: kinds of dtypes, in words, and how a value gets there.
+cdef tuple CLAIMS = (
+    ("fiub", "real numbers", "abs(), or .real and .imag, make real arrays of it"),
+    ("iub", "integers and booleans", "astype(int) makes integers of it, a comparison booleans"),
+    ("b", "booleans", "a comparison, or astype(bool), makes booleans of it"),
+)
+
+
+cdef object claimed_operand(object value, Claim claim, str op, str argument):
+    """`as_operand` for an operator whose entry claims some dtypes only."""
+    cdef str kinds, takes, way_out
+    value = as_operand(value, op, argument)
+    if value is None:
+        return None
+    dtype = (<TensorBase> value).array.dtype if isinstance(value, TensorBase) else np.dtype(type(value))
+    kinds, takes, way_out = CLAIMS[claim]
+    if dtype.kind not in kinds:
+        given = f"dtype {dtype}" if isinstance(value, TensorBase) else f"type {type(value).__name__}"
+        raise TypeError(f"{op}: argument '{argument}' is of {given}, but {op} takes {takes}; {way_out}")
+    return value
+
+
+cdef object as_int_operand(object value, str op, str argument):
+    return claimed_operand(value, INTEGERS, op, argument)
+
+
+cdef object as_bool_operand(object value, str op, str argument):
+    return claimed_operand(value, BOOLEANS, op, argument)
+
+
+cdef tuple as_real_operands(object values, str op, str argument):
+    return tuple([as_real_operand(value, op, argument) for value in as_operands(values, op, argument)])
+
+
+cdef tuple as_int_operands(object values, str op, str argument):
+    return tuple([claimed_operand(value, INTEGERS, op, argument) for value in as_operands(values, op, argument)])
+
+
+cdef tuple as_bool_operands(object values, str op, str argument):
+    return tuple([claimed_operand(value, BOOLEANS, op, argument) for value in as_operands(values, op, argument)])
+
+
 cdef list arrays_of(tuple values):
     return [array_of(value) for value in values]
 
@@ -63,16 +105,24 @@ cdef object as_mask(object mask):
     return np.asarray(numpy_of(mask), dtype=bool)
 
 
-cdef object as_ints(object value, str op, str argument):
-    """A tuple of ints, from one int or a sequence of them; None stays None."""
+cdef object as_ints(object value, str op, str argument, Py_ssize_t count):
+    """A tuple of ints, from one int or a sequence of them; None stays None.
+
+    Where the type gives a `count` (-1: it does not) one int stands for that many, and another number of them is refused.
+    """
+    cdef tuple ints
     if value is None:
         return None
     try:
         if isinstance(value, (int, np.integer)):
-            return (operator.index(value),)
-        return tuple([operator.index(item) for item in value])
+            return (operator.index(value),) * (1 if count < 0 else count)
+        ints = tuple([operator.index(item) for item in value])
     except TypeError:
-        raise TypeError(f"{op}: argument '{argument}' must be an int or a sequence of ints, got {value!r}") from None
+        wanted = "a sequence of ints" if count < 0 else f"{count} ints"
+        raise TypeError(f"{op}: argument '{argument}' must be an int or {wanted}, got {value!r}") from None
+    if count >= 0 and len(ints) != count:
+        raise ValueError(f"{op}: argument '{argument}' must be an int or {count} ints, got {len(ints)}: {ints}")
+    return ints
 
 
 cdef object as_scalar(object value, str op, str argument):

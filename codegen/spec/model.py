@@ -233,6 +233,11 @@ class Op:
         return self.form != "nondifferentiable"
 
     @property
+    def takes_every_dtype(self) -> bool:
+        """`float` makes floats of integers and booleans, so it refuses as little as `any`."""
+        return self.dtype in ("any", "float")
+
+    @property
     def inplace_only(self) -> bool:
         return self.signature.name.endswith("_")
 

@@ -53,7 +53,12 @@ class Evaluator:
         return op.name in self._cannot_run or any(self._calls_cannot_run(formula) for formula in formulas)
 
     def forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
-        """The outputs of an op, as a list of arrays and lists of arrays."""
+        """The outputs of an op for what users pass, as a list of arrays and lists of arrays."""
+        ints = {a.name: as_ints(a, arguments[a.name]) for a in op.signature.arguments}
+        return self._forward(op, {**arguments, **ints})
+
+    def _forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
+        """The same for what formulas pass, which reaches a forward as it is."""
         values = dict(arguments)
         if op.forward is None and op.inplace is not None:
             first = op.signature.arguments[0].name
@@ -77,7 +82,7 @@ class Evaluator:
         def function(*args: Any, **kwargs: Any) -> Any:
             bound = self._signatures[op.name].bind(*args, **kwargs)
             bound.apply_defaults()
-            outputs = self.forward(op, bound.arguments)[: len(op.signature.visible)]
+            outputs = self._forward(op, bound.arguments)[: len(op.signature.visible)]
             return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
         return function
@@ -123,8 +128,19 @@ class _Names(dict):
 
 
 def as_arrays(op: Op, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call with Python scalars and lists made arrays where an Array is declared."""
-    return {a.name: _as_array(a, arguments[a.name]) for a in op.signature.arguments}
+    """The arguments of a call with Python scalars and lists made arrays where an Array is declared, and ints tuples."""
+    return {a.name: _as_array(a, as_ints(a, arguments[a.name])) for a in op.signature.arguments}
+
+
+def as_ints(argument: Argument, value: Any) -> Any:
+    """What wrappers make of an `int[]`: a tuple. One int stands for as many as `int[2]` says; another count is refused."""
+    if value is None or not (argument.type.base == "int" and argument.type.is_list):
+        return value
+    length = argument.type.length
+    ints = tuple(value) if isinstance(value, (tuple, list)) else (value,) * (length or 1)
+    if length not in (None, len(ints)):
+        raise ValueError(f"'{argument.name}' takes an int or {length} ints, got {len(ints)}")
+    return ints
 
 
 def _as_array(argument: Argument, value: Any) -> Any:

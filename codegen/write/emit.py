@@ -475,15 +475,15 @@ class View:
         """No array goes in: the result is a leaf."""
         return not any(a.type.base in ("Array", "Index", "Mask") for a in self.arguments)
 
-    @property
-    def conversion(self) -> dict[str, str]:
-        """Argument name -> the call that makes of what users pass what the forward takes."""
-        where = f'"{self.name}"'
+    def conversion(self, entry: str) -> dict[str, str]:
+        """Argument name -> the call that makes of what users pass what the forward takes; errors name `entry`."""
+        where = f'"{entry}"'
+        operand = "as_operand" if self.op.takes_every_dtype else f"as_{self.op.dtype}_operand"
         calls = {}
         for a in self.arguments:
             base, is_list = a.type.base, a.type.is_list
             if base == "Array":
-                calls[a.name] = f'{"as_operands" if is_list else "as_operand"}({a.name}, {where}, "{a.name}")'
+                calls[a.name] = f'{operand}{"s" if is_list else ""}({a.name}, {where}, "{a.name}")'
             elif base == "Index":
                 calls[a.name] = f"as_index({a.name})"
             elif base == "Mask":
@@ -491,7 +491,7 @@ class View:
             elif base == "DType":
                 calls[a.name] = f"as_dtype({a.name})"
             elif base == "int" and is_list:
-                calls[a.name] = f'as_ints({a.name}, {where}, "{a.name}")'
+                calls[a.name] = f'as_ints({a.name}, {where}, "{a.name}", {a.type.length or -1})'
             elif base in ("Scalar", "float", "int", "bool"):
                 calls[a.name] = f'as_scalar({a.name}, {where}, "{a.name}")'
         return calls

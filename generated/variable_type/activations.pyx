@@ -38,7 +38,7 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.operand cimport array_of, as_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, writable
@@ -56,7 +56,7 @@ cdef object op_celu(object x, object alpha):
     cdef CeluBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "celu", "x")
+    x = as_real_operand(x, "celu", "x")
     alpha = as_scalar(alpha, "celu", "alpha")
 
     if needs_grad(state_, x):
@@ -93,7 +93,8 @@ cdef object op_celu_(object x, object alpha):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "celu_")
     cdef bint recording_
-    alpha = as_scalar(alpha, "celu", "alpha")
+    x = as_real_operand(x, "celu_", "x")
+    alpha = as_scalar(alpha, "celu_", "alpha")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "celu_")
     if recording_ or state_.flags & DUAL:
@@ -123,7 +124,7 @@ cdef object op_elu(object x, object alpha):
     cdef EluBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "elu", "x")
+    x = as_real_operand(x, "elu", "x")
     alpha = as_scalar(alpha, "elu", "alpha")
 
     if needs_grad(state_, x):
@@ -160,7 +161,8 @@ cdef object op_elu_(object x, object alpha):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "elu_")
     cdef bint recording_
-    alpha = as_scalar(alpha, "elu", "alpha")
+    x = as_real_operand(x, "elu_", "x")
+    alpha = as_scalar(alpha, "elu_", "alpha")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "elu_")
     if recording_ or state_.flags & DUAL:
@@ -190,7 +192,7 @@ cdef object op_gelu(object x, object approximate):
     cdef GeluBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "gelu", "x")
+    x = as_real_operand(x, "gelu", "x")
 
     if needs_grad(state_, x):
         node_ = GeluBackward.__new__(GeluBackward)
@@ -228,6 +230,7 @@ cdef object op_gelu_(object x, object approximate):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "gelu_")
     cdef bint recording_
+    x = as_real_operand(x, "gelu_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "gelu_")
     if recording_ or state_.flags & DUAL:
@@ -256,7 +259,7 @@ cdef object forward_hardshrink(object x, object lambd):
 
 cdef object op_hardshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "hardshrink", "x")
+    x = as_real_operand(x, "hardshrink", "x")
     lambd = as_scalar(lambd, "hardshrink", "lambd")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -268,7 +271,8 @@ cdef object op_hardshrink_(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "hardshrink_")
     cdef bint recording_
-    lambd = as_scalar(lambd, "hardshrink", "lambd")
+    x = as_real_operand(x, "hardshrink_", "x")
+    lambd = as_scalar(lambd, "hardshrink_", "lambd")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "hardshrink_")
     if recording_ or state_.flags & DUAL:
@@ -292,7 +296,7 @@ cdef object forward_hardsigmoid(object x):
 
 cdef object op_hardsigmoid(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "hardsigmoid", "x")
+    x = as_real_operand(x, "hardsigmoid", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x + 3, 0, 6) / 6
@@ -303,6 +307,7 @@ cdef object op_hardsigmoid_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "hardsigmoid_")
     cdef bint recording_
+    x = as_real_operand(x, "hardsigmoid_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "hardsigmoid_")
     if recording_ or state_.flags & DUAL:
@@ -326,7 +331,7 @@ cdef object forward_hardswish(object x):
 
 cdef object op_hardswish(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "hardswish", "x")
+    x = as_real_operand(x, "hardswish", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x * ops.clip(x + 3, 0, 6) / 6
@@ -337,6 +342,7 @@ cdef object op_hardswish_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "hardswish_")
     cdef bint recording_
+    x = as_real_operand(x, "hardswish_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "hardswish_")
     if recording_ or state_.flags & DUAL:
@@ -360,7 +366,7 @@ cdef object forward_hardtanh(object x, object min_val, object max_val):
 
 cdef object op_hardtanh(object x, object min_val, object max_val):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "hardtanh", "x")
+    x = as_real_operand(x, "hardtanh", "x")
     min_val = as_scalar(min_val, "hardtanh", "min_val")
     max_val = as_scalar(max_val, "hardtanh", "max_val")
 
@@ -373,8 +379,9 @@ cdef object op_hardtanh_(object x, object min_val, object max_val):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "hardtanh_")
     cdef bint recording_
-    min_val = as_scalar(min_val, "hardtanh", "min_val")
-    max_val = as_scalar(max_val, "hardtanh", "max_val")
+    x = as_real_operand(x, "hardtanh_", "x")
+    min_val = as_scalar(min_val, "hardtanh_", "min_val")
+    max_val = as_scalar(max_val, "hardtanh_", "max_val")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "hardtanh_")
     if recording_ or state_.flags & DUAL:
@@ -404,7 +411,7 @@ cdef object op_leaky_relu(object x, object negative_slope):
     cdef LeakyReluBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "leaky_relu", "x")
+    x = as_real_operand(x, "leaky_relu", "x")
     negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
 
     if needs_grad(state_, x):
@@ -439,7 +446,8 @@ cdef object op_leaky_relu_(object x, object negative_slope):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "leaky_relu_")
     cdef bint recording_
-    negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
+    x = as_real_operand(x, "leaky_relu_", "x")
+    negative_slope = as_scalar(negative_slope, "leaky_relu_", "negative_slope")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "leaky_relu_")
     if recording_ or state_.flags & DUAL:
@@ -463,7 +471,7 @@ cdef object forward_log_sigmoid(object x):
 
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "log_sigmoid", "x")
+    x = as_real_operand(x, "log_sigmoid", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return -ops.logaddexp(0, -x)
@@ -474,6 +482,7 @@ cdef object op_log_sigmoid_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "log_sigmoid_")
     cdef bint recording_
+    x = as_real_operand(x, "log_sigmoid_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "log_sigmoid_")
     if recording_ or state_.flags & DUAL:
@@ -497,7 +506,7 @@ cdef object forward_mish(object x):
 
 cdef object op_mish(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "mish", "x")
+    x = as_real_operand(x, "mish", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x * ops.tanh(ops.logaddexp(0, x))
@@ -508,6 +517,7 @@ cdef object op_mish_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "mish_")
     cdef bint recording_
+    x = as_real_operand(x, "mish_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "mish_")
     if recording_ or state_.flags & DUAL:
@@ -537,7 +547,7 @@ cdef object op_relu(object x):
     cdef ReluBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "relu", "x")
+    x = as_real_operand(x, "relu", "x")
 
     if needs_grad(state_, x):
         node_ = ReluBackward.__new__(ReluBackward)
@@ -570,6 +580,7 @@ cdef object op_relu_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "relu_")
     cdef bint recording_
+    x = as_real_operand(x, "relu_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "relu_")
     if recording_ or state_.flags & DUAL:
@@ -593,7 +604,7 @@ cdef object forward_relu6(object x):
 
 cdef object op_relu6(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "relu6", "x")
+    x = as_real_operand(x, "relu6", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x, 0, 6)
@@ -604,6 +615,7 @@ cdef object op_relu6_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "relu6_")
     cdef bint recording_
+    x = as_real_operand(x, "relu6_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "relu6_")
     if recording_ or state_.flags & DUAL:
@@ -627,7 +639,7 @@ cdef object forward_selu(object x):
 
 cdef object op_selu(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "selu", "x")
+    x = as_real_operand(x, "selu", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
@@ -638,6 +650,7 @@ cdef object op_selu_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "selu_")
     cdef bint recording_
+    x = as_real_operand(x, "selu_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "selu_")
     if recording_ or state_.flags & DUAL:
@@ -730,7 +743,7 @@ cdef object op_softplus(object x, object beta, object threshold):
     cdef SoftplusBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "softplus", "x")
+    x = as_real_operand(x, "softplus", "x")
     beta = as_scalar(beta, "softplus", "beta")
     threshold = as_scalar(threshold, "softplus", "threshold")
 
@@ -767,8 +780,9 @@ cdef object op_softplus_(object x, object beta, object threshold):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "softplus_")
     cdef bint recording_
-    beta = as_scalar(beta, "softplus", "beta")
-    threshold = as_scalar(threshold, "softplus", "threshold")
+    x = as_real_operand(x, "softplus_", "x")
+    beta = as_scalar(beta, "softplus_", "beta")
+    threshold = as_scalar(threshold, "softplus_", "threshold")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "softplus_")
     if recording_ or state_.flags & DUAL:
@@ -793,7 +807,7 @@ cdef object forward_softshrink(object x, object lambd):
 
 cdef object op_softshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "softshrink", "x")
+    x = as_real_operand(x, "softshrink", "x")
     lambd = as_scalar(lambd, "softshrink", "lambd")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -805,7 +819,8 @@ cdef object op_softshrink_(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "softshrink_")
     cdef bint recording_
-    lambd = as_scalar(lambd, "softshrink", "lambd")
+    x = as_real_operand(x, "softshrink_", "x")
+    lambd = as_scalar(lambd, "softshrink_", "lambd")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "softshrink_")
     if recording_ or state_.flags & DUAL:
@@ -829,7 +844,7 @@ cdef object forward_softsign(object x):
 
 cdef object op_softsign(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "softsign", "x")
+    x = as_real_operand(x, "softsign", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x / (1 + ops.absolute(x))
@@ -840,6 +855,7 @@ cdef object op_softsign_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "softsign_")
     cdef bint recording_
+    x = as_real_operand(x, "softsign_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "softsign_")
     if recording_ or state_.flags & DUAL:

@@ -11,7 +11,7 @@ from gradspec.errors import explain
 
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.operand cimport array_of, as_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_int_operand, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport value_before, check_inplace, overwrite, writable
 
@@ -52,8 +52,8 @@ cdef inline object forward_bitwise_and(object a, object b):
 
 cdef object op_bitwise_and(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "bitwise_and", "a")
-    b = as_operand(b, "bitwise_and", "b")
+    a = as_int_operand(a, "bitwise_and", "a")
+    b = as_int_operand(b, "bitwise_and", "b")
 
     y = wrap_forward(forward_bitwise_and(array_of(a), array_of(b)))
     return y
@@ -63,7 +63,8 @@ cdef object op_bitwise_and_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "bitwise_and_")
     cdef bint recording_
-    b = as_operand(b, "bitwise_and", "b")
+    a = as_int_operand(a, "bitwise_and_", "a")
+    b = as_int_operand(b, "bitwise_and_", "b")
     recording_ = False
     check_inplace(state_, written_, recording_, "bitwise_and_")
     if recording_ or state_.flags & DUAL:
@@ -76,8 +77,8 @@ cdef object op_bitwise_and_(object a, object b):
 cdef object op_bitwise_and_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "bitwise_and")
-    a = as_operand(a, "bitwise_and", "a")
-    b = as_operand(b, "bitwise_and", "b")
+    a = as_int_operand(a, "bitwise_and", "a")
+    b = as_int_operand(b, "bitwise_and", "b")
     bitwise_and_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_and")
     written_.bump()
     return written_
@@ -102,7 +103,7 @@ cdef inline object forward_bitwise_invert(object x):
 
 cdef object op_bitwise_invert(object x):
     cdef TensorBase y
-    x = as_operand(x, "bitwise_invert", "x")
+    x = as_int_operand(x, "bitwise_invert", "x")
 
     y = wrap_forward(forward_bitwise_invert(array_of(x)))
     return y
@@ -112,6 +113,7 @@ cdef object op_bitwise_invert_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "bitwise_invert_")
     cdef bint recording_
+    x = as_int_operand(x, "bitwise_invert_", "x")
     recording_ = False
     check_inplace(state_, written_, recording_, "bitwise_invert_")
     if recording_ or state_.flags & DUAL:
@@ -124,7 +126,7 @@ cdef object op_bitwise_invert_(object x):
 cdef object op_bitwise_invert_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "bitwise_invert")
-    x = as_operand(x, "bitwise_invert", "x")
+    x = as_int_operand(x, "bitwise_invert", "x")
     bitwise_invert_ufunc.into((array_of(x),), written_.array, "bitwise_invert")
     written_.bump()
     return written_
@@ -149,8 +151,8 @@ cdef inline object forward_bitwise_left_shift(object a, object b):
 
 cdef object op_bitwise_left_shift(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "bitwise_left_shift", "a")
-    b = as_operand(b, "bitwise_left_shift", "b")
+    a = as_int_operand(a, "bitwise_left_shift", "a")
+    b = as_int_operand(b, "bitwise_left_shift", "b")
 
     y = wrap_forward(forward_bitwise_left_shift(array_of(a), array_of(b)))
     return y
@@ -160,7 +162,8 @@ cdef object op_bitwise_left_shift_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "bitwise_left_shift_")
     cdef bint recording_
-    b = as_operand(b, "bitwise_left_shift", "b")
+    a = as_int_operand(a, "bitwise_left_shift_", "a")
+    b = as_int_operand(b, "bitwise_left_shift_", "b")
     recording_ = False
     check_inplace(state_, written_, recording_, "bitwise_left_shift_")
     if recording_ or state_.flags & DUAL:
@@ -173,8 +176,8 @@ cdef object op_bitwise_left_shift_(object a, object b):
 cdef object op_bitwise_left_shift_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "bitwise_left_shift")
-    a = as_operand(a, "bitwise_left_shift", "a")
-    b = as_operand(b, "bitwise_left_shift", "b")
+    a = as_int_operand(a, "bitwise_left_shift", "a")
+    b = as_int_operand(b, "bitwise_left_shift", "b")
     bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_left_shift")
     written_.bump()
     return written_
@@ -199,8 +202,8 @@ cdef inline object forward_bitwise_or(object a, object b):
 
 cdef object op_bitwise_or(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "bitwise_or", "a")
-    b = as_operand(b, "bitwise_or", "b")
+    a = as_int_operand(a, "bitwise_or", "a")
+    b = as_int_operand(b, "bitwise_or", "b")
 
     y = wrap_forward(forward_bitwise_or(array_of(a), array_of(b)))
     return y
@@ -210,7 +213,8 @@ cdef object op_bitwise_or_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "bitwise_or_")
     cdef bint recording_
-    b = as_operand(b, "bitwise_or", "b")
+    a = as_int_operand(a, "bitwise_or_", "a")
+    b = as_int_operand(b, "bitwise_or_", "b")
     recording_ = False
     check_inplace(state_, written_, recording_, "bitwise_or_")
     if recording_ or state_.flags & DUAL:
@@ -223,8 +227,8 @@ cdef object op_bitwise_or_(object a, object b):
 cdef object op_bitwise_or_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "bitwise_or")
-    a = as_operand(a, "bitwise_or", "a")
-    b = as_operand(b, "bitwise_or", "b")
+    a = as_int_operand(a, "bitwise_or", "a")
+    b = as_int_operand(b, "bitwise_or", "b")
     bitwise_or_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_or")
     written_.bump()
     return written_
@@ -249,8 +253,8 @@ cdef inline object forward_bitwise_right_shift(object a, object b):
 
 cdef object op_bitwise_right_shift(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "bitwise_right_shift", "a")
-    b = as_operand(b, "bitwise_right_shift", "b")
+    a = as_int_operand(a, "bitwise_right_shift", "a")
+    b = as_int_operand(b, "bitwise_right_shift", "b")
 
     y = wrap_forward(forward_bitwise_right_shift(array_of(a), array_of(b)))
     return y
@@ -260,7 +264,8 @@ cdef object op_bitwise_right_shift_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "bitwise_right_shift_")
     cdef bint recording_
-    b = as_operand(b, "bitwise_right_shift", "b")
+    a = as_int_operand(a, "bitwise_right_shift_", "a")
+    b = as_int_operand(b, "bitwise_right_shift_", "b")
     recording_ = False
     check_inplace(state_, written_, recording_, "bitwise_right_shift_")
     if recording_ or state_.flags & DUAL:
@@ -273,8 +278,8 @@ cdef object op_bitwise_right_shift_(object a, object b):
 cdef object op_bitwise_right_shift_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "bitwise_right_shift")
-    a = as_operand(a, "bitwise_right_shift", "a")
-    b = as_operand(b, "bitwise_right_shift", "b")
+    a = as_int_operand(a, "bitwise_right_shift", "a")
+    b = as_int_operand(b, "bitwise_right_shift", "b")
     bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_right_shift")
     written_.bump()
     return written_
@@ -299,8 +304,8 @@ cdef inline object forward_bitwise_xor(object a, object b):
 
 cdef object op_bitwise_xor(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "bitwise_xor", "a")
-    b = as_operand(b, "bitwise_xor", "b")
+    a = as_int_operand(a, "bitwise_xor", "a")
+    b = as_int_operand(b, "bitwise_xor", "b")
 
     y = wrap_forward(forward_bitwise_xor(array_of(a), array_of(b)))
     return y
@@ -310,7 +315,8 @@ cdef object op_bitwise_xor_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "bitwise_xor_")
     cdef bint recording_
-    b = as_operand(b, "bitwise_xor", "b")
+    a = as_int_operand(a, "bitwise_xor_", "a")
+    b = as_int_operand(b, "bitwise_xor_", "b")
     recording_ = False
     check_inplace(state_, written_, recording_, "bitwise_xor_")
     if recording_ or state_.flags & DUAL:
@@ -323,8 +329,8 @@ cdef object op_bitwise_xor_(object a, object b):
 cdef object op_bitwise_xor_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "bitwise_xor")
-    a = as_operand(a, "bitwise_xor", "a")
-    b = as_operand(b, "bitwise_xor", "b")
+    a = as_int_operand(a, "bitwise_xor", "a")
+    b = as_int_operand(b, "bitwise_xor", "b")
     bitwise_xor_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_xor")
     written_.bump()
     return written_
@@ -385,8 +391,8 @@ cdef inline object forward_greater(object a, object b):
 
 cdef object op_greater(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "greater", "a")
-    b = as_operand(b, "greater", "b")
+    a = as_real_operand(a, "greater", "a")
+    b = as_real_operand(b, "greater", "b")
 
     y = wrap_forward(forward_greater(array_of(a), array_of(b)))
     return y
@@ -395,8 +401,8 @@ cdef object op_greater(object a, object b):
 cdef object op_greater_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "greater")
-    a = as_operand(a, "greater", "a")
-    b = as_operand(b, "greater", "b")
+    a = as_real_operand(a, "greater", "a")
+    b = as_real_operand(b, "greater", "b")
     greater_ufunc.into((array_of(a), array_of(b),), written_.array, "greater")
     written_.bump()
     return written_
@@ -421,8 +427,8 @@ cdef inline object forward_greater_equal(object a, object b):
 
 cdef object op_greater_equal(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "greater_equal", "a")
-    b = as_operand(b, "greater_equal", "b")
+    a = as_real_operand(a, "greater_equal", "a")
+    b = as_real_operand(b, "greater_equal", "b")
 
     y = wrap_forward(forward_greater_equal(array_of(a), array_of(b)))
     return y
@@ -431,8 +437,8 @@ cdef object op_greater_equal(object a, object b):
 cdef object op_greater_equal_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "greater_equal")
-    a = as_operand(a, "greater_equal", "a")
-    b = as_operand(b, "greater_equal", "b")
+    a = as_real_operand(a, "greater_equal", "a")
+    b = as_real_operand(b, "greater_equal", "b")
     greater_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "greater_equal")
     written_.bump()
     return written_
@@ -586,8 +592,8 @@ cdef inline object forward_less(object a, object b):
 
 cdef object op_less(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "less", "a")
-    b = as_operand(b, "less", "b")
+    a = as_real_operand(a, "less", "a")
+    b = as_real_operand(b, "less", "b")
 
     y = wrap_forward(forward_less(array_of(a), array_of(b)))
     return y
@@ -596,8 +602,8 @@ cdef object op_less(object a, object b):
 cdef object op_less_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "less")
-    a = as_operand(a, "less", "a")
-    b = as_operand(b, "less", "b")
+    a = as_real_operand(a, "less", "a")
+    b = as_real_operand(b, "less", "b")
     less_ufunc.into((array_of(a), array_of(b),), written_.array, "less")
     written_.bump()
     return written_
@@ -622,8 +628,8 @@ cdef inline object forward_less_equal(object a, object b):
 
 cdef object op_less_equal(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "less_equal", "a")
-    b = as_operand(b, "less_equal", "b")
+    a = as_real_operand(a, "less_equal", "a")
+    b = as_real_operand(b, "less_equal", "b")
 
     y = wrap_forward(forward_less_equal(array_of(a), array_of(b)))
     return y
@@ -632,8 +638,8 @@ cdef object op_less_equal(object a, object b):
 cdef object op_less_equal_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "less_equal")
-    a = as_operand(a, "less_equal", "a")
-    b = as_operand(b, "less_equal", "b")
+    a = as_real_operand(a, "less_equal", "a")
+    b = as_real_operand(b, "less_equal", "b")
     less_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "less_equal")
     written_.bump()
     return written_
@@ -836,7 +842,7 @@ cdef inline object forward_signbit(object x):
 
 cdef object op_signbit(object x):
     cdef TensorBase y
-    x = as_operand(x, "signbit", "x")
+    x = as_real_operand(x, "signbit", "x")
 
     y = wrap_forward(forward_signbit(array_of(x)))
     return y
@@ -845,7 +851,7 @@ cdef object op_signbit(object x):
 cdef object op_signbit_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "signbit")
-    x = as_operand(x, "signbit", "x")
+    x = as_real_operand(x, "signbit", "x")
     signbit_ufunc.into((array_of(x),), written_.array, "signbit")
     written_.bump()
     return written_

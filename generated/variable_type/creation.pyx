@@ -150,7 +150,7 @@ cdef object forward_empty(object shape, object dtype):
 
 cdef object op_empty(object shape, object dtype):
     cdef TensorBase y
-    shape = as_ints(shape, "empty", "shape")
+    shape = as_ints(shape, "empty", "shape", -1)
     dtype = as_dtype(dtype)
 
     y = wrap_forward(forward_empty(shape, dtype))
@@ -226,7 +226,7 @@ cdef object forward_full(object shape, object fill_value, object dtype):
 
 cdef object op_full(object shape, object fill_value, object dtype):
     cdef TensorBase y
-    shape = as_ints(shape, "full", "shape")
+    shape = as_ints(shape, "full", "shape", -1)
     fill_value = as_scalar(fill_value, "full", "fill_value")
     dtype = as_dtype(dtype)
 
@@ -331,7 +331,7 @@ cdef object forward_ones(object shape, object dtype):
 
 cdef object op_ones(object shape, object dtype):
     cdef TensorBase y
-    shape = as_ints(shape, "ones", "shape")
+    shape = as_ints(shape, "ones", "shape", -1)
     dtype = as_dtype(dtype)
 
     y = wrap_forward(forward_ones(shape, dtype))
@@ -380,7 +380,7 @@ cdef object forward_zeros(object shape, object dtype):
 
 cdef object op_zeros(object shape, object dtype):
     cdef TensorBase y
-    shape = as_ints(shape, "zeros", "shape")
+    shape = as_ints(shape, "zeros", "shape", -1)
     dtype = as_dtype(dtype)
 
     y = wrap_forward(forward_zeros(shape, dtype))

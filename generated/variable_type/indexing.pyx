@@ -165,7 +165,7 @@ cdef object op__getitem_backward(object x, object index, object shape):
     cdef TensorBase y
     x = as_operand(x, "_getitem_backward", "x")
     index = as_index(index)
-    shape = as_ints(shape, "_getitem_backward", "shape")
+    shape = as_ints(shape, "_getitem_backward", "shape", -1)
 
     if needs_grad(state_, x):
         node_ = GetitemBackwardBackward.__new__(GetitemBackwardBackward)
@@ -250,9 +250,9 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
     cdef PyObject* inputs_[2]
     cdef TensorBase written_ = writable(x, "index_add_")
     cdef bint recording_
-    axis = as_scalar(axis, "index_add", "axis")
+    axis = as_scalar(axis, "index_add_", "axis")
     indices = as_index(indices)
-    source = as_operand(source, "index_add", "source")
+    source = as_operand(source, "index_add_", "source")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "index_add_")
     if state_.flags & DUAL:
@@ -337,7 +337,7 @@ cdef object op_index_put_(object x, object index, object value):
     cdef TensorBase written_ = writable(x, "index_put_")
     cdef bint recording_
     index = as_index(index)
-    value = as_operand(value, "index_put", "value")
+    value = as_operand(value, "index_put_", "value")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "index_put_")
     if state_.flags & DUAL:
@@ -386,7 +386,7 @@ cdef object op__index_put_backward(object x, object index, object shape):
     cdef TensorBase y
     x = as_operand(x, "_index_put_backward", "x")
     index = as_index(index)
-    shape = as_ints(shape, "_index_put_backward", "shape")
+    shape = as_ints(shape, "_index_put_backward", "shape", -1)
 
     if needs_grad(state_, x):
         node_ = IndexPutBackwardBackward.__new__(IndexPutBackwardBackward)
@@ -495,7 +495,7 @@ cdef object op_masked_fill_(object x, object mask, object value):
     cdef TensorBase written_ = writable(x, "masked_fill_")
     cdef bint recording_
     mask = as_mask(mask)
-    value = as_operand(value, "masked_fill", "value")
+    value = as_operand(value, "masked_fill_", "value")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "masked_fill_")
     if state_.flags & DUAL:
@@ -578,9 +578,9 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
     cdef PyObject* inputs_[2]
     cdef TensorBase written_ = writable(x, "scatter_add_")
     cdef bint recording_
-    axis = as_scalar(axis, "scatter_add", "axis")
+    axis = as_scalar(axis, "scatter_add_", "axis")
     indices = as_index(indices)
-    source = as_operand(source, "scatter_add", "source")
+    source = as_operand(source, "scatter_add_", "source")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "scatter_add_")
     if state_.flags & DUAL:
@@ -681,7 +681,7 @@ cdef object op__take_backward(object x, object indices, object shape, object axi
     cdef TensorBase y
     x = as_operand(x, "_take_backward", "x")
     indices = as_index(indices)
-    shape = as_ints(shape, "_take_backward", "shape")
+    shape = as_ints(shape, "_take_backward", "shape", -1)
     axis = as_scalar(axis, "_take_backward", "axis")
 
     if needs_grad(state_, x):
@@ -787,7 +787,7 @@ cdef object op__take_along_axis_backward(object x, object indices, object shape,
     cdef TensorBase y
     x = as_operand(x, "_take_along_axis_backward", "x")
     indices = as_index(indices)
-    shape = as_ints(shape, "_take_along_axis_backward", "shape")
+    shape = as_ints(shape, "_take_along_axis_backward", "shape", -1)
     axis = as_scalar(axis, "_take_along_axis_backward", "axis")
 
     if needs_grad(state_, x):

@@ -270,7 +270,7 @@ cdef object op__pad_backward(object x, object shape, object pad_width, object mo
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_pad_backward", "x")
-    shape = as_ints(shape, "_pad_backward", "shape")
+    shape = as_ints(shape, "_pad_backward", "shape", -1)
     pad_width = as_index(pad_width)
 
     if needs_grad(state_, x):
@@ -375,7 +375,7 @@ cdef object op__repeat_backward(object x, object shape, object repeats, object a
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_repeat_backward", "x")
-    shape = as_ints(shape, "_repeat_backward", "shape")
+    shape = as_ints(shape, "_repeat_backward", "shape", -1)
     repeats = as_index(repeats)
     axis = as_scalar(axis, "_repeat_backward", "axis")
 
@@ -530,7 +530,7 @@ cdef object op_tile(object x, object reps):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tile", "x")
-    reps = as_ints(reps, "tile", "reps")
+    reps = as_ints(reps, "tile", "reps", -1)
 
     if needs_grad(state_, x):
         node_ = TileBackward.__new__(TileBackward)

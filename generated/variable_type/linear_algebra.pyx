@@ -71,6 +71,7 @@ from gradspec.operand cimport (
     as_ints,
     as_operand,
     as_operands,
+    as_real_operand,
     as_scalar,
     dtype_of,
     ndim_of,
@@ -322,8 +323,8 @@ cdef object forward_cosine_similarity(object a, object b, object axis, object ep
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     cdef ThreadState* state_ = thread_state()
-    a = as_operand(a, "cosine_similarity", "a")
-    b = as_operand(b, "cosine_similarity", "b")
+    a = as_real_operand(a, "cosine_similarity", "a")
+    b = as_real_operand(b, "cosine_similarity", "b")
     axis = as_scalar(axis, "cosine_similarity", "axis")
     eps = as_scalar(eps, "cosine_similarity", "eps")
 
@@ -746,7 +747,7 @@ cdef object op__einsum_single_backward(object x, object subscripts, object shape
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_einsum_single_backward", "x")
-    shape = as_ints(shape, "_einsum_single_backward", "shape")
+    shape = as_ints(shape, "_einsum_single_backward", "shape", -1)
 
     if needs_grad(state_, x):
         node_ = EinsumSingleBackwardBackward.__new__(EinsumSingleBackwardBackward)
@@ -881,7 +882,7 @@ cdef object forward_logdet(object x):
 
 cdef object op_logdet(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "logdet", "x")
+    x = as_real_operand(x, "logdet", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.slogdet(x)[1]
@@ -972,7 +973,7 @@ cdef object op_matmul_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "matmul_")
     cdef bint recording_
-    b = as_operand(b, "matmul", "b")
+    b = as_operand(b, "matmul_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "matmul_")
     if recording_ or state_.flags & DUAL:
@@ -1412,7 +1413,7 @@ cdef object forward__reciprocal_gaps(object values):
 
 cdef object op__reciprocal_gaps(object values):
     cdef ThreadState* state_ = thread_state()
-    values = as_operand(values, "_reciprocal_gaps", "values")
+    values = as_real_operand(values, "_reciprocal_gaps", "values")
 
     if needs_grad(state_, values) or state_.flags & DUAL:
         gap = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
@@ -1939,7 +1940,7 @@ cdef object op_tril_(object x, object k):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "tril_")
     cdef bint recording_
-    k = as_scalar(k, "tril", "k")
+    k = as_scalar(k, "tril_", "k")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "tril_")
     if recording_ or state_.flags & DUAL:
@@ -2001,7 +2002,7 @@ cdef object op_triu_(object x, object k):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "triu_")
     cdef bint recording_
-    k = as_scalar(k, "triu", "k")
+    k = as_scalar(k, "triu_", "k")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "triu_")
     if recording_ or state_.flags & DUAL:

@@ -29,7 +29,17 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.operand cimport array_of, as_index, as_ints, as_operand, as_scalar, ndim_of, shape_of, wrap_forward
+from gradspec.operand cimport (
+    array_of,
+    as_index,
+    as_ints,
+    as_operand,
+    as_real_operand,
+    as_scalar,
+    ndim_of,
+    shape_of,
+    wrap_forward,
+)
 from gradspec.tensor cimport TensorBase
 
 
@@ -39,8 +49,8 @@ cdef object forward_binary_cross_entropy(object x, object target, object reducti
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "binary_cross_entropy", "x")
-    target = as_operand(target, "binary_cross_entropy", "target")
+    x = as_real_operand(x, "binary_cross_entropy", "x")
+    target = as_real_operand(target, "binary_cross_entropy", "target")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
@@ -62,8 +72,8 @@ cdef object forward_binary_cross_entropy_with_logits(object x, object target, ob
 
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "binary_cross_entropy_with_logits", "x")
-    target = as_operand(target, "binary_cross_entropy_with_logits", "target")
+    x = as_real_operand(x, "binary_cross_entropy_with_logits", "x")
+    target = as_real_operand(target, "binary_cross_entropy_with_logits", "target")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
@@ -86,7 +96,7 @@ cdef object forward_cross_entropy(object x, object target, object reduction):
 
 cdef object op_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "cross_entropy", "x")
+    x = as_real_operand(x, "cross_entropy", "x")
     target = as_index(target)
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -113,8 +123,8 @@ cdef object forward_huber_loss(object x, object target, object reduction, object
 
 cdef object op_huber_loss(object x, object target, object reduction, object delta):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "huber_loss", "x")
-    target = as_operand(target, "huber_loss", "target")
+    x = as_real_operand(x, "huber_loss", "x")
+    target = as_real_operand(target, "huber_loss", "target")
     delta = as_scalar(delta, "huber_loss", "delta")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
@@ -141,8 +151,8 @@ cdef object forward_kl_div(object x, object target, object reduction):
 
 cdef object op_kl_div(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "kl_div", "x")
-    target = as_operand(target, "kl_div", "target")
+    x = as_real_operand(x, "kl_div", "x")
+    target = as_real_operand(target, "kl_div", "target")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
@@ -164,8 +174,8 @@ cdef object forward_l1_loss(object x, object target, object reduction):
 
 cdef object op_l1_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "l1_loss", "x")
-    target = as_operand(target, "l1_loss", "target")
+    x = as_real_operand(x, "l1_loss", "x")
+    target = as_real_operand(target, "l1_loss", "target")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.absolute(x - target), reduction)
@@ -186,8 +196,8 @@ cdef object forward_mse_loss(object x, object target, object reduction):
 
 cdef object op_mse_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "mse_loss", "x")
-    target = as_operand(target, "mse_loss", "target")
+    x = as_real_operand(x, "mse_loss", "x")
+    target = as_real_operand(target, "mse_loss", "target")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.square(x - target), reduction)
@@ -208,7 +218,7 @@ cdef object forward_nll_loss(object x, object target, object reduction):
 
 cdef object op_nll_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "nll_loss", "x")
+    x = as_real_operand(x, "nll_loss", "x")
     target = as_index(target)
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -290,7 +300,7 @@ cdef object op__unpick(object x, object indices, object shape, object axis):
     cdef TensorBase y
     x = as_operand(x, "_unpick", "x")
     indices = as_index(indices)
-    shape = as_ints(shape, "_unpick", "shape")
+    shape = as_ints(shape, "_unpick", "shape", -1)
     axis = as_scalar(axis, "_unpick", "axis")
 
     if needs_grad(state_, x):
@@ -338,7 +348,7 @@ cdef object forward__reduce_loss(object x, object reduction):
 
 cdef object op__reduce_loss(object x, object reduction):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "_reduce_loss", "x")
+    x = as_real_operand(x, "_reduce_loss", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         kind = formulas.checked_reduction(reduction)
@@ -366,8 +376,8 @@ cdef object forward_smooth_l1_loss(object x, object target, object reduction, ob
 
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "smooth_l1_loss", "x")
-    target = as_operand(target, "smooth_l1_loss", "target")
+    x = as_real_operand(x, "smooth_l1_loss", "x")
+    target = as_real_operand(target, "smooth_l1_loss", "target")
     beta = as_scalar(beta, "smooth_l1_loss", "beta")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:

@@ -16,7 +16,7 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.operand cimport array_of, as_ints, as_operand, wrap_forward
+from gradspec.operand cimport array_of, as_ints, as_real_operand, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
 
@@ -33,8 +33,8 @@ cdef object op_log_softmax(object x, object axis):
     cdef LogSoftmaxBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "log_softmax", "x")
-    axis = as_ints(axis, "log_softmax", "axis")
+    x = as_real_operand(x, "log_softmax", "x")
+    axis = as_ints(axis, "log_softmax", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = LogSoftmaxBackward.__new__(LogSoftmaxBackward)
@@ -88,8 +88,8 @@ cdef object op_softmax(object x, object axis):
     cdef SoftmaxBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "softmax", "x")
-    axis = as_ints(axis, "softmax", "axis")
+    x = as_real_operand(x, "softmax", "x")
+    axis = as_ints(axis, "softmax", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = SoftmaxBackward.__new__(SoftmaxBackward)
@@ -135,8 +135,8 @@ cdef object forward_softmin(object x, object axis):
 
 cdef object op_softmin(object x, object axis):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "softmin", "x")
-    axis = as_ints(axis, "softmin", "axis")
+    x = as_real_operand(x, "softmin", "x")
+    axis = as_ints(axis, "softmin", "axis", -1)
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.softmax(-x, axis)

@@ -39,7 +39,7 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.operand cimport array_of, as_mask, as_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
@@ -92,7 +92,7 @@ cdef object op_add_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "add_")
     cdef bint recording_
-    b = as_operand(b, "add", "b")
+    b = as_operand(b, "add_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "add_")
     if recording_ or state_.flags & DUAL:
@@ -143,9 +143,9 @@ cdef object op_addcdiv_(object x, object a, object b, object value):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "addcdiv_")
     cdef bint recording_
-    a = as_operand(a, "addcdiv", "a")
-    b = as_operand(b, "addcdiv", "b")
-    value = as_scalar(value, "addcdiv", "value")
+    a = as_operand(a, "addcdiv_", "a")
+    b = as_operand(b, "addcdiv_", "b")
+    value = as_scalar(value, "addcdiv_", "value")
     recording_ = needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "addcdiv_")
     if recording_ or state_.flags & DUAL:
@@ -183,9 +183,9 @@ cdef object op_addcmul_(object x, object a, object b, object value):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "addcmul_")
     cdef bint recording_
-    a = as_operand(a, "addcmul", "a")
-    b = as_operand(b, "addcmul", "b")
-    value = as_scalar(value, "addcmul", "value")
+    a = as_operand(a, "addcmul_", "a")
+    b = as_operand(b, "addcmul_", "b")
+    value = as_scalar(value, "addcmul_", "value")
     recording_ = needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "addcmul_")
     if recording_ or state_.flags & DUAL:
@@ -215,8 +215,8 @@ cdef object op_atan2(object a, object b):
     cdef Atan2Backward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "atan2", "a")
-    b = as_operand(b, "atan2", "b")
+    a = as_real_operand(a, "atan2", "a")
+    b = as_real_operand(b, "atan2", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Atan2Backward.__new__(Atan2Backward)
@@ -256,7 +256,8 @@ cdef object op_atan2_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "atan2_")
     cdef bint recording_
-    b = as_operand(b, "atan2", "b")
+    a = as_real_operand(a, "atan2_", "a")
+    b = as_real_operand(b, "atan2_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "atan2_")
     if recording_ or state_.flags & DUAL:
@@ -269,8 +270,8 @@ cdef object op_atan2_(object a, object b):
 cdef object op_atan2_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "atan2")
-    a = as_operand(a, "atan2", "a")
-    b = as_operand(b, "atan2", "b")
+    a = as_real_operand(a, "atan2", "a")
+    b = as_real_operand(b, "atan2", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "atan2")
     atan2_ufunc.into((array_of(a), array_of(b),), written_.array, "atan2")
     written_.bump()
@@ -303,9 +304,9 @@ cdef object op_clip(object x, object min, object max):
     cdef ClipBackward node_ = None
     cdef PyObject* inputs_[3]
     cdef TensorBase y
-    x = as_operand(x, "clip", "x")
-    min = as_operand(min, "clip", "min")
-    max = as_operand(max, "clip", "max")
+    x = as_real_operand(x, "clip", "x")
+    min = as_real_operand(min, "clip", "min")
+    max = as_real_operand(max, "clip", "max")
 
     if needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max):
         node_ = ClipBackward.__new__(ClipBackward)
@@ -351,8 +352,9 @@ cdef object op_clip_(object x, object min, object max):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "clip_")
     cdef bint recording_
-    min = as_operand(min, "clip", "min")
-    max = as_operand(max, "clip", "max")
+    x = as_real_operand(x, "clip_", "x")
+    min = as_real_operand(min, "clip_", "min")
+    max = as_real_operand(max, "clip_", "max")
     recording_ = needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)
     check_inplace(state_, written_, recording_, "clip_")
     if recording_ or state_.flags & DUAL:
@@ -365,9 +367,9 @@ cdef object op_clip_(object x, object min, object max):
 cdef object op_clip_out(object x, object min, object max, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "clip")
-    x = as_operand(x, "clip", "x")
-    min = as_operand(min, "clip", "min")
-    max = as_operand(max, "clip", "max")
+    x = as_real_operand(x, "clip", "x")
+    min = as_real_operand(min, "clip", "min")
+    max = as_real_operand(max, "clip", "max")
     refuse_out(state_, written_, needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max), "clip")
     return write_out(written_, forward_clip(array_of(x), array_of(min), array_of(max)), "clip")
 
@@ -401,8 +403,8 @@ cdef object op_copysign(object a, object b):
     cdef CopysignBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "copysign", "a")
-    b = as_operand(b, "copysign", "b")
+    a = as_real_operand(a, "copysign", "a")
+    b = as_real_operand(b, "copysign", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = CopysignBackward.__new__(CopysignBackward)
@@ -442,7 +444,8 @@ cdef object op_copysign_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "copysign_")
     cdef bint recording_
-    b = as_operand(b, "copysign", "b")
+    a = as_real_operand(a, "copysign_", "a")
+    b = as_real_operand(b, "copysign_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "copysign_")
     if recording_ or state_.flags & DUAL:
@@ -455,8 +458,8 @@ cdef object op_copysign_(object a, object b):
 cdef object op_copysign_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "copysign")
-    a = as_operand(a, "copysign", "a")
-    b = as_operand(b, "copysign", "b")
+    a = as_real_operand(a, "copysign", "a")
+    b = as_real_operand(b, "copysign", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "copysign")
     copysign_ufunc.into((array_of(a), array_of(b),), written_.array, "copysign")
     written_.bump()
@@ -525,7 +528,7 @@ cdef object op_divide_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "divide_")
     cdef bint recording_
-    b = as_operand(b, "divide", "b")
+    b = as_operand(b, "divide_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "divide_")
     if recording_ or state_.flags & DUAL:
@@ -568,8 +571,8 @@ cdef object op_floor_divide(object a, object b):
     cdef FloorDivideBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "floor_divide", "a")
-    b = as_operand(b, "floor_divide", "b")
+    a = as_real_operand(a, "floor_divide", "a")
+    b = as_real_operand(b, "floor_divide", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FloorDivideBackward.__new__(FloorDivideBackward)
@@ -603,7 +606,8 @@ cdef object op_floor_divide_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "floor_divide_")
     cdef bint recording_
-    b = as_operand(b, "floor_divide", "b")
+    a = as_real_operand(a, "floor_divide_", "a")
+    b = as_real_operand(b, "floor_divide_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "floor_divide_")
     if recording_ or state_.flags & DUAL:
@@ -616,8 +620,8 @@ cdef object op_floor_divide_(object a, object b):
 cdef object op_floor_divide_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "floor_divide")
-    a = as_operand(a, "floor_divide", "a")
-    b = as_operand(b, "floor_divide", "b")
+    a = as_real_operand(a, "floor_divide", "a")
+    b = as_real_operand(b, "floor_divide", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "floor_divide")
     floor_divide_ufunc.into((array_of(a), array_of(b),), written_.array, "floor_divide")
     written_.bump()
@@ -646,8 +650,8 @@ cdef object op_fmax(object a, object b):
     cdef FmaxBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "fmax", "a")
-    b = as_operand(b, "fmax", "b")
+    a = as_real_operand(a, "fmax", "a")
+    b = as_real_operand(b, "fmax", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FmaxBackward.__new__(FmaxBackward)
@@ -685,7 +689,8 @@ cdef object op_fmax_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "fmax_")
     cdef bint recording_
-    b = as_operand(b, "fmax", "b")
+    a = as_real_operand(a, "fmax_", "a")
+    b = as_real_operand(b, "fmax_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "fmax_")
     if recording_ or state_.flags & DUAL:
@@ -698,8 +703,8 @@ cdef object op_fmax_(object a, object b):
 cdef object op_fmax_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "fmax")
-    a = as_operand(a, "fmax", "a")
-    b = as_operand(b, "fmax", "b")
+    a = as_real_operand(a, "fmax", "a")
+    b = as_real_operand(b, "fmax", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmax")
     fmax_ufunc.into((array_of(a), array_of(b),), written_.array, "fmax")
     written_.bump()
@@ -730,8 +735,8 @@ cdef object op_fmin(object a, object b):
     cdef FminBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "fmin", "a")
-    b = as_operand(b, "fmin", "b")
+    a = as_real_operand(a, "fmin", "a")
+    b = as_real_operand(b, "fmin", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FminBackward.__new__(FminBackward)
@@ -769,7 +774,8 @@ cdef object op_fmin_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "fmin_")
     cdef bint recording_
-    b = as_operand(b, "fmin", "b")
+    a = as_real_operand(a, "fmin_", "a")
+    b = as_real_operand(b, "fmin_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "fmin_")
     if recording_ or state_.flags & DUAL:
@@ -782,8 +788,8 @@ cdef object op_fmin_(object a, object b):
 cdef object op_fmin_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "fmin")
-    a = as_operand(a, "fmin", "a")
-    b = as_operand(b, "fmin", "b")
+    a = as_real_operand(a, "fmin", "a")
+    b = as_real_operand(b, "fmin", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmin")
     fmin_ufunc.into((array_of(a), array_of(b),), written_.array, "fmin")
     written_.bump()
@@ -814,8 +820,8 @@ cdef object op_fmod(object a, object b):
     cdef FmodBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "fmod", "a")
-    b = as_operand(b, "fmod", "b")
+    a = as_real_operand(a, "fmod", "a")
+    b = as_real_operand(b, "fmod", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FmodBackward.__new__(FmodBackward)
@@ -855,7 +861,8 @@ cdef object op_fmod_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "fmod_")
     cdef bint recording_
-    b = as_operand(b, "fmod", "b")
+    a = as_real_operand(a, "fmod_", "a")
+    b = as_real_operand(b, "fmod_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "fmod_")
     if recording_ or state_.flags & DUAL:
@@ -868,8 +875,8 @@ cdef object op_fmod_(object a, object b):
 cdef object op_fmod_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "fmod")
-    a = as_operand(a, "fmod", "a")
-    b = as_operand(b, "fmod", "b")
+    a = as_real_operand(a, "fmod", "a")
+    b = as_real_operand(b, "fmod", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmod")
     fmod_ufunc.into((array_of(a), array_of(b),), written_.array, "fmod")
     written_.bump()
@@ -895,8 +902,8 @@ cdef inline object forward_heaviside(object a, object b):
 
 cdef object op_heaviside(object a, object b):
     cdef TensorBase y
-    a = as_operand(a, "heaviside", "a")
-    b = as_operand(b, "heaviside", "b")
+    a = as_real_operand(a, "heaviside", "a")
+    b = as_real_operand(b, "heaviside", "b")
 
     y = wrap_forward(forward_heaviside(array_of(a), array_of(b)))
     return y
@@ -906,7 +913,8 @@ cdef object op_heaviside_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "heaviside_")
     cdef bint recording_
-    b = as_operand(b, "heaviside", "b")
+    a = as_real_operand(a, "heaviside_", "a")
+    b = as_real_operand(b, "heaviside_", "b")
     recording_ = False
     check_inplace(state_, written_, recording_, "heaviside_")
     if recording_ or state_.flags & DUAL:
@@ -919,8 +927,8 @@ cdef object op_heaviside_(object a, object b):
 cdef object op_heaviside_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "heaviside")
-    a = as_operand(a, "heaviside", "a")
-    b = as_operand(b, "heaviside", "b")
+    a = as_real_operand(a, "heaviside", "a")
+    b = as_real_operand(b, "heaviside", "b")
     heaviside_ufunc.into((array_of(a), array_of(b),), written_.array, "heaviside")
     written_.bump()
     return written_
@@ -948,8 +956,8 @@ cdef object op_hypot(object a, object b):
     cdef HypotBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "hypot", "a")
-    b = as_operand(b, "hypot", "b")
+    a = as_real_operand(a, "hypot", "a")
+    b = as_real_operand(b, "hypot", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = HypotBackward.__new__(HypotBackward)
@@ -992,7 +1000,8 @@ cdef object op_hypot_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "hypot_")
     cdef bint recording_
-    b = as_operand(b, "hypot", "b")
+    a = as_real_operand(a, "hypot_", "a")
+    b = as_real_operand(b, "hypot_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "hypot_")
     if recording_ or state_.flags & DUAL:
@@ -1005,8 +1014,8 @@ cdef object op_hypot_(object a, object b):
 cdef object op_hypot_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "hypot")
-    a = as_operand(a, "hypot", "a")
-    b = as_operand(b, "hypot", "b")
+    a = as_real_operand(a, "hypot", "a")
+    b = as_real_operand(b, "hypot", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "hypot")
     hypot_ufunc.into((array_of(a), array_of(b),), written_.array, "hypot")
     written_.bump()
@@ -1042,8 +1051,8 @@ cdef object op_lerp_(object a, object b, object weight):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "lerp_")
     cdef bint recording_
-    b = as_operand(b, "lerp", "b")
-    weight = as_operand(weight, "lerp", "weight")
+    b = as_operand(b, "lerp_", "b")
+    weight = as_operand(weight, "lerp_", "weight")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight)
     check_inplace(state_, written_, recording_, "lerp_")
     if recording_ or state_.flags & DUAL:
@@ -1085,8 +1094,8 @@ cdef object op_logaddexp(object a, object b):
     cdef LogaddexpBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "logaddexp", "a")
-    b = as_operand(b, "logaddexp", "b")
+    a = as_real_operand(a, "logaddexp", "a")
+    b = as_real_operand(b, "logaddexp", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = LogaddexpBackward.__new__(LogaddexpBackward)
@@ -1127,7 +1136,8 @@ cdef object op_logaddexp_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "logaddexp_")
     cdef bint recording_
-    b = as_operand(b, "logaddexp", "b")
+    a = as_real_operand(a, "logaddexp_", "a")
+    b = as_real_operand(b, "logaddexp_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "logaddexp_")
     if recording_ or state_.flags & DUAL:
@@ -1140,8 +1150,8 @@ cdef object op_logaddexp_(object a, object b):
 cdef object op_logaddexp_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "logaddexp")
-    a = as_operand(a, "logaddexp", "a")
-    b = as_operand(b, "logaddexp", "b")
+    a = as_real_operand(a, "logaddexp", "a")
+    b = as_real_operand(b, "logaddexp", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "logaddexp")
     logaddexp_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp")
     written_.bump()
@@ -1173,8 +1183,8 @@ cdef object op_logaddexp2(object a, object b):
     cdef Logaddexp2Backward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "logaddexp2", "a")
-    b = as_operand(b, "logaddexp2", "b")
+    a = as_real_operand(a, "logaddexp2", "a")
+    b = as_real_operand(b, "logaddexp2", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Logaddexp2Backward.__new__(Logaddexp2Backward)
@@ -1215,7 +1225,8 @@ cdef object op_logaddexp2_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "logaddexp2_")
     cdef bint recording_
-    b = as_operand(b, "logaddexp2", "b")
+    a = as_real_operand(a, "logaddexp2_", "a")
+    b = as_real_operand(b, "logaddexp2_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "logaddexp2_")
     if recording_ or state_.flags & DUAL:
@@ -1228,8 +1239,8 @@ cdef object op_logaddexp2_(object a, object b):
 cdef object op_logaddexp2_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "logaddexp2")
-    a = as_operand(a, "logaddexp2", "a")
-    b = as_operand(b, "logaddexp2", "b")
+    a = as_real_operand(a, "logaddexp2", "a")
+    b = as_real_operand(b, "logaddexp2", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "logaddexp2")
     logaddexp2_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp2")
     written_.bump()
@@ -1261,8 +1272,8 @@ cdef object op_maximum(object a, object b):
     cdef MaximumBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "maximum", "a")
-    b = as_operand(b, "maximum", "b")
+    a = as_real_operand(a, "maximum", "a")
+    b = as_real_operand(b, "maximum", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = MaximumBackward.__new__(MaximumBackward)
@@ -1300,7 +1311,8 @@ cdef object op_maximum_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "maximum_")
     cdef bint recording_
-    b = as_operand(b, "maximum", "b")
+    a = as_real_operand(a, "maximum_", "a")
+    b = as_real_operand(b, "maximum_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "maximum_")
     if recording_ or state_.flags & DUAL:
@@ -1313,8 +1325,8 @@ cdef object op_maximum_(object a, object b):
 cdef object op_maximum_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "maximum")
-    a = as_operand(a, "maximum", "a")
-    b = as_operand(b, "maximum", "b")
+    a = as_real_operand(a, "maximum", "a")
+    b = as_real_operand(b, "maximum", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "maximum")
     maximum_ufunc.into((array_of(a), array_of(b),), written_.array, "maximum")
     written_.bump()
@@ -1343,8 +1355,8 @@ cdef object op_minimum(object a, object b):
     cdef MinimumBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "minimum", "a")
-    b = as_operand(b, "minimum", "b")
+    a = as_real_operand(a, "minimum", "a")
+    b = as_real_operand(b, "minimum", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = MinimumBackward.__new__(MinimumBackward)
@@ -1382,7 +1394,8 @@ cdef object op_minimum_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "minimum_")
     cdef bint recording_
-    b = as_operand(b, "minimum", "b")
+    a = as_real_operand(a, "minimum_", "a")
+    b = as_real_operand(b, "minimum_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "minimum_")
     if recording_ or state_.flags & DUAL:
@@ -1395,8 +1408,8 @@ cdef object op_minimum_(object a, object b):
 cdef object op_minimum_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "minimum")
-    a = as_operand(a, "minimum", "a")
-    b = as_operand(b, "minimum", "b")
+    a = as_real_operand(a, "minimum", "a")
+    b = as_real_operand(b, "minimum", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "minimum")
     minimum_ufunc.into((array_of(a), array_of(b),), written_.array, "minimum")
     written_.bump()
@@ -1466,7 +1479,7 @@ cdef object op_multiply_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "multiply_")
     cdef bint recording_
-    b = as_operand(b, "multiply", "b")
+    b = as_operand(b, "multiply_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "multiply_")
     if recording_ or state_.flags & DUAL:
@@ -1551,7 +1564,7 @@ cdef object op_pow_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "pow_")
     cdef bint recording_
-    b = as_operand(b, "pow", "b")
+    b = as_operand(b, "pow_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "pow_")
     if recording_ or state_.flags & DUAL:
@@ -1594,8 +1607,8 @@ cdef object op_remainder(object a, object b):
     cdef RemainderBackward node_ = None
     cdef PyObject* inputs_[2]
     cdef TensorBase y
-    a = as_operand(a, "remainder", "a")
-    b = as_operand(b, "remainder", "b")
+    a = as_real_operand(a, "remainder", "a")
+    b = as_real_operand(b, "remainder", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = RemainderBackward.__new__(RemainderBackward)
@@ -1635,7 +1648,8 @@ cdef object op_remainder_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "remainder_")
     cdef bint recording_
-    b = as_operand(b, "remainder", "b")
+    a = as_real_operand(a, "remainder_", "a")
+    b = as_real_operand(b, "remainder_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "remainder_")
     if recording_ or state_.flags & DUAL:
@@ -1648,8 +1662,8 @@ cdef object op_remainder_(object a, object b):
 cdef object op_remainder_out(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "remainder")
-    a = as_operand(a, "remainder", "a")
-    b = as_operand(b, "remainder", "b")
+    a = as_real_operand(a, "remainder", "a")
+    b = as_real_operand(b, "remainder", "b")
     refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "remainder")
     remainder_ufunc.into((array_of(a), array_of(b),), written_.array, "remainder")
     written_.bump()
@@ -1781,7 +1795,7 @@ cdef object op_subtract_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "subtract_")
     cdef bint recording_
-    b = as_operand(b, "subtract", "b")
+    b = as_operand(b, "subtract_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "subtract_")
     if recording_ or state_.flags & DUAL:
@@ -1912,7 +1926,7 @@ cdef object op_xlogy_(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(a, "xlogy_")
     cdef bint recording_
-    b = as_operand(b, "xlogy", "b")
+    b = as_operand(b, "xlogy_", "b")
     recording_ = needs_grad(state_, a) or needs_grad(state_, b)
     check_inplace(state_, written_, recording_, "xlogy_")
     if recording_ or state_.flags & DUAL:

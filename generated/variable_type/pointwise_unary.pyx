@@ -70,7 +70,7 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
-from gradspec.operand cimport array_of, as_operand, as_scalar, dtype_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport (
@@ -668,7 +668,7 @@ cdef object op_cbrt(object x):
     cdef CbrtBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "cbrt", "x")
+    x = as_real_operand(x, "cbrt", "x")
 
     if needs_grad(state_, x):
         node_ = CbrtBackward.__new__(CbrtBackward)
@@ -701,6 +701,7 @@ cdef object op_cbrt_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "cbrt_")
     cdef bint recording_
+    x = as_real_operand(x, "cbrt_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "cbrt_")
     if recording_ or state_.flags & DUAL:
@@ -713,7 +714,7 @@ cdef object op_cbrt_(object x):
 cdef object op_cbrt_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "cbrt")
-    x = as_operand(x, "cbrt", "x")
+    x = as_real_operand(x, "cbrt", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "cbrt")
     cbrt_ufunc.into((array_of(x),), written_.array, "cbrt")
     written_.bump()
@@ -742,7 +743,7 @@ cdef object op_ceil(object x):
     cdef CeilBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "ceil", "x")
+    x = as_real_operand(x, "ceil", "x")
 
     if needs_grad(state_, x):
         node_ = CeilBackward.__new__(CeilBackward)
@@ -773,6 +774,7 @@ cdef object op_ceil_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "ceil_")
     cdef bint recording_
+    x = as_real_operand(x, "ceil_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "ceil_")
     if recording_ or state_.flags & DUAL:
@@ -785,7 +787,7 @@ cdef object op_ceil_(object x):
 cdef object op_ceil_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "ceil")
-    x = as_operand(x, "ceil", "x")
+    x = as_real_operand(x, "ceil", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "ceil")
     ceil_ufunc.into((array_of(x),), written_.array, "ceil")
     written_.bump()
@@ -1035,7 +1037,7 @@ cdef object op_deg2rad(object x):
     cdef Deg2radBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "deg2rad", "x")
+    x = as_real_operand(x, "deg2rad", "x")
 
     if needs_grad(state_, x):
         node_ = Deg2radBackward.__new__(Deg2radBackward)
@@ -1066,6 +1068,7 @@ cdef object op_deg2rad_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "deg2rad_")
     cdef bint recording_
+    x = as_real_operand(x, "deg2rad_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "deg2rad_")
     if recording_ or state_.flags & DUAL:
@@ -1078,7 +1081,7 @@ cdef object op_deg2rad_(object x):
 cdef object op_deg2rad_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "deg2rad")
-    x = as_operand(x, "deg2rad", "x")
+    x = as_real_operand(x, "deg2rad", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "deg2rad")
     deg2rad_ufunc.into((array_of(x),), written_.array, "deg2rad")
     written_.bump()
@@ -1107,7 +1110,7 @@ cdef object op_digamma(object x):
     cdef DigammaBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "digamma", "x")
+    x = as_real_operand(x, "digamma", "x")
 
     if needs_grad(state_, x):
         node_ = DigammaBackward.__new__(DigammaBackward)
@@ -1140,6 +1143,7 @@ cdef object op_digamma_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "digamma_")
     cdef bint recording_
+    x = as_real_operand(x, "digamma_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "digamma_")
     if recording_ or state_.flags & DUAL:
@@ -1152,7 +1156,7 @@ cdef object op_digamma_(object x):
 cdef object op_digamma_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "digamma")
-    x = as_operand(x, "digamma", "x")
+    x = as_real_operand(x, "digamma", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "digamma")
     return write_out(written_, forward_digamma(array_of(x)), "digamma")
 
@@ -1179,7 +1183,7 @@ cdef object op_entr(object x):
     cdef EntrBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "entr", "x")
+    x = as_real_operand(x, "entr", "x")
 
     if needs_grad(state_, x):
         node_ = EntrBackward.__new__(EntrBackward)
@@ -1228,7 +1232,7 @@ cdef object op_erf(object x):
     cdef ErfBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "erf", "x")
+    x = as_real_operand(x, "erf", "x")
 
     if needs_grad(state_, x):
         node_ = ErfBackward.__new__(ErfBackward)
@@ -1261,6 +1265,7 @@ cdef object op_erf_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "erf_")
     cdef bint recording_
+    x = as_real_operand(x, "erf_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "erf_")
     if recording_ or state_.flags & DUAL:
@@ -1273,7 +1278,7 @@ cdef object op_erf_(object x):
 cdef object op_erf_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "erf")
-    x = as_operand(x, "erf", "x")
+    x = as_real_operand(x, "erf", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "erf")
     return write_out(written_, forward_erf(array_of(x)), "erf")
 
@@ -1300,7 +1305,7 @@ cdef object op_erfc(object x):
     cdef ErfcBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "erfc", "x")
+    x = as_real_operand(x, "erfc", "x")
 
     if needs_grad(state_, x):
         node_ = ErfcBackward.__new__(ErfcBackward)
@@ -1333,6 +1338,7 @@ cdef object op_erfc_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "erfc_")
     cdef bint recording_
+    x = as_real_operand(x, "erfc_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "erfc_")
     if recording_ or state_.flags & DUAL:
@@ -1345,7 +1351,7 @@ cdef object op_erfc_(object x):
 cdef object op_erfc_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "erfc")
-    x = as_operand(x, "erfc", "x")
+    x = as_real_operand(x, "erfc", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "erfc")
     return write_out(written_, forward_erfc(array_of(x)), "erfc")
 
@@ -1372,7 +1378,7 @@ cdef object op_erfcx(object x):
     cdef ErfcxBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "erfcx", "x")
+    x = as_real_operand(x, "erfcx", "x")
 
     if needs_grad(state_, x):
         node_ = ErfcxBackward.__new__(ErfcxBackward)
@@ -1423,7 +1429,7 @@ cdef object op_erfinv(object x):
     cdef ErfinvBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "erfinv", "x")
+    x = as_real_operand(x, "erfinv", "x")
 
     if needs_grad(state_, x):
         node_ = ErfinvBackward.__new__(ErfinvBackward)
@@ -1456,6 +1462,7 @@ cdef object op_erfinv_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "erfinv_")
     cdef bint recording_
+    x = as_real_operand(x, "erfinv_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "erfinv_")
     if recording_ or state_.flags & DUAL:
@@ -1468,7 +1475,7 @@ cdef object op_erfinv_(object x):
 cdef object op_erfinv_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "erfinv")
-    x = as_operand(x, "erfinv", "x")
+    x = as_real_operand(x, "erfinv", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "erfinv")
     return write_out(written_, forward_erfinv(array_of(x)), "erfinv")
 
@@ -1717,7 +1724,7 @@ cdef object op_floor(object x):
     cdef FloorBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "floor", "x")
+    x = as_real_operand(x, "floor", "x")
 
     if needs_grad(state_, x):
         node_ = FloorBackward.__new__(FloorBackward)
@@ -1748,6 +1755,7 @@ cdef object op_floor_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "floor_")
     cdef bint recording_
+    x = as_real_operand(x, "floor_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "floor_")
     if recording_ or state_.flags & DUAL:
@@ -1760,7 +1768,7 @@ cdef object op_floor_(object x):
 cdef object op_floor_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "floor")
-    x = as_operand(x, "floor", "x")
+    x = as_real_operand(x, "floor", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "floor")
     floor_ufunc.into((array_of(x),), written_.array, "floor")
     written_.bump()
@@ -1837,7 +1845,7 @@ cdef object op_lgamma(object x):
     cdef LgammaBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "lgamma", "x")
+    x = as_real_operand(x, "lgamma", "x")
 
     if needs_grad(state_, x):
         node_ = LgammaBackward.__new__(LgammaBackward)
@@ -1870,6 +1878,7 @@ cdef object op_lgamma_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "lgamma_")
     cdef bint recording_
+    x = as_real_operand(x, "lgamma_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "lgamma_")
     if recording_ or state_.flags & DUAL:
@@ -1882,7 +1891,7 @@ cdef object op_lgamma_(object x):
 cdef object op_lgamma_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "lgamma")
-    x = as_operand(x, "lgamma", "x")
+    x = as_real_operand(x, "lgamma", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "lgamma")
     return write_out(written_, forward_lgamma(array_of(x)), "lgamma")
 
@@ -2277,7 +2286,7 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
     cdef NanToNumBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "nan_to_num", "x")
+    x = as_real_operand(x, "nan_to_num", "x")
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
@@ -2313,9 +2322,10 @@ cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "nan_to_num_")
     cdef bint recording_
-    nan = as_scalar(nan, "nan_to_num", "nan")
-    posinf = as_scalar(posinf, "nan_to_num", "posinf")
-    neginf = as_scalar(neginf, "nan_to_num", "neginf")
+    x = as_real_operand(x, "nan_to_num_", "x")
+    nan = as_scalar(nan, "nan_to_num_", "nan")
+    posinf = as_scalar(posinf, "nan_to_num_", "posinf")
+    neginf = as_scalar(neginf, "nan_to_num_", "neginf")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "nan_to_num_")
     if recording_ or state_.flags & DUAL:
@@ -2328,7 +2338,7 @@ cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
 cdef object op_nan_to_num_out(object x, object nan, object posinf, object neginf, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "nan_to_num")
-    x = as_operand(x, "nan_to_num", "x")
+    x = as_real_operand(x, "nan_to_num", "x")
     nan = as_scalar(nan, "nan_to_num", "nan")
     posinf = as_scalar(posinf, "nan_to_num", "posinf")
     neginf = as_scalar(neginf, "nan_to_num", "neginf")
@@ -2431,7 +2441,7 @@ cdef object op_polygamma(object n, object x):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     n = as_scalar(n, "polygamma", "n")
-    x = as_operand(x, "polygamma", "x")
+    x = as_real_operand(x, "polygamma", "x")
 
     if needs_grad(state_, x):
         node_ = PolygammaBackward.__new__(PolygammaBackward)
@@ -2465,7 +2475,7 @@ cdef object op_polygamma_out(object n, object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "polygamma")
     n = as_scalar(n, "polygamma", "n")
-    x = as_operand(x, "polygamma", "x")
+    x = as_real_operand(x, "polygamma", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "polygamma")
     return write_out(written_, forward_polygamma(n, array_of(x)), "polygamma")
 
@@ -2539,7 +2549,7 @@ cdef object op_rad2deg(object x):
     cdef Rad2degBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "rad2deg", "x")
+    x = as_real_operand(x, "rad2deg", "x")
 
     if needs_grad(state_, x):
         node_ = Rad2degBackward.__new__(Rad2degBackward)
@@ -2570,6 +2580,7 @@ cdef object op_rad2deg_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "rad2deg_")
     cdef bint recording_
+    x = as_real_operand(x, "rad2deg_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "rad2deg_")
     if recording_ or state_.flags & DUAL:
@@ -2582,7 +2593,7 @@ cdef object op_rad2deg_(object x):
 cdef object op_rad2deg_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "rad2deg")
-    x = as_operand(x, "rad2deg", "x")
+    x = as_real_operand(x, "rad2deg", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "rad2deg")
     rad2deg_ufunc.into((array_of(x),), written_.array, "rad2deg")
     written_.bump()
@@ -2731,7 +2742,7 @@ cdef object op_round(object x, object decimals):
     cdef RoundBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "round", "x")
+    x = as_real_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
 
     if needs_grad(state_, x):
@@ -2763,7 +2774,8 @@ cdef object op_round_(object x, object decimals):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "round_")
     cdef bint recording_
-    decimals = as_scalar(decimals, "round", "decimals")
+    x = as_real_operand(x, "round_", "x")
+    decimals = as_scalar(decimals, "round_", "decimals")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "round_")
     if recording_ or state_.flags & DUAL:
@@ -2776,7 +2788,7 @@ cdef object op_round_(object x, object decimals):
 cdef object op_round_out(object x, object decimals, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "round")
-    x = as_operand(x, "round", "x")
+    x = as_real_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
     refuse_out(state_, written_, needs_grad(state_, x), "round")
     return write_out(written_, forward_round(array_of(x), decimals), "round")
@@ -3103,7 +3115,7 @@ cdef object op_sinc(object x):
     cdef SincBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "sinc", "x")
+    x = as_real_operand(x, "sinc", "x")
 
     if needs_grad(state_, x):
         node_ = SincBackward.__new__(SincBackward)
@@ -3136,6 +3148,7 @@ cdef object op_sinc_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "sinc_")
     cdef bint recording_
+    x = as_real_operand(x, "sinc_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "sinc_")
     if recording_ or state_.flags & DUAL:
@@ -3148,7 +3161,7 @@ cdef object op_sinc_(object x):
 cdef object op_sinc_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "sinc")
-    x = as_operand(x, "sinc", "x")
+    x = as_real_operand(x, "sinc", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "sinc")
     return write_out(written_, forward_sinc(array_of(x)), "sinc")
 
@@ -3175,7 +3188,7 @@ cdef object op__sinc_derivative(object x, object n):
     cdef SincDerivativeBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "_sinc_derivative", "x")
+    x = as_real_operand(x, "_sinc_derivative", "x")
     n = as_scalar(n, "_sinc_derivative", "n")
 
     if needs_grad(state_, x):
@@ -3596,7 +3609,7 @@ cdef object op_trunc(object x):
     cdef TruncBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "trunc", "x")
+    x = as_real_operand(x, "trunc", "x")
 
     if needs_grad(state_, x):
         node_ = TruncBackward.__new__(TruncBackward)
@@ -3627,6 +3640,7 @@ cdef object op_trunc_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(x, "trunc_")
     cdef bint recording_
+    x = as_real_operand(x, "trunc_", "x")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "trunc_")
     if recording_ or state_.flags & DUAL:
@@ -3639,7 +3653,7 @@ cdef object op_trunc_(object x):
 cdef object op_trunc_out(object x, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "trunc")
-    x = as_operand(x, "trunc", "x")
+    x = as_real_operand(x, "trunc", "x")
     refuse_out(state_, written_, needs_grad(state_, x), "trunc")
     trunc_ufunc.into((array_of(x),), written_.array, "trunc")
     written_.bump()

@@ -42,7 +42,17 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.operand cimport (
+    array_of,
+    as_ints,
+    as_operand,
+    as_real_operand,
+    as_scalar,
+    dtype_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
+)
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view, refuse_out, writable, write_out
@@ -58,7 +68,7 @@ cdef object forward_all(object x, object axis, object keepdims):
 cdef object op_all(object x, object axis, object keepdims):
     cdef TensorBase y
     x = as_operand(x, "all", "x")
-    axis = as_ints(axis, "all", "axis")
+    axis = as_ints(axis, "all", "axis", -1)
     keepdims = as_scalar(keepdims, "all", "keepdims")
 
     y = wrap_forward(forward_all(array_of(x), axis, keepdims))
@@ -69,7 +79,7 @@ cdef object op_all_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "all")
     x = as_operand(x, "all", "x")
-    axis = as_ints(axis, "all", "axis")
+    axis = as_ints(axis, "all", "axis", -1)
     keepdims = as_scalar(keepdims, "all", "keepdims")
     return write_out(written_, forward_all(array_of(x), axis, keepdims), "all")
 
@@ -94,7 +104,7 @@ cdef object forward_any(object x, object axis, object keepdims):
 cdef object op_any(object x, object axis, object keepdims):
     cdef TensorBase y
     x = as_operand(x, "any", "x")
-    axis = as_ints(axis, "any", "axis")
+    axis = as_ints(axis, "any", "axis", -1)
     keepdims = as_scalar(keepdims, "any", "keepdims")
 
     y = wrap_forward(forward_any(array_of(x), axis, keepdims))
@@ -105,7 +115,7 @@ cdef object op_any_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "any")
     x = as_operand(x, "any", "x")
-    axis = as_ints(axis, "any", "axis")
+    axis = as_ints(axis, "any", "axis", -1)
     keepdims = as_scalar(keepdims, "any", "keepdims")
     return write_out(written_, forward_any(array_of(x), axis, keepdims), "any")
 
@@ -130,7 +140,7 @@ cdef object forward_count_nonzero(object x, object axis, object keepdims):
 cdef object op_count_nonzero(object x, object axis, object keepdims):
     cdef TensorBase y
     x = as_operand(x, "count_nonzero", "x")
-    axis = as_ints(axis, "count_nonzero", "axis")
+    axis = as_ints(axis, "count_nonzero", "axis", -1)
     keepdims = as_scalar(keepdims, "count_nonzero", "keepdims")
 
     y = wrap_forward(forward_count_nonzero(array_of(x), axis, keepdims))
@@ -158,7 +168,7 @@ cdef object op__euclidean_norm(object x, object axis, object keepdims):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_euclidean_norm", "x")
-    axis = as_ints(axis, "_euclidean_norm", "axis")
+    axis = as_ints(axis, "_euclidean_norm", "axis", -1)
     keepdims = as_scalar(keepdims, "_euclidean_norm", "keepdims")
 
     if needs_grad(state_, x):
@@ -217,8 +227,8 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
     cdef LogsumexpBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "logsumexp", "x")
-    axis = as_ints(axis, "logsumexp", "axis")
+    x = as_real_operand(x, "logsumexp", "x")
+    axis = as_ints(axis, "logsumexp", "axis", -1)
     keepdims = as_scalar(keepdims, "logsumexp", "keepdims")
 
     if needs_grad(state_, x):
@@ -279,8 +289,8 @@ cdef object op_max(object x, object axis, object keepdims):
     cdef MaxBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "max", "x")
-    axis = as_ints(axis, "max", "axis")
+    x = as_real_operand(x, "max", "x")
+    axis = as_ints(axis, "max", "axis", -1)
     keepdims = as_scalar(keepdims, "max", "keepdims")
 
     if needs_grad(state_, x):
@@ -322,8 +332,8 @@ cdef int jvp_max(object dual_y, object dual_x, object axis, object keepdims) exc
 cdef object op_max_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "max")
-    x = as_operand(x, "max", "x")
-    axis = as_ints(axis, "max", "axis")
+    x = as_real_operand(x, "max", "x")
+    axis = as_ints(axis, "max", "axis", -1)
     keepdims = as_scalar(keepdims, "max", "keepdims")
     refuse_out(state_, written_, needs_grad(state_, x), "max")
     return write_out(written_, forward_max(array_of(x), axis, keepdims), "max")
@@ -357,7 +367,7 @@ cdef object op_mean(object x, object axis, object keepdims):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "mean", "x")
-    axis = as_ints(axis, "mean", "axis")
+    axis = as_ints(axis, "mean", "axis", -1)
     keepdims = as_scalar(keepdims, "mean", "keepdims")
 
     if needs_grad(state_, x):
@@ -391,7 +401,7 @@ cdef object op_mean_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "mean")
     x = as_operand(x, "mean", "x")
-    axis = as_ints(axis, "mean", "axis")
+    axis = as_ints(axis, "mean", "axis", -1)
     keepdims = as_scalar(keepdims, "mean", "keepdims")
     refuse_out(state_, written_, needs_grad(state_, x), "mean")
     return write_out(written_, forward_mean(array_of(x), axis, keepdims), "mean")
@@ -421,8 +431,8 @@ cdef object op_min(object x, object axis, object keepdims):
     cdef MinBackward node_ = None
     cdef PyObject* inputs_[1]
     cdef TensorBase y
-    x = as_operand(x, "min", "x")
-    axis = as_ints(axis, "min", "axis")
+    x = as_real_operand(x, "min", "x")
+    axis = as_ints(axis, "min", "axis", -1)
     keepdims = as_scalar(keepdims, "min", "keepdims")
 
     if needs_grad(state_, x):
@@ -464,8 +474,8 @@ cdef int jvp_min(object dual_y, object dual_x, object axis, object keepdims) exc
 cdef object op_min_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "min")
-    x = as_operand(x, "min", "x")
-    axis = as_ints(axis, "min", "axis")
+    x = as_real_operand(x, "min", "x")
+    axis = as_ints(axis, "min", "axis", -1)
     keepdims = as_scalar(keepdims, "min", "keepdims")
     refuse_out(state_, written_, needs_grad(state_, x), "min")
     return write_out(written_, forward_min(array_of(x), axis, keepdims), "min")
@@ -493,7 +503,7 @@ cdef object forward_nanmean(object x, object axis, object keepdims):
 cdef object op_nanmean(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nanmean", "x")
-    axis = as_ints(axis, "nanmean", "axis")
+    axis = as_ints(axis, "nanmean", "axis", -1)
     keepdims = as_scalar(keepdims, "nanmean", "keepdims")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -517,7 +527,7 @@ cdef object forward_nansum(object x, object axis, object keepdims):
 cdef object op_nansum(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nansum", "x")
-    axis = as_ints(axis, "nansum", "axis")
+    axis = as_ints(axis, "nansum", "axis", -1)
     keepdims = as_scalar(keepdims, "nansum", "keepdims")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -541,7 +551,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "norm", "x")
     ord = as_scalar(ord, "norm", "ord")
-    axis = as_ints(axis, "norm", "axis")
+    axis = as_ints(axis, "norm", "axis", -1)
     keepdims = as_scalar(keepdims, "norm", "keepdims")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -571,7 +581,7 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
     cdef TensorBase y
     x = as_operand(x, "_power_norm", "x")
     ord = as_scalar(ord, "_power_norm", "ord")
-    axis = as_ints(axis, "_power_norm", "axis")
+    axis = as_ints(axis, "_power_norm", "axis", -1)
     keepdims = as_scalar(keepdims, "_power_norm", "keepdims")
 
     if needs_grad(state_, x):
@@ -634,7 +644,7 @@ cdef object op_prod(object x, object axis, object keepdims):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "prod", "x")
-    axis = as_ints(axis, "prod", "axis")
+    axis = as_ints(axis, "prod", "axis", -1)
     keepdims = as_scalar(keepdims, "prod", "keepdims")
 
     if needs_grad(state_, x):
@@ -671,7 +681,7 @@ cdef object op_prod_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "prod")
     x = as_operand(x, "prod", "x")
-    axis = as_ints(axis, "prod", "axis")
+    axis = as_ints(axis, "prod", "axis", -1)
     keepdims = as_scalar(keepdims, "prod", "keepdims")
     refuse_out(state_, written_, needs_grad(state_, x), "prod")
     return write_out(written_, forward_prod(array_of(x), axis, keepdims), "prod")
@@ -703,7 +713,7 @@ cdef object forward__product_of_others(object x, object axis):
 cdef object op__product_of_others(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_product_of_others", "x")
-    axis = as_ints(axis, "_product_of_others", "axis")
+    axis = as_ints(axis, "_product_of_others", "axis", -1)
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         axes = formulas.axes_tuple(axis, ndim_of(x))
@@ -743,7 +753,7 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "std", "x")
-    axis = as_ints(axis, "std", "axis")
+    axis = as_ints(axis, "std", "axis", -1)
     keepdims = as_scalar(keepdims, "std", "keepdims")
     correction = as_scalar(correction, "std", "correction")
 
@@ -807,7 +817,7 @@ cdef object op_sum(object x, object axis, object keepdims):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sum", "x")
-    axis = as_ints(axis, "sum", "axis")
+    axis = as_ints(axis, "sum", "axis", -1)
     keepdims = as_scalar(keepdims, "sum", "keepdims")
 
     if needs_grad(state_, x):
@@ -841,7 +851,7 @@ cdef object op_sum_out(object x, object axis, object keepdims, object out):
     cdef ThreadState* state_ = thread_state()
     cdef TensorBase written_ = writable(out, "sum")
     x = as_operand(x, "sum", "x")
-    axis = as_ints(axis, "sum", "axis")
+    axis = as_ints(axis, "sum", "axis", -1)
     keepdims = as_scalar(keepdims, "sum", "keepdims")
     refuse_out(state_, written_, needs_grad(state_, x), "sum")
     return write_out(written_, forward_sum(array_of(x), axis, keepdims), "sum")
@@ -872,8 +882,8 @@ cdef object op__unreduce(object x, object shape, object axis, object keepdims):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_unreduce", "x")
-    shape = as_ints(shape, "_unreduce", "shape")
-    axis = as_ints(axis, "_unreduce", "axis")
+    shape = as_ints(shape, "_unreduce", "shape", -1)
+    axis = as_ints(axis, "_unreduce", "axis", -1)
     keepdims = as_scalar(keepdims, "_unreduce", "keepdims")
 
     if needs_grad(state_, x):
@@ -927,7 +937,7 @@ cdef object op__sum_to(object x, object shape):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_sum_to", "x")
-    shape = as_ints(shape, "_sum_to", "shape")
+    shape = as_ints(shape, "_sum_to", "shape", -1)
 
     if needs_grad(state_, x):
         node_ = SumToBackward.__new__(SumToBackward)
@@ -975,7 +985,7 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "var", "x")
-    axis = as_ints(axis, "var", "axis")
+    axis = as_ints(axis, "var", "axis", -1)
     keepdims = as_scalar(keepdims, "var", "keepdims")
     correction = as_scalar(correction, "var", "correction")
 
@@ -1032,7 +1042,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "vector_norm", "x")
     ord = as_scalar(ord, "vector_norm", "ord")
-    axis = as_ints(axis, "vector_norm", "axis")
+    axis = as_ints(axis, "vector_norm", "axis", -1)
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
@@ -1045,7 +1055,7 @@ cdef object op_vector_norm_out(object x, object ord, object axis, object keepdim
     cdef TensorBase written_ = writable(out, "vector_norm")
     x = as_operand(x, "vector_norm", "x")
     ord = as_scalar(ord, "vector_norm", "ord")
-    axis = as_ints(axis, "vector_norm", "axis")
+    axis = as_ints(axis, "vector_norm", "axis", -1)
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
     refuse_out(state_, written_, needs_grad(state_, x), "vector_norm")
     return write_out(written_, forward_vector_norm(array_of(x), ord, axis, keepdims), "vector_norm")

@@ -18,7 +18,7 @@ from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
-from gradspec.operand cimport array_of, as_operand, as_scalar, shape_of, wrap_forward
+from gradspec.operand cimport array_of, as_real_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
 
@@ -32,7 +32,7 @@ cdef object forward_argmax(object x, object axis, object keepdims):
 
 cdef object op_argmax(object x, object axis, object keepdims):
     cdef TensorBase indices
-    x = as_operand(x, "argmax", "x")
+    x = as_real_operand(x, "argmax", "x")
     axis = as_scalar(axis, "argmax", "axis")
     keepdims = as_scalar(keepdims, "argmax", "keepdims")
 
@@ -57,7 +57,7 @@ cdef object forward_argmin(object x, object axis, object keepdims):
 
 cdef object op_argmin(object x, object axis, object keepdims):
     cdef TensorBase indices
-    x = as_operand(x, "argmin", "x")
+    x = as_real_operand(x, "argmin", "x")
     axis = as_scalar(axis, "argmin", "axis")
     keepdims = as_scalar(keepdims, "argmin", "keepdims")
 
@@ -82,7 +82,7 @@ cdef object forward_argsort(object x, object axis, object descending, object sta
 
 cdef object op_argsort(object x, object axis, object descending, object stable):
     cdef TensorBase indices
-    x = as_operand(x, "argsort", "x")
+    x = as_real_operand(x, "argsort", "x")
     axis = as_scalar(axis, "argsort", "axis")
     descending = as_scalar(descending, "argsort", "descending")
     stable = as_scalar(stable, "argsort", "stable")
@@ -108,8 +108,8 @@ cdef object forward_searchsorted(object sorted_sequence, object values, object s
 
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
     cdef TensorBase indices
-    sorted_sequence = as_operand(sorted_sequence, "searchsorted", "sorted_sequence")
-    values = as_operand(values, "searchsorted", "values")
+    sorted_sequence = as_real_operand(sorted_sequence, "searchsorted", "sorted_sequence")
+    values = as_real_operand(values, "searchsorted", "values")
 
     indices = wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
     return indices
@@ -129,7 +129,7 @@ cdef object forward_sort(object x, object axis, object descending, object stable
 
 cdef object op_sort(object x, object axis, object descending, object stable):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "sort", "x")
+    x = as_real_operand(x, "sort", "x")
     axis = as_scalar(axis, "sort", "axis")
     descending = as_scalar(descending, "sort", "descending")
     stable = as_scalar(stable, "sort", "stable")
@@ -161,7 +161,7 @@ cdef object op_topk(object x, object k, object axis, object largest):
     cdef PyObject* inputs_[1]
     cdef TensorBase values
     cdef TensorBase indices
-    x = as_operand(x, "topk", "x")
+    x = as_real_operand(x, "topk", "x")
     k = as_scalar(k, "topk", "k")
     axis = as_scalar(axis, "topk", "axis")
     largest = as_scalar(largest, "topk", "largest")

@@ -51,7 +51,7 @@ cdef object op_broadcast_to(object x, object shape):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "broadcast_to", "x")
-    shape = as_ints(shape, "broadcast_to", "shape")
+    shape = as_ints(shape, "broadcast_to", "shape", -1)
 
     if needs_grad(state_, x):
         node_ = BroadcastToBackward.__new__(BroadcastToBackward)
@@ -233,7 +233,7 @@ cdef object op__diagonal_backward(object x, object shape, object offset, object 
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_diagonal_backward", "x")
-    shape = as_ints(shape, "_diagonal_backward", "shape")
+    shape = as_ints(shape, "_diagonal_backward", "shape", -1)
     offset = as_scalar(offset, "_diagonal_backward", "offset")
     axis1 = as_scalar(axis1, "_diagonal_backward", "axis1")
     axis2 = as_scalar(axis2, "_diagonal_backward", "axis2")
@@ -288,7 +288,7 @@ cdef object op_expand_dims(object x, object axis):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "expand_dims", "x")
-    axis = as_ints(axis, "expand_dims", "axis")
+    axis = as_ints(axis, "expand_dims", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = ExpandDimsBackward.__new__(ExpandDimsBackward)
@@ -362,7 +362,7 @@ cdef object op_flip(object x, object axis):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "flip", "x")
-    axis = as_ints(axis, "flip", "axis")
+    axis = as_ints(axis, "flip", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = FlipBackward.__new__(FlipBackward)
@@ -481,8 +481,8 @@ cdef object op_moveaxis(object x, object source, object destination):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "moveaxis", "x")
-    source = as_ints(source, "moveaxis", "source")
-    destination = as_ints(destination, "moveaxis", "destination")
+    source = as_ints(source, "moveaxis", "source", -1)
+    destination = as_ints(destination, "moveaxis", "destination", -1)
 
     if needs_grad(state_, x):
         node_ = MoveaxisBackward.__new__(MoveaxisBackward)
@@ -533,7 +533,7 @@ cdef object op_permute_dims(object x, object axes):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "permute_dims", "x")
-    axes = as_ints(axes, "permute_dims", "axes")
+    axes = as_ints(axes, "permute_dims", "axes", -1)
 
     if needs_grad(state_, x):
         node_ = PermuteDimsBackward.__new__(PermuteDimsBackward)
@@ -604,7 +604,7 @@ cdef object op_reshape(object x, object shape):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "reshape", "x")
-    shape = as_ints(shape, "reshape", "shape")
+    shape = as_ints(shape, "reshape", "shape", -1)
 
     if needs_grad(state_, x):
         node_ = ReshapeBackward.__new__(ReshapeBackward)
@@ -654,8 +654,8 @@ cdef object op_roll(object x, object shift, object axis):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "roll", "x")
-    shift = as_ints(shift, "roll", "shift")
-    axis = as_ints(axis, "roll", "axis")
+    shift = as_ints(shift, "roll", "shift", -1)
+    axis = as_ints(axis, "roll", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = RollBackward.__new__(RollBackward)
@@ -705,7 +705,7 @@ cdef object op_rot90(object x, object k, object axes):
     cdef TensorBase y
     x = as_operand(x, "rot90", "x")
     k = as_scalar(k, "rot90", "k")
-    axes = as_ints(axes, "rot90", "axes")
+    axes = as_ints(axes, "rot90", "axes", 2)
 
     if needs_grad(state_, x):
         node_ = Rot90Backward.__new__(Rot90Backward)
@@ -756,7 +756,7 @@ cdef object op_squeeze(object x, object axis):
     cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "squeeze", "x")
-    axis = as_ints(axis, "squeeze", "axis")
+    axis = as_ints(axis, "squeeze", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = SqueezeBackward.__new__(SqueezeBackward)

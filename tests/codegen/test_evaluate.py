@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from codegen.verify.evaluate import ArrayList, Evaluator
+from codegen.verify.evaluate import ArrayList, Evaluator, as_arrays
 
 ENTRY = """\
 - op: f(x, int n=2) -> y
@@ -29,6 +30,13 @@ ENTRY = """\
   vjp:
     x: -grad
   samples: one
+
+- op: rolled(x, int[2] shift=1, int[]? axis=0) -> y
+  doc: Rolled along two axes.
+  forward: np.roll(x, (shift[0], shift[1], 2 * axis[0])[:2], (0, 1))
+  nondifferentiable: true
+  samples:
+  - f(x(3, 4))
 """
 
 
@@ -56,3 +64,15 @@ def test_an_in_place_op_does_not_touch_its_argument(small):
     x = np.ones(3)
     (y,) = run.forward(ops["negate_"], {"x": x})
     assert (x == 1).all() and (y == -1).all()
+
+
+def test_ints_are_what_a_wrapper_hands_on(small):
+    """A tuple; one int stands for as many as the type says, another count is refused."""
+    run, ops = evaluator(small)
+    x = np.arange(12.0).reshape(3, 4)
+    for shift in (1, (1, 1), [1, 1]):
+        (y,) = run.forward(ops["rolled"], {"x": x, "shift": shift, "axis": 0})
+        assert (y == np.roll(x, (1, 1), (0, 1))).all()
+    assert as_arrays(ops["rolled"], {"x": x, "shift": 1, "axis": None}) | {"x": x} == {"x": x, "shift": (1, 1), "axis": None}
+    with pytest.raises(ValueError, match="'shift' takes an int or 2 ints, got 3"):
+        run.forward(ops["rolled"], {"x": x, "shift": (1, 2, 3), "axis": 0})

@@ -1,0 +1,99 @@
+"""Dtypes that an entry does not claim: refused by the name of operator and argument, with nothing changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.dispatch import ops
+
+from .calls import array, cases, entries
+
+KINDS = {"any": "fciub", "float": "fciub", "real": "fiub", "int": "iub", "bool": "b"}
+DTYPES = (np.complex128, np.complex64, np.float64, np.float32, np.float16, np.int64, np.uint8, np.bool_)
+NAMESPACES = {"": gs, "linalg": gs.linalg, "nn": gs.nn}
+
+
+def unclaimed(op):
+    return [np.dtype(d) for d in DTYPES if np.dtype(d).kind not in KINDS[op.dtype]]
+
+
+def array_arguments(op):
+    return [name for name, type_, *_ in op.arguments if type_.startswith("Array")]
+
+
+def replaced(value, dtype):
+    """The argument in another dtype, in all of its places; None where it holds no array."""
+    if isinstance(value, list):
+        return [np.asarray(item).astype(dtype) for item in value]
+    return value.astype(dtype) if isinstance(value, np.ndarray) else None
+
+
+def refusals(op, make):
+    """(argument, its refused value, the other arguments) of the first sample, for each array argument."""
+    case = cases(lambda o: o is op)[0].values[0]
+    for name in array_arguments(op):
+        arguments = case.arguments()
+        value = make(arguments[name])
+        if value is not None:
+            yield name, arguments | {name: value}
+
+
+def refused(op, entry, name, given):
+    return pytest.raises(TypeError, match=rf"^{entry}: argument '{name}' is of {given}, but {entry} takes \w+.*; ")
+
+
+RESTRICTED = entries(lambda op: unclaimed(op) and array_arguments(op))
+
+
+@pytest.mark.parametrize("op", RESTRICTED)
+def test_function_and_method(op):
+    count = 0
+    for dtype in unclaimed(op):
+        for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
+            with refused(op, op.name, name, f"dtype {dtype}"):
+                getattr(ops, op.name)(**arguments)
+            count += 1
+            first = op.arguments[0][0]
+            if "method" in op.variants and isinstance(arguments[first], np.ndarray):
+                x = gs.tensor(arguments[first], requires_grad=arguments[first].dtype.kind in "fc")
+                with refused(op, op.name, name, f"dtype {dtype}"):
+                    getattr(x, op.name)(**{key: value for key, value in arguments.items() if key != first})
+    assert count >= len(unclaimed(op))
+
+
+@pytest.mark.parametrize("op", entries(lambda op: unclaimed(op) and "inplace" in op.variants))
+def test_in_place_changes_nothing(op):
+    for dtype in unclaimed(op):
+        for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
+            first, *rest = (arguments[argument] for argument, *_ in op.arguments)
+            x = gs.tensor(first)
+            function = getattr(x, op.name + "_", None)
+            function = function or (lambda *r: getattr(NAMESPACES[op.namespace], op.name + "_")(x, *r))
+            with refused(op, op.name + "_", name, f"dtype {dtype}"):
+                function(*rest)
+            np.testing.assert_array_equal(array(x), first)
+            assert x._version == 0
+
+
+@pytest.mark.parametrize("op", entries(lambda op: unclaimed(op) and "out" in op.variants))
+def test_out_changes_nothing(op):
+    expected = cases(lambda o: o is op)[0].values[0]
+    shape = expected.all_outputs(*expected.arrays)[0].shape
+    for dtype in unclaimed(op):
+        for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
+            out = gs.zeros(shape, dtype=dtype)
+            with refused(op, op.name, name, f"dtype {dtype}"):
+                getattr(ops, op.name)(**arguments, out=out)
+            assert not array(out).any() and out._version == 0
+
+
+@pytest.mark.parametrize("number", [1.0, 1j], ids=["float", "complex"])
+@pytest.mark.parametrize("op", RESTRICTED)
+def test_python_numbers(op, number):
+    if np.dtype(type(number)).kind in KINDS[op.dtype]:
+        return
+    for name, arguments in refusals(op, lambda value: number if isinstance(value, np.ndarray) else None):
+        with refused(op, op.name, name, f"type {type(number).__name__}"):
+            getattr(ops, op.name)(**arguments)
