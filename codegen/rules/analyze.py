@@ -73,6 +73,7 @@ class _OpAnalysis:
 
     def run(self) -> Op:
         before = len(self.errors.errors)
+        self._check_taken()
         self._check_forward()
         self._check_names()
         self._check_hidden()
@@ -91,6 +92,17 @@ class _OpAnalysis:
     def report(self, message: str, key: str, at: object = None, suggestion: str = "") -> None:
         place = at or self.op.places.get(key.partition(":")[0], self.op.location)
         self.errors.add(message, place, self.op.name, key, suggestion=suggestion)
+
+    def _check_taken(self) -> None:
+        """A function or method must not stand in the place of what is written by hand."""
+        op = self.op
+        functions = {op.name, *op.aliases}
+        methods = functions if {"method", "property"} & {*op.variants} else set()
+        if "inplace" in op.variants:
+            methods = methods | {f"{name}_" for name in functions}
+        found = [] if op.namespace or op.private else [f"gradspec.{name}" for name in functions & self.library.public]
+        for what in sorted(found + [f"a tensor's .{name}" for name in methods & self.library.attributes]):
+            self.errors.add(f"{what} is something else already", op.location, op.name, "op")
 
     def _check_forward(self) -> None:
         op = self.op

@@ -10,9 +10,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import SpecError, SpecErrors
 from .model import Argument, Location, Signature, Type
 
 _CYTHON_DEF = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(", re.MULTILINE)
+_METHOD = re.compile(r"^    (?:(?:def|cpdef) (?:\w+ )?|cdef (?:public|readonly) \w+ )(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -21,20 +23,45 @@ class Library:
     kernels: frozenset[str]
     formulas_file: str = "runtime/formulas.py"
     formulas_source: str = ""
+    public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
+    attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
 
 
 def read_library(root: Path) -> Library:
-    formulas = root / "runtime" / "formulas.py"
-    source = formulas.read_text(encoding="utf-8") if formulas.exists() else ""
+    runtime = root / "runtime"
+    formulas = runtime / "formulas.py"
     kernels: set[str] = set()
-    for path in sorted((root / "runtime" / "kernels").glob("**/*.py*")):
-        text = path.read_text(encoding="utf-8") if path.suffix in (".py", ".pyx") else ""
+    for path in sorted((runtime / "kernels").glob("**/*.py*")):
         if path.suffix == ".py":
-            kernels |= {f.name for f in ast.parse(text).body if isinstance(f, ast.FunctionDef)}
-        else:
-            kernels |= set(_CYTHON_DEF.findall(text))
-    public = frozenset(name for name in kernels if not name.startswith("_"))
-    return Library(_helpers(source, "runtime/formulas.py"), public, formulas_source=source)
+            kernels |= {f.name for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef)}
+        elif path.suffix == ".pyx":
+            kernels |= set(_CYTHON_DEF.findall(_text(path)))
+    package = _parsed(runtime / "__init__.py", root)
+    imports = [node for node in ast.walk(package) if isinstance(node, ast.ImportFrom)]
+    names = {alias.asname or alias.name for node in imports for alias in node.names}
+    return Library(
+        {f.name: _signature(f, "runtime/formulas.py") for f in _parsed(formulas, root).body
+         if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
+        frozenset(name for name in kernels if not name.startswith("_")),
+        formulas_source=_text(formulas),
+        public=frozenset(names | {path.stem for path in runtime.glob("*.py*")}),
+        attributes=frozenset(_METHOD.findall(_text(runtime / "tensor.pyx") + _text(runtime / "tensor.pxd"))),
+    )  # fmt: skip
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _parsed(path: Path, root: Path) -> ast.Module:
+    """The tree of a source file; a slip of the pen in it is a refusal like any other."""
+    source, name = _text(path), path.relative_to(root).as_posix()
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        refusal = SpecError(f"not Python: {error.msg}", Location(name, error.lineno or 1, error.offset or 1))
+        refusal.source_line = (error.text or "").rstrip("\n")
+        raise SpecErrors([refusal]) from None
 
 
 def unused_helpers(library: Library, called: set[str]) -> list[Signature]:
@@ -42,14 +69,6 @@ def unused_helpers(library: Library, called: set[str]) -> list[Signature]:
     tree = ast.parse(library.formulas_source)
     among = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     return [helper for name, helper in library.helpers.items() if name not in called | among]
-
-
-def _helpers(source: str, file: str) -> dict[str, Signature]:
-    return {
-        node.name: _signature(node, file)
-        for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-    }
 
 
 def _signature(node: ast.FunctionDef, file: str) -> Signature:

@@ -145,7 +145,11 @@ class _Reader:
                     fields["partials"][match.group(1, 2)] = parse_formula(self._text(value))
                 else:
                     fields |= self._field(op, key, value, own=key in own)
-        return replace(op, **fields)
+        op = replace(op, **fields)
+        if "inplace" in op.variants:
+            for spelling in (op.name, *op.aliases):
+                self._claim(f"{spelling}_", op.location, op.name, "variants")
+        return op
 
     def _form(self, own: Items, keys: list[str], defaults: Items, signature: Signature) -> str:
         if "nondifferentiable" in keys and self._text(own["nondifferentiable"][1]).value == "false":

@@ -26,6 +26,27 @@ def first(shape):
 ^"""
 
 
+@pytest.mark.parametrize(
+    "name, variants, what",
+    [
+        ("no_grad", "function", "gradspec.no_grad"),
+        ("engine", "function", "gradspec.engine"),
+        ("item", "method", "a tensor's .item"),
+        ("detach", "inplace", "a tensor's .detach_"),
+    ],
+)
+def test_what_is_written_by_hand_keeps_its_name(small, name, variants, what):
+    small.write("runtime/__init__.py", "from .grad_mode import no_grad\n")
+    small.write("runtime/engine.pyx", "")
+    small.write("runtime/tensor.pyx", "cdef class TensorBase:\n    def item(self):\n        pass\n\n    def detach_(self):\n")
+    entry = f"- op: {name}(x) -> y\n  doc: F.\n  variants: {variants}\n  forward: np.sin(x)\n  dy/dx: cos(x)\n  samples: one\n"
+    assert small.refusal("analyze", entry) == f"""\
+derivatives.yaml:12:7: error: {name}: op: {what} is something else already
+- op: {name}(x) -> y
+      ^"""
+    small.analyze(entry.replace(f"op: {name}", "op: free"))
+
+
 def test_errors_come_in_the_order_of_the_file(small):
     entry = "- op: f(x, w) -> y\n  doc: F.\n  forward: np.sine(x)\n  dy/dx: coss(x)\n  samples: two\n"
     lines = [line.split(":")[1] for line in small.refusal("analyze", entry).splitlines() if "error" in line]

@@ -179,6 +179,7 @@ TEXTS = {
     "family twice": SPEC.replace("family: called", "family: tested"),
     "ops is a mapping": SPEC.replace("ops:\n- op: f", "ops:\n  op: f"),
     "alias that another family has": SPEC.replace("alias: [g]", "alias: [g, cos]"),
+    "alias that an in-place form has": SPEC.replace("alias: [g]", "alias: [h, h_]\n  variants: [inplace]"),
     "directive": f"%YAML {'9' * DEEP}.1\n---\n{SPEC}",
     "other version": f"%YAML 3.1\n---\n{SPEC}",
     "unclosed text": SPEC.replace("doc: A function.", 'doc: "A function.'),

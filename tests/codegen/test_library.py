@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from codegen.errors import SpecErrors
 from codegen.spec.library import read_library, unused_helpers
 
 FORMULAS = """\
@@ -59,3 +62,24 @@ def test_kernels_of_cython_and_python(small):
     small.write("runtime/kernels/loops.pyx", KERNELS)
     small.write("runtime/kernels/plain.py", "import missing\n\n\ndef gather(x):\n    return x\n")
     assert read_library(small.root).kernels == {"scaled", "total", "gather"}
+
+
+def test_what_the_package_and_a_tensor_hold_by_hand(small):
+    small.write("runtime/__init__.py", "from .grad_mode import no_grad\nfrom .generated.ops import *\n")
+    small.write("runtime/engine.pyx", "")
+    small.write("runtime/tensor.pyx", "cdef class TensorBase:\n    def detach(self):\n        pass\n\n    cpdef object item(self):\n")
+    small.write("runtime/tensor.pxd", "cdef class TensorBase:\n    cdef readonly bint is_leaf\n    cdef object _hidden\n")
+    library = read_library(small.root)
+    assert {"no_grad", "engine", "tensor"} <= library.public
+    assert library.attributes == {"detach", "item", "is_leaf"}
+
+
+@pytest.mark.parametrize("path", ["runtime/formulas.py", "runtime/kernels/plain.py"])
+def test_a_slip_of_the_pen_has_a_place(path, small):
+    small.write(path, "def first(shape):\n    return shape[0\n")
+    with pytest.raises(SpecErrors) as caught:
+        read_library(small.root)
+    assert str(caught.value) == f"""\
+{path}:2:17: error: not Python: '[' was never closed
+    return shape[0
+                ^"""
