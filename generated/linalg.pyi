@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from gradspec import Tensor

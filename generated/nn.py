@@ -3,6 +3,7 @@
 
 from .variable_type.linear_algebra import cosine_similarity
 from .variable_type.activations import celu
+from .variable_type.activations import dropout
 from .variable_type.activations import elu
 from .variable_type.activations import gelu
 from .variable_type.activations import hardshrink
@@ -41,6 +42,7 @@ swish = silu
 __all__ = [
     "cosine_similarity",
     "celu",
+    "dropout",
     "elu",
     "gelu",
     "hardshrink",

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from gradspec import Tensor
@@ -15,6 +16,8 @@ def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8)
     """Cosine of the angle between vectors along `axis`; a norm below `eps` counts as `eps`."""
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
+def dropout(x: Operand, p: float = 0.5, training: bool = True, *, generator: np.random.Generator | None = None) -> Tensor:
+    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:

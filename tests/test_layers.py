@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
-    ["errors", "hooks", "grad_mode", "dispatch", "formulas"],
+    ["errors", "hooks", "grad_mode", "dispatch", "formulas", "random"],
     [
         "kernels.contraction",
         "kernels.elementwise",
@@ -44,7 +44,7 @@ RUNTIME = [
 ]
 
 CODEGEN = [
-    ["spec.model", "verify.numeric", "progress", "build"],
+    ["spec.constants", "spec.model", "verify.numeric", "progress", "build"],
     ["errors"],
     ["spec.documents", "spec.limits", "spec.names"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ErrorList, SpecError, did_you_mean
+from ..spec.constants import CONSTANTS
 from ..spec.formula import ARRAY, STATIC, Scope, bind_call, calls_in, declared_kind, grad_names, kind_of, lets_in, scope_of
 from ..spec.library import Library, read_library, unused_helpers
 from ..spec.model import Formula, Op, Signature, Spec, Text
@@ -69,6 +70,7 @@ class _OpAnalysis:
         self.outputs = {o.name for o in op.signature.outputs}
         self.grads = set(grad_names(op))
         self.tangents = {f"{a.name}_t" for a in op.signature.arrays}
+        self.generators = {a.name for a in op.signature.arguments if a.type.base == "Generator"}
         self.overwritten = {a.name for a in op.signature.arguments[:1] if op.inplace_only}
 
     def run(self) -> Op:
@@ -142,7 +144,7 @@ class _OpAnalysis:
         key = key.partition(":")[0]
         if _is_numpy(key) or key == "composite":
             return self.arguments
-        names = self.arguments | self.outputs
+        names = (self.arguments | self.outputs) - self.generators
         if key == "vjp":
             names |= self.grads
         if key == "jvp":
@@ -156,6 +158,8 @@ class _OpAnalysis:
         elsewhere |= {name: f"let '{name}' is defined below" for name in self.op.lets}
         if "grad" not in self.grads and len(self.op.signature.visible) > 1:
             elsewhere["grad"] = f"there are several outputs: write {' or '.join(sorted(self.grads))}"
+        for name in self.generators:
+            elsewhere[name] = f"'{name}' draws other numbers after the forward: save an output"
         for name in self.overwritten:
             elsewhere[name] = f"'{name}' is overwritten by the op: only its shape and dtype are left"
         resolver = Resolver(self.scope, self.library, self.errors, self.op.name, key, names, elsewhere, numpy)
@@ -186,7 +190,7 @@ class _OpAnalysis:
             self.report("the op has no derivative to state", "kinks")
         if op.domain is not None and self.arguments & op.domain.names:
             self._check_functions(op.domain, set(DOMAIN_FUNCTIONS), "domain")
-            for name in sorted(op.domain.names - self.arguments):
+            for name in sorted(op.domain.names - self.arguments - CONSTANTS.keys()):
                 self.report(f"unknown name '{name}'", "domain", op.domain.location, did_you_mean(name, self.arguments))
         elif op.domain is not None and "domain" in op.places:
             self.report("names no argument of the op", "domain", op.domain.location)
@@ -241,6 +245,8 @@ class _OpAnalysis:
                 if item.type.is_list:
                     self.report(f"a partial is between elements, and '{item.name}' is a list: write vjp and jvp", "op")
             return
+        if self.generators and op.form in ("linear", "multilinear"):
+            self.report("its jvp would call the op, which draws other numbers: write vjp and jvp", op.form)
         for name, formula in op.vjp.items():
             self._check_known(f"vjp: {name}", formula, name, inputs, "input")
         for name in inputs:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 ARRAY = "Array"
 # The order is that of CONTRIBUTING.md.
-TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType")
+TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
 FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable")
 VARIANTS = ("function", "method", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")

@@ -15,8 +15,9 @@ from pathlib import Path
 import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
+from .constants import folded
 from .documents import check_characters, decode, documents
-from .formula import parse_formula
+from .formula import names_in, parse_formula
 from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Kink, Location, Op, Signature, Spec, Text
 from .names import check_name, check_value_name, shortened
 from .order import misplaced
@@ -60,6 +61,7 @@ class _Reader:
         self.presets: dict[str, tuple[Formula, ...]] = {}
         self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
         self.operators: dict[str, str] = {}
+        self.names: set[str] = set()  # what means something of its own in the entry that is being read
 
     def spec(self) -> Spec:
         families = []
@@ -126,6 +128,9 @@ class _Reader:
         name = signature.name
         own = self._items(node, ENTRY_KEYS, op=name, what="an entry")
         self._claim(name, signature.location, name, "op")
+        self.names = {item.name for item in (*signature.arguments, *signature.outputs)}
+        if "let" in own and isinstance(own["let"][1], yaml.MappingNode):
+            self.names |= {name.value for name, _ in own["let"][1].value}
         form, own_form = "", [key for key in FORM_KEYS if key in own or key == PARTIAL and _partials(own)]
         with self.errors.catch(name):
             form = self._form(own, own_form, defaults, signature)
@@ -142,7 +147,7 @@ class _Reader:
         for key, (_, value) in items.items():
             with self.errors.catch(name, key):
                 if match := _PARTIAL_KEY.match(key):
-                    fields["partials"][match.group(1, 2)] = parse_formula(self._text(value))
+                    fields["partials"][match.group(1, 2)] = self._formula(value)
                 else:
                     fields |= self._field(op, key, value, own=key in own)
         op = replace(op, **fields)
@@ -197,8 +202,10 @@ class _Reader:
                 text = self._text(node)
                 parse_shape(text, op.signature)
                 return {"shape": text.value}
-            case "domain" | "forward" | "inplace" | "composite":
+            case "domain":
                 return {key: parse_formula(self._text(node))}
+            case "forward" | "inplace" | "composite":
+                return {key: self._formula(node)}
             case "linear" | "multilinear":
                 return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}
             case "let":
@@ -221,8 +228,14 @@ class _Reader:
             with self.errors.catch(op.name, f"{key}: {shortened(name)}"):
                 if key == "let":
                     self._check_let(name, self._location(key_node), op.signature)
-                formulas[name] = parse_formula(self._text(value))
+                formulas[name] = self._formula(value)
         return formulas
+
+    def _formula(self, node: yaml.Node) -> Formula:
+        """A formula of the entry that is being read, its constants folded."""
+        formula = parse_formula(self._text(node))
+        tree = folded(formula.tree, self.names)
+        return replace(formula, tree=tree, names=frozenset(names_in(tree)))
 
     def _check_let(self, name: str, at: Location, signature: Signature) -> None:
         check_value_name(name, at, let=True)
@@ -237,7 +250,7 @@ class _Reader:
             return self._formulas(op, node, "jvp")
         if len(op.signature.visible) > 1:
             raise SpecError("write one formula for each output", self._location(node))
-        return {op.signature.outputs[0].name: parse_formula(self._text(node))}
+        return {op.signature.outputs[0].name: self._formula(node)}
 
     def _samples(self, node: yaml.Node) -> tuple[Formula, ...]:
         """A preset, or calls; the name of a preset among the calls stands for all of its own."""

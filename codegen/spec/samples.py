@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .constants import CONSTANTS, FUNCTIONS
 from .limits import ELEMENTS, OPERATIONS, bounded
 
 MARGIN = 0.05
@@ -26,8 +27,8 @@ DOMAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "real": np.real, "imag": np.imag, "floor": np.floor, "round": np.round, "min": np.min, "max": np.max,
     "isfinite": np.isfinite, "mH": lambda x: np.conj(np.swapaxes(x, -2, -1)),
 }  # fmt: skip
-STATED = {name: getattr(math, name) for name in ("exp", "log", "sqrt", "pi", "e", "inf", "nan")}  # names at a kink
-_CONSTANTS = {"slice": slice, "Ellipsis": ..., "inf": np.inf, "nan": np.nan}
+STATED = {**CONSTANTS, **FUNCTIONS}  # names at a kink
+_LITERALS = {"slice": slice, "Ellipsis": ..., **CONSTANTS}
 
 
 def seed_of(op: str, index: int) -> int:
@@ -40,7 +41,7 @@ def evaluate_sample(source: str, domain: str | None = None, dtype: Any = np.floa
     """The arguments of a sample call; `parameters` names the positional ones, so that the domain finds them."""
     makers = _Makers(np.dtype(dtype), seed)
     names: dict[str, Any] = {name: _small(name, getattr(makers, name)) for name in _MAKER_NAMES}
-    names |= {"f": lambda *args, **kwargs: (args, kwargs), **_CONSTANTS}
+    names |= {"f": lambda *args, **kwargs: (args, kwargs), **_LITERALS}
     args, kwargs = eval(compile(source, f"<sample {source}>", "eval"), {"__builtins__": {}}, names)
     if domain is not None:
         _move_into_domain(ast.parse(domain, mode="eval").body, dict(zip(parameters, args)) | kwargs, makers)
@@ -129,6 +130,9 @@ class _Makers:
     def perm(self, n: int) -> np.ndarray:
         return self.random.permutation(n)
 
+    def generator(self, seed: int) -> np.random.Generator:
+        return np.random.default_rng(seed)
+
     def ones(self, *shape: int) -> np.ndarray:
         return np.ones(shape, self.dtype)
 
@@ -169,11 +173,13 @@ class _Makers:
         return np.linalg.qr(self._general(*shape, shape[-1]))[0]
 
 
-_MAKER_NAMES = ("x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "tied", "perm", "ones", "zeros")
+_MAKER_NAMES = (
+    "x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "tied", "perm", "generator", "ones", "zeros",
+)  # fmt: skip
 _MATRICES = ("mat", "psd", "tril")  # made by way of square ones
 MAKERS = (*_MAKER_NAMES, "slice")
 ARRAY_PARTS = ("T", "mT", "real", "imag")  # what a sample can take of an array, besides a slice
-MAKER_CONSTANTS = tuple(_CONSTANTS)
+MAKER_CONSTANTS = tuple(_LITERALS)
 
 
 def _move_into_domain(domain: ast.expr, arguments: dict[str, Any], makers: _Makers) -> None:
@@ -220,7 +226,7 @@ def satisfied(domain: ast.expr, arguments: dict[str, Any]) -> Any:
                 operands = [value(operand) for operand in [left, *rest]]
                 parts = [_compare(op, a, b) for op, a, b in zip(operators, operands, operands[1:])]
                 return np.logical_and.reduce(np.broadcast_arrays(*parts))
-        names = {**DOMAIN_FUNCTIONS, **OPERATIONS, **arguments}
+        names = {**CONSTANTS, **DOMAIN_FUNCTIONS, **OPERATIONS, **arguments}
         expression = ast.Expression(bounded(node))
         return eval(compile(expression, "<domain>", "eval"), {"__builtins__": {}}, names)
 

@@ -53,13 +53,19 @@ class Evaluator:
         return op.name in self._cannot_run or any(self._calls_cannot_run(formula) for formula in formulas)
 
     def forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
-        """The outputs of an op for what users pass, as a list of arrays and lists of arrays."""
+        """The outputs of an op for what users pass, as a list of arrays and lists of arrays.
+
+        A generator gives the same numbers in every call.
+        """
         ints = {a.name: as_ints(a, arguments[a.name]) for a in op.signature.arguments}
-        return self._forward(op, {**arguments, **ints})
+        drawn = {name: copy.deepcopy(arguments[name]) for name in _generators(op)}
+        return self._forward(op, {**arguments, **ints, **drawn})
 
     def _forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
         """The same for what formulas pass, which reaches a forward as it is."""
         values = dict(arguments)
+        for name in _generators(op):
+            values[name] = values[name] or np.random.default_rng(0)
         if op.forward is None and op.inplace is not None:
             first = op.signature.arguments[0].name
             values[first] = np.array(values[first])
@@ -141,6 +147,10 @@ def as_ints(argument: Argument, value: Any) -> Any:
     if length not in (None, len(ints)):
         raise ValueError(f"'{argument.name}' takes an int or {length} ints, got {len(ints)}")
     return ints
+
+
+def _generators(op: Op) -> list[str]:
+    return [a.name for a in op.signature.arguments if a.type.base == "Generator"]
 
 
 def _as_array(argument: Argument, value: Any) -> Any:

@@ -8,6 +8,8 @@ rewritten whole; a file whose text did not change is not touched, so a build rec
 from __future__ import annotations
 
 import ast
+import copy
+import math
 import re
 import shutil
 from collections.abc import Iterable
@@ -173,7 +175,7 @@ class Speller(ast.NodeTransformer):
         self.forwards: set[str] = set()
 
     def __call__(self, formula: Formula) -> str:
-        tree = self.visit(ast.parse(formula.source, mode="eval").body)
+        tree = self.visit(copy.deepcopy(formula.tree))
         return ast.unparse(ast.fix_missing_locations(tree))
 
     def forward(self, name: str, arguments: list[ast.expr]) -> ast.expr:
@@ -211,6 +213,11 @@ class Speller(ast.NodeTransformer):
             ]))  # fmt: skip
         return ast.Call(func, [self.visit(a) for a in node.args],
                         [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords])
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if isinstance(node.value, float) and not math.isfinite(node.value):
+            return ast.Name(f"math.{node.value}", ast.Load())
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         on_arrays = self.mode == ARRAYS_MODE and self.is_array(node)
@@ -490,6 +497,8 @@ class View:
                 calls[a.name] = f"as_mask({a.name})"
             elif base == "DType":
                 calls[a.name] = f"as_dtype({a.name})"
+            elif base == "Generator":
+                calls[a.name] = f'as_generator({a.name}, {where}, "{a.name}")'
             elif base == "int" and is_list:
                 calls[a.name] = f'as_ints({a.name}, {where}, "{a.name}", {a.type.length or -1})'
             elif base in ("Scalar", "float", "int", "bool"):
@@ -607,7 +616,7 @@ class View:
     def inplace_forward_on(self, written: str) -> str:
         """The in-place kernel's call, writing into the array `written`."""
         names = {a.name: f"array_of({a.name})" for a in self.arrays} | {self.arguments[0].name: written}
-        tree = ast.parse(self.op.inplace.source, mode="eval").body
+        tree = copy.deepcopy(self.op.inplace.tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id in names:
                 node.id = names[node.id]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ARGUMENT = {
     "Array": "Operand", "Index": "Index", "Mask": "Operand", "Scalar": "complex", "DType": "npt.DTypeLike",
     "int": "int", "float": "float", "bool": "bool", "str": "str",
+    "Generator": "np.random.Generator",
 }  # fmt: skip
 
 

@@ -8,6 +8,10 @@ cdef class CeluBackward(Node):
     cdef public uint32_t version_x, version_y
     cdef readonly object saved_alpha
 
+cdef class DropoutBackward(Node):
+    cdef public object saved__mask
+    cdef public uint32_t version__mask
+
 cdef class EluBackward(Node):
     cdef public object saved_x, saved_y
     cdef public uint32_t version_x, version_y

@@ -48,6 +48,26 @@ cdef class CeluBackward(Node):
         self.saved_x = self.saved_y = None
 
 
+cdef class DropoutBackward(Node):
+    """dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask; dy/dx = _mask"""
+
+    saves = ("_mask", )
+
+    cdef object apply(self, object grad):
+        _mask = saved_array(self, self.saved__mask, self.version__mask, "_mask")
+        grad_x = forward_multiply(grad, _mask)
+        return grad_x
+
+    cdef object apply_recorded(self, object grad):
+        _mask = saved_tensor(self, self.saved__mask, self.version__mask, "_mask")
+        grad_x = grad * _mask
+        return grad_x
+
+    cdef void release_variables(self):
+        self.released = True
+        self.saved__mask = None
+
+
 cdef class EluBackward(Node):
     """elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y + alpha)"""
 
@@ -76,10 +96,10 @@ cdef class GeluBackward(Node):
     """gelu(x, str approximate='none') -> y
 
     dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
-    where below = erfc(-0.7071067811865476 * x) / 2
-    where density = 0.3989422804014327 * exp(-x * x / 2)
-    where turn = tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
-    where rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
+    where below = erfc(-x / sqrt(2)) / 2
+    where density = 1 / sqrt(2 * pi) * exp(-x * x / 2)
+    where turn = tanh(sqrt(2 / pi) * x * (1 + 0.044715 * x * x))
+    where rate = 1 / sqrt(2 * pi) * (1 + 3 * 0.044715 * x * x)
     """
 
     saves = ("x", "approximate", )
@@ -87,7 +107,7 @@ cdef class GeluBackward(Node):
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        below = forward_divide(forward_erfc(forward_multiply(-0.7071067811865476, x)), 2)
+        below = forward_divide(forward_erfc(forward_divide(forward_negative(x), 1.4142135623730951)), 2)
         density = forward_multiply(0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2)))
         turn = forward_tanh(forward_multiply(forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))))
         rate = forward_multiply(0.3989422804014327, forward_add(1, forward_multiply(forward_multiply(0.134145, x), x)))
@@ -97,7 +117,7 @@ cdef class GeluBackward(Node):
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        below = ops.erfc(-0.7071067811865476 * x) / 2
+        below = ops.erfc(-x / 1.4142135623730951) / 2
         density = 0.3989422804014327 * ops.exp(-x * x / 2)
         turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
         rate = 0.3989422804014327 * (1 + 0.134145 * x * x)

@@ -22,6 +22,10 @@ cdef class DivideBackward(Node):
     cdef public object saved_b, saved_y
     cdef public uint32_t version_b, version_y
 
+cdef class DivideOrZeroBackward(Node):
+    cdef public object saved_b, saved_y
+    cdef public uint32_t version_b, version_y
+
 cdef class FloorDivideBackward(Node):
     pass
 
@@ -38,8 +42,8 @@ cdef class FmodBackward(Node):
     cdef public uint32_t version_a, version_b
 
 cdef class HypotBackward(Node):
-    cdef public object saved_y, saved_a, saved_b
-    cdef public uint32_t version_y, version_a, version_b
+    cdef public object saved_a, saved_y, saved_b
+    cdef public uint32_t version_a, version_y, version_b
 
 cdef class LogaddexpBackward(Node):
     cdef public object saved_y, saved_a, saved_b

@@ -7,6 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__divide_or_zero,
     forward__scaled_pow,
     forward_add,
     forward_bitwise_and,
@@ -62,10 +63,9 @@ cdef class AddBackward(Node):
 cdef class Atan2Backward(Node):
     """atan2(a, b) -> y
 
-    dy/da = b / divisor
-    dy/db = -a / divisor
+    dy/da = _divide_or_zero(b, squares)
+    dy/db = -_divide_or_zero(a, squares)
     where squares = a * a + b * b
-    where divisor = where(squares == 0, 1e999, squares)
     """
 
     saves = ("a", "b", )
@@ -75,11 +75,10 @@ cdef class Atan2Backward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         squares = forward_add(forward_multiply(a, a), forward_multiply(b, b))
-        divisor = forward_where(forward_equal(squares, 0), 1e309, squares)
         if self.needs(0):
-            grad_a = forward_multiply(grad, forward_divide(b, divisor))
+            grad_a = forward_multiply(grad, forward__divide_or_zero(b, squares))
         if self.needs(1):
-            grad_b = forward_multiply(grad, forward_divide(forward_negative(a), divisor))
+            grad_b = forward_multiply(grad, forward_negative(forward__divide_or_zero(a, squares)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -87,11 +86,10 @@ cdef class Atan2Backward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         squares = a * a + b * b
-        divisor = ops.where(squares == 0, 1e309, squares)
         if self.needs(0):
-            grad_a = grad * (b / divisor)
+            grad_a = grad * ops._divide_or_zero(b, squares)
         if self.needs(1):
-            grad_b = grad * (-a / divisor)
+            grad_b = grad * -ops._divide_or_zero(a, squares)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -210,6 +208,38 @@ cdef class DivideBackward(Node):
             grad_a = grad / ops.conj(b)
         if self.needs(1):
             grad_b = grad * ops.conj(-y / b)
+        return grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released = True
+        self.saved_b = self.saved_y = None
+
+
+cdef class DivideOrZeroBackward(Node):
+    """_divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)"""
+
+    saves = ("b", "y", )
+
+    cdef object apply(self, object grad):
+        grad_a = grad_b = None
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if self.needs(1):
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+        if self.needs(0):
+            grad_a = forward_multiply(grad, forward_conj(forward__divide_or_zero(1, b)))
+        if self.needs(1):
+            grad_b = forward_multiply(grad, forward_negative(forward_conj(forward__divide_or_zero(y, b))))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad):
+        grad_a = grad_b = None
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if self.needs(1):
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if self.needs(0):
+            grad_a = grad * ops.conj(ops._divide_or_zero(1, b))
+        if self.needs(1):
+            grad_b = grad * -ops.conj(ops._divide_or_zero(y, b))
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -340,41 +370,39 @@ cdef class FmodBackward(Node):
 
 
 cdef class HypotBackward(Node):
-    """hypot(a, b) -> y; dy/da = a / divisor; dy/db = b / divisor; where divisor = where(y == 0, 1e999, y)"""
+    """hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)"""
 
-    saves = ("y", "a", "b", )
+    saves = ("a", "y", "b", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             a = saved_array(self, self.saved_a, self.version_a, "a")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(1):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        divisor = forward_where(forward_equal(y, 0), 1e309, y)
         if self.needs(0):
-            grad_a = forward_multiply(grad, forward_divide(a, divisor))
+            grad_a = forward_multiply(grad, forward__divide_or_zero(a, y))
         if self.needs(1):
-            grad_b = forward_multiply(grad, forward_divide(b, divisor))
+            grad_b = forward_multiply(grad, forward__divide_or_zero(b, y))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(1):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        divisor = ops.where(y == 0, 1e309, y)
         if self.needs(0):
-            grad_a = grad * (a / divisor)
+            grad_a = grad * ops._divide_or_zero(a, y)
         if self.needs(1):
-            grad_b = grad * (b / divisor)
+            grad_b = grad * ops._divide_or_zero(b, y)
         return grad_a, grad_b
 
     cdef void release_variables(self):
         self.released = True
-        self.saved_y = self.saved_a = self.saved_b = None
+        self.saved_a = self.saved_y = self.saved_b = None
 
 
 cdef class LogaddexpBackward(Node):
@@ -421,7 +449,7 @@ cdef class Logaddexp2Backward(Node):
 
     dy/da = sigmoid(gap)
     dy/db = sigmoid(-gap)
-    where gap = 0.6931471805599453 * where(isinf(y) & (a == b), 0, a - b)
+    where gap = log(2) * where(isinf(y) & (a == b), 0, a - b)
     """
 
     saves = ("y", "a", "b", )

@@ -159,8 +159,8 @@ cdef class SigmoidBackward(Node):
     cdef public uint32_t version_y
 
 cdef class SignBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
     cdef readonly object saved_x_dtype
 
 cdef class SinBackward(Node):

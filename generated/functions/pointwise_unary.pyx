@@ -8,6 +8,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__divide_or_zero,
     forward__sinc_derivative,
     forward_absolute,
     forward_add,
@@ -16,7 +17,6 @@ from gradspec.generated.kernels.forward cimport (
     forward_cosh,
     forward_digamma,
     forward_divide,
-    forward_equal,
     forward_exp,
     forward_imag,
     forward_isfinite,
@@ -29,7 +29,6 @@ from gradspec.generated.kernels.forward cimport (
     forward_sin,
     forward_sinh,
     forward_subtract,
-    forward_where,
     forward_zeros_like,
 )
 from gradspec.node cimport Node
@@ -97,20 +96,18 @@ cdef class AcoshBackward(Node):
 
 
 cdef class AngleBackward(Node):
-    """angle(x) -> y; grad_x = grad * 1j / conj(divisor); where divisor = where(x == 0, 1e999, x)"""
+    """angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x))"""
 
     saves = ("x", )
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        divisor = forward_where(forward_equal(x, 0), 1e309, x)
-        grad_x = forward_divide(forward_multiply(grad, 1j), forward_conj(divisor))
+        grad_x = forward_multiply(grad, forward__divide_or_zero(1j, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        divisor = ops.where(x == 0, 1e309, x)
-        grad_x = grad * 1j / ops.conj(divisor)
+        grad_x = grad * ops._divide_or_zero(1j, ops.conj(x))
         return grad_x
 
     cdef void release_variables(self):
@@ -283,7 +280,7 @@ cdef class CoshBackward(Node):
 
 
 cdef class Deg2radBackward(Node):
-    """deg2rad(x) -> y; dy/dx = 0.017453292519943295"""
+    """deg2rad(x) -> y; dy/dx = pi / 180"""
 
     cdef object apply(self, object grad):
         grad_x = forward_multiply(grad, 0.017453292519943295)
@@ -335,7 +332,7 @@ cdef class EntrBackward(Node):
 
 
 cdef class ErfBackward(Node):
-    """erf(x) -> y; dy/dx = 1.1283791670955126 * exp(-x * x)"""
+    """erf(x) -> y; dy/dx = 2 / sqrt(pi) * exp(-x * x)"""
 
     saves = ("x", )
 
@@ -355,7 +352,7 @@ cdef class ErfBackward(Node):
 
 
 cdef class ErfcBackward(Node):
-    """erfc(x) -> y; dy/dx = -1.1283791670955126 * exp(-x * x)"""
+    """erfc(x) -> y; dy/dx = -2 / sqrt(pi) * exp(-x * x)"""
 
     saves = ("x", )
 
@@ -375,7 +372,7 @@ cdef class ErfcBackward(Node):
 
 
 cdef class ErfcxBackward(Node):
-    """erfcx(x) -> y; dy/dx = 2 * x * y - 1.1283791670955126"""
+    """erfcx(x) -> y; dy/dx = 2 * x * y - 2 / sqrt(pi)"""
 
     saves = ("x", "y", )
 
@@ -397,18 +394,18 @@ cdef class ErfcxBackward(Node):
 
 
 cdef class ErfinvBackward(Node):
-    """erfinv(x) -> y; dy/dx = 0.8862269254527580 * exp(y * y)"""
+    """erfinv(x) -> y; dy/dx = sqrt(pi) / 2 * exp(y * y)"""
 
     saves = ("y", )
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_multiply(0.886226925452758, forward_exp(forward_multiply(y, y))))
+        grad_x = forward_multiply(grad, forward_multiply(0.8862269254527579, forward_exp(forward_multiply(y, y))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * (0.886226925452758 * ops.exp(y * y))
+        grad_x = grad * (0.8862269254527579 * ops.exp(y * y))
         return grad_x
 
     cdef void release_variables(self):
@@ -437,7 +434,7 @@ cdef class ExpBackward(Node):
 
 
 cdef class Exp2Backward(Node):
-    """exp2(x) -> y; dy/dx = 0.6931471805599453 * y"""
+    """exp2(x) -> y; dy/dx = log(2) * y"""
 
     saves = ("y", )
 
@@ -541,18 +538,18 @@ cdef class LogBackward(Node):
 
 
 cdef class Log10Backward(Node):
-    """log10(x) -> y; dy/dx = 0.4342944819032518 / x"""
+    """log10(x) -> y; dy/dx = 1 / log(10) / x"""
 
     saves = ("x", )
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_divide(0.4342944819032518, forward_conj(x)))
+        grad_x = forward_multiply(grad, forward_divide(0.43429448190325176, forward_conj(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * (0.4342944819032518 / ops.conj(x))
+        grad_x = grad * (0.43429448190325176 / ops.conj(x))
         return grad_x
 
     cdef void release_variables(self):
@@ -581,7 +578,7 @@ cdef class Log1pBackward(Node):
 
 
 cdef class Log2Backward(Node):
-    """log2(x) -> y; dy/dx = 1.4426950408889634 / x"""
+    """log2(x) -> y; dy/dx = 1 / log(2) / x"""
 
     saves = ("x", )
 
@@ -687,7 +684,7 @@ cdef class PositiveBackward(Node):
 
 
 cdef class Rad2degBackward(Node):
-    """rad2deg(x) -> y; dy/dx = 57.29577951308232"""
+    """rad2deg(x) -> y; dy/dx = 180 / pi"""
 
     cdef object apply(self, object grad):
         grad_x = forward_multiply(grad, 57.29577951308232)
@@ -785,31 +782,29 @@ cdef class SigmoidBackward(Node):
 cdef class SignBackward(Node):
     """sign(x) -> y
 
-    grad_x = 1j * y * imag(conj(y) * grad) / modulus if is_complex(x.dtype) else zeros_like(grad)
-    where modulus = where(x == 0, 1e999, absolute(x))
+    grad_x = 1j * y * _divide_or_zero(imag(conj(y) * grad), absolute(x)) if is_complex(x.dtype) else
+      zeros_like(grad)
     """
 
-    saves = ("x", "x_dtype", "y", )
+    saves = ("x_dtype", "y", "x", )
 
     cdef object apply(self, object grad):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         x_dtype = self.saved_x_dtype
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        modulus = forward_where(forward_equal(x, 0), 1e309, forward_absolute(x))
-        grad_x = forward_divide(forward_multiply(forward_multiply(1j, y), forward_imag(forward_multiply(forward_conj(y), grad))), modulus) if formulas.is_complex(x_dtype) else forward_zeros_like(grad, None)
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        grad_x = forward_multiply(forward_multiply(1j, y), forward__divide_or_zero(forward_imag(forward_multiply(forward_conj(y), grad)), forward_absolute(x))) if formulas.is_complex(x_dtype) else forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         x_dtype = self.saved_x_dtype
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        modulus = ops.where(x == 0, 1e309, ops.absolute(x))
-        grad_x = 1j * y * ops.imag(ops.conj(y) * grad) / modulus if formulas.is_complex(x_dtype) else ops.zeros_like(grad)
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        grad_x = 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * grad), ops.absolute(x)) if formulas.is_complex(x_dtype) else ops.zeros_like(grad)
         return grad_x
 
     cdef void release_variables(self):
         self.released = True
-        self.saved_x = self.saved_y = None
+        self.saved_y = self.saved_x = None
 
 
 cdef class SinBackward(Node):

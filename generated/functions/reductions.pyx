@@ -4,10 +4,13 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.generated.kernels.forward cimport (
+    forward__divide_or_zero,
     forward__product_of_others,
     forward__unreduce,
     forward_absolute,
@@ -34,42 +37,39 @@ from gradspec.saved_variable cimport saved_array, saved_tensor
 cdef class EuclideanNormBackward(Node):
     """_euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = x * _unreduce(grad / divisor, x.shape, axis, keepdims)
-    where divisor = where(y == 0, 1e999, y)
+    grad_x = x * _unreduce(_divide_or_zero(grad, y), x.shape, axis, keepdims)
     """
 
-    saves = ("y", "x", "x_shape", "axis", "keepdims", )
+    saves = ("x", "y", "x_shape", "axis", "keepdims", )
 
     cdef object apply(self, object grad):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        divisor = forward_where(forward_equal(y, 0), 1e309, y)
-        grad_x = forward_multiply(x, forward__unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
+        grad_x = forward_multiply(x, forward__unreduce(forward__divide_or_zero(grad, y), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        divisor = ops.where(y == 0, 1e309, y)
-        grad_x = x * ops._unreduce(grad / divisor, x_shape, axis, keepdims)
+        grad_x = x * ops._unreduce(ops._divide_or_zero(grad, y), x_shape, axis, keepdims)
         return grad_x
 
     cdef void release_variables(self):
         self.released = True
-        self.saved_y = self.saved_x = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class LogsumexpBackward(Node):
     """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
 
     grad_x = weight * _unreduce(grad, x.shape, axis, keepdims)
-    where offset = where(y == -1e999, 0, y)
+    where offset = where(y == -inf, 0, y)
     where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
     """
 
@@ -81,7 +81,7 @@ cdef class LogsumexpBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        offset = forward_where(forward_equal(y, -1e309), 0, y)
+        offset = forward_where(forward_equal(y, -math.inf), 0, y)
         weight = forward_exp(forward_subtract(x, forward__unreduce(offset, x_shape, axis, keepdims)))
         grad_x = forward_multiply(weight, forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
@@ -92,7 +92,7 @@ cdef class LogsumexpBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        offset = ops.where(y == -1e309, 0, y)
+        offset = ops.where(y == -math.inf, 0, y)
         weight = ops.exp(x - ops._unreduce(offset, x_shape, axis, keepdims))
         grad_x = weight * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
@@ -214,39 +214,39 @@ cdef class PowerNormBackward(Node):
     """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
     grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
-    where divisor = _unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
-    where slope = sign(x) * pow(absolute(x) / divisor, ord - 1)
+    where share = _divide_or_zero(absolute(x), _unreduce(y, x.shape, axis, keepdims))
+    where slope = sign(x) * pow(share, ord - 1)
     """
 
-    saves = ("y", "x_shape", "axis", "keepdims", "x", "ord", )
+    saves = ("x", "y", "x_shape", "axis", "keepdims", "ord", )
 
     cdef object apply(self, object grad):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
-        divisor = forward__unreduce(forward_where(forward_equal(y, 0), 1e309, y), x_shape, axis, keepdims)
-        slope = forward_multiply(forward_sign(x), forward_pow(forward_divide(forward_absolute(x), divisor), ord - 1))
+        share = forward__divide_or_zero(forward_absolute(x), forward__unreduce(y, x_shape, axis, keepdims))
+        slope = forward_multiply(forward_sign(x), forward_pow(share, ord - 1))
         grad_x = forward_multiply(slope, forward__unreduce(grad, x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
-        divisor = ops._unreduce(ops.where(y == 0, 1e309, y), x_shape, axis, keepdims)
-        slope = ops.sign(x) * ops.pow(ops.absolute(x) / divisor, ord - 1)
+        share = ops._divide_or_zero(ops.absolute(x), ops._unreduce(y, x_shape, axis, keepdims))
+        slope = ops.sign(x) * ops.pow(share, ord - 1)
         grad_x = slope * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x
 
     cdef void release_variables(self):
         self.released = True
-        self.saved_y = self.saved_x = None
+        self.saved_x = self.saved_y = None
 
 
 cdef class ProdBackward(Node):
@@ -281,9 +281,9 @@ cdef class ProdBackward(Node):
 cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = residual * _unreduce(grad / divisor, x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(_divide_or_zero(grad, divisor), x.shape, axis, keepdims)
     where residual = x - mean(x, axis, True)
-    where divisor = reduced_count(x.shape, axis, correction) * where(y == 0, 1e999, y)
+    where divisor = reduced_count(x.shape, axis, correction) * y
     """
 
     saves = ("x", "axis", "x_shape", "correction", "y", "keepdims", )
@@ -296,8 +296,8 @@ cdef class StdBackward(Node):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = forward_subtract(x, forward_mean(x, axis, True))
-        divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), forward_where(forward_equal(y, 0), 1e309, y))
-        grad_x = forward_multiply(residual, forward__unreduce(forward_divide(grad, divisor), x_shape, axis, keepdims))
+        divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
+        grad_x = forward_multiply(residual, forward__unreduce(forward__divide_or_zero(grad, divisor), x_shape, axis, keepdims))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -308,8 +308,8 @@ cdef class StdBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = x - ops.mean(x, axis, True)
-        divisor = formulas.reduced_count(x_shape, axis, correction) * ops.where(y == 0, 1e309, y)
-        grad_x = residual * ops._unreduce(grad / divisor, x_shape, axis, keepdims)
+        divisor = formulas.reduced_count(x_shape, axis, correction) * y
+        grad_x = residual * ops._unreduce(ops._divide_or_zero(grad, divisor), x_shape, axis, keepdims)
         return grad_x
 
     cdef void release_variables(self):

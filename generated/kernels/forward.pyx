@@ -4,6 +4,8 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import math
+
 import numpy as np
 
 from gradspec import formulas, kernels
@@ -186,6 +188,13 @@ cdef Ufunc divide_ufunc = Ufunc(np.divide, "divide")
 
 cdef inline object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
+
+
+cdef object forward__divide_or_zero(object a, object b):
+    try:
+        return as_array(kernels.divide_or_zero(a, b))
+    except Exception as error_:
+        raise explain(error_, "_divide_or_zero", a=a, b=b) from None
 
 
 cdef Ufunc floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
@@ -400,7 +409,7 @@ cdef object forward__unreduce(object x, object shape, object axis, object keepdi
 
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
-    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward__power_norm(x, ord, axis, keepdims)
+    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == math.inf else forward_min(forward_absolute(x), axis, keepdims) if ord == -math.inf else forward__power_norm(x, ord, axis, keepdims)
 
 
 cdef object forward_cumprod(object x, object axis, object reverse):
@@ -556,8 +565,7 @@ cdef object forward__pivots(object x):
 
 
 cdef object forward__reciprocal_gaps(object values):
-    gap = forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1))
-    return forward_where(forward_equal(gap, 0), 0, forward_divide(1, forward_where(forward_equal(gap, 0), 1, gap)))
+    return forward__divide_or_zero(1, forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1)))
 
 
 cdef object forward_slogdet(object x):

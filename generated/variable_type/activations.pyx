@@ -11,6 +11,7 @@ import numpy as np
 from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.random import as_generator
 
 from gradspec.generated.kernels.forward cimport (
     forward_absolute,
@@ -27,6 +28,7 @@ from gradspec.generated.kernels.forward cimport (
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward,
+    DropoutBackward,
     EluBackward,
     GeluBackward,
     LeakyReluBackward,
@@ -110,6 +112,59 @@ def celu(x, alpha=1.0):
     celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y / alpha + 1)
     """
     return op_celu(x, alpha)
+
+
+cdef object forward_dropout(object x, object p, object training, object generator):
+    try:
+        return as_array(kernels.dropout(x, p, training, generator))
+    except Exception as error_:
+        raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
+
+
+cdef object op_dropout(object x, object p, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef DropoutBackward node_ = None
+    cdef PyObject* inputs_[1]
+    cdef TensorBase y
+    cdef TensorBase _mask
+    x = as_real_operand(x, "dropout", "x")
+    p = as_scalar(p, "dropout", "p")
+    training = as_scalar(training, "dropout", "training")
+    generator = as_generator(generator, "dropout", "generator")
+
+    if needs_grad(state_, x):
+        node_ = DropoutBackward.__new__(DropoutBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+
+    y, _mask = wrap_forward(forward_dropout(array_of(x), p, training, generator))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved__mask = save_input(state_, _mask, &node_.version__mask)
+    if state_.flags & DUAL and (has_tangent(x)):
+        jvp_dropout(y, _mask, x, p, training, generator)
+    return y
+
+
+cdef int jvp_dropout(object dual_y, object dual__mask, object dual_x, object p, object training, object generator) except -1:
+    """Attach the tangents of the outputs, outermost level first."""
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        _mask = primal_of(dual__mask, level_)
+        y_t = None
+        if x_t is not None:
+            y_t = plus(y_t, x_t * _mask)
+        set_tangent(dual_y, level_, y_t)
+    return 0
+
+
+def dropout(x, p=0.5, training=True, *, generator=None):
+    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
+
+    dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask; dy/dx = _mask
+    """
+    return op_dropout(x, p, training, generator)
 
 
 cdef object forward_elu(object x, object alpha):
@@ -215,7 +270,7 @@ cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        below = ops.erfc(-0.7071067811865476 * x) / 2
+        below = ops.erfc(-x / 1.4142135623730951) / 2
         density = 0.3989422804014327 * ops.exp(-x * x / 2)
         turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
         rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
@@ -245,10 +300,10 @@ def gelu(x, approximate='none'):
 
     gelu(x, str approximate='none') -> y
     dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
-    where below = erfc(-0.7071067811865476 * x) / 2
-    where density = 0.3989422804014327 * exp(-x * x / 2)
-    where turn = tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
-    where rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
+    where below = erfc(-x / sqrt(2)) / 2
+    where density = 1 / sqrt(2 * pi) * exp(-x * x / 2)
+    where turn = tanh(sqrt(2 / pi) * x * (1 + 0.044715 * x * x))
+    where rate = 1 / sqrt(2 * pi) * (1 + 3 * 0.044715 * x * x)
     """
     return op_gelu(x, approximate)
 
@@ -909,6 +964,7 @@ def tanhshrink(x):
 
 register({
     "celu": celu,
+    "dropout": dropout,
     "elu": elu,
     "gelu": gelu,
     "hardshrink": hardshrink,

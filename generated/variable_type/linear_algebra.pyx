@@ -13,13 +13,13 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.forward cimport (
+    forward__divide_or_zero,
     forward__take_along_axis_backward,
     forward_add,
     forward_broadcast_to,
     forward_conj,
     forward_diagonal,
     forward_divide,
-    forward_equal,
     forward_expand_dims,
     forward_eye,
     forward_mH,
@@ -31,7 +31,6 @@ from gradspec.generated.kernels.forward cimport (
     forward_sum,
     forward_take_along_axis,
     forward_vector_norm,
-    forward_where,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     CheckerboardBackward,
@@ -1407,8 +1406,7 @@ def qr(x):
 
 
 cdef object forward__reciprocal_gaps(object values):
-    gap = forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1))
-    return forward_where(forward_equal(gap, 0), 0, forward_divide(1, forward_where(forward_equal(gap, 0), 1, gap)))
+    return forward__divide_or_zero(1, forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1)))
 
 
 cdef object op__reciprocal_gaps(object values):
@@ -1416,17 +1414,14 @@ cdef object op__reciprocal_gaps(object values):
     values = as_real_operand(values, "_reciprocal_gaps", "values")
 
     if needs_grad(state_, values) or state_.flags & DUAL:
-        gap = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
-        return ops.where(gap == 0, 0, 1 / ops.where(gap == 0, 1, gap))
+        return ops._divide_or_zero(1, ops.expand_dims(values, -2) - ops.expand_dims(values, -1))
     return wrap_forward(forward__reciprocal_gaps(array_of(values)))
 
 
 def _reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal.
 
-    _reciprocal_gaps(values) -> y
-    composite: where(gap == 0, 0, 1 / where(gap == 0, 1, gap))
-    where gap = expand_dims(values, -2) - expand_dims(values, -1)
+    _reciprocal_gaps(values) -> y; composite: _divide_or_zero(1, expand_dims(values, -2) - expand_dims(values, -1))
     """
     return op__reciprocal_gaps(values)
 

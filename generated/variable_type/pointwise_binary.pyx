@@ -18,6 +18,7 @@ from gradspec.generated.functions.pointwise_binary cimport (
     ClipBackward,
     CopysignBackward,
     DivideBackward,
+    DivideOrZeroBackward,
     FloorDivideBackward,
     FmaxBackward,
     FminBackward,
@@ -242,12 +243,11 @@ cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
         squares = a * a + b * b
-        divisor = ops.where(squares == 0, 1e309, squares)
         y_t = None
         if a_t is not None:
-            y_t = plus(y_t, a_t * (b / divisor))
+            y_t = plus(y_t, a_t * ops._divide_or_zero(b, squares))
         if b_t is not None:
-            y_t = plus(y_t, b_t * (-a / divisor))
+            y_t = plus(y_t, b_t * -ops._divide_or_zero(a, squares))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -282,10 +282,9 @@ def atan2(a, b, *, out=None):
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
 
     atan2(a, b) -> y
-    dy/da = b / divisor
-    dy/db = -a / divisor
+    dy/da = _divide_or_zero(b, squares)
+    dy/db = -_divide_or_zero(a, squares)
     where squares = a * a + b * b
-    where divisor = where(squares == 0, 1e999, squares)
     """
     if out is not None:
         return op_atan2_out(a, b, out)
@@ -557,6 +556,62 @@ def divide(a, b, *, out=None):
     if out is not None:
         return op_divide_out(a, b, out)
     return op_divide(a, b)
+
+
+cdef object forward__divide_or_zero(object a, object b):
+    try:
+        return as_array(kernels.divide_or_zero(a, b))
+    except Exception as error_:
+        raise explain(error_, "_divide_or_zero", a=a, b=b) from None
+
+
+cdef object op__divide_or_zero(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef DivideOrZeroBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase y
+    a = as_operand(a, "_divide_or_zero", "a")
+    b = as_operand(b, "_divide_or_zero", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = DivideOrZeroBackward.__new__(DivideOrZeroBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward__divide_or_zero(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        jvp__divide_or_zero(y, a, b)
+    return y
+
+
+cdef int jvp__divide_or_zero(object dual_y, object dual_a, object dual_b) except -1:
+    """Attach the tangents of the outputs, outermost level first."""
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        b = primal_of(dual_b, level_)
+        y = primal_of(dual_y, level_)
+        y_t = None
+        if a_t is not None:
+            y_t = plus(y_t, a_t * ops._divide_or_zero(1, b))
+        if b_t is not None:
+            y_t = plus(y_t, b_t * -ops._divide_or_zero(y, b))
+        set_tangent(dual_y, level_, y_t)
+    return 0
+
+
+def _divide_or_zero(a, b):
+    """a / b, and 0 where b is 0, as all of its derivatives are.
+
+    _divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)
+    """
+    return op__divide_or_zero(a, b)
 
 
 cdef Ufunc floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
@@ -986,12 +1041,11 @@ cdef int jvp_hypot(object dual_y, object dual_a, object dual_b) except -1:
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
-        divisor = ops.where(y == 0, 1e309, y)
         y_t = None
         if a_t is not None:
-            y_t = plus(y_t, a_t * (a / divisor))
+            y_t = plus(y_t, a_t * ops._divide_or_zero(a, y))
         if b_t is not None:
-            y_t = plus(y_t, b_t * (b / divisor))
+            y_t = plus(y_t, b_t * ops._divide_or_zero(b, y))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1025,7 +1079,7 @@ cdef object op_hypot_out(object a, object b, object out):
 def hypot(a, b, *, out=None):
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
 
-    hypot(a, b) -> y; dy/da = a / divisor; dy/db = b / divisor; where divisor = where(y == 0, 1e999, y)
+    hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)
     """
     if out is not None:
         return op_hypot_out(a, b, out)
@@ -1253,7 +1307,7 @@ def logaddexp2(a, b, *, out=None):
     logaddexp2(a, b) -> y
     dy/da = sigmoid(gap)
     dy/db = sigmoid(-gap)
-    where gap = 0.6931471805599453 * where(isinf(y) & (a == b), 0, a - b)
+    where gap = log(2) * where(isinf(y) & (a == b), 0, a - b)
     """
     if out is not None:
         return op_logaddexp2_out(a, b, out)
@@ -1963,6 +2017,7 @@ register({
     "clip": clip,
     "copysign": copysign,
     "divide": divide,
+    "_divide_or_zero": _divide_or_zero,
     "floor_divide": floor_divide,
     "fmax": fmax,
     "fmin": fmin,

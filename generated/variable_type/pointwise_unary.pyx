@@ -341,10 +341,9 @@ cdef int jvp_angle(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        divisor = ops.where(x == 0, 1e309, x)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.imag(x_t / divisor))
+            y_t = plus(y_t, ops.imag(ops._divide_or_zero(x_t, x)))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -352,10 +351,7 @@ cdef int jvp_angle(object dual_y, object dual_x) except -1:
 def angle(x):
     """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
 
-    angle(x) -> y
-    grad_x = grad * 1j / conj(divisor)
-    where divisor = where(x == 0, 1e999, x)
-    y_t = imag(x_t / divisor)
+    angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x)); y_t = imag(_divide_or_zero(x_t, x))
     """
     return op_angle(x)
 
@@ -1091,7 +1087,7 @@ cdef object op_deg2rad_out(object x, object out):
 def deg2rad(x, *, out=None):
     """Degrees to radians.
 
-    deg2rad(x) -> y; dy/dx = 0.017453292519943295
+    deg2rad(x) -> y; dy/dx = pi / 180
     """
     if out is not None:
         return op_deg2rad_out(x, out)
@@ -1286,7 +1282,7 @@ cdef object op_erf_out(object x, object out):
 def erf(x, *, out=None):
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
 
-    erf(x) -> y; dy/dx = 1.1283791670955126 * exp(-x * x)
+    erf(x) -> y; dy/dx = 2 / sqrt(pi) * exp(-x * x)
     """
     if out is not None:
         return op_erf_out(x, out)
@@ -1359,7 +1355,7 @@ cdef object op_erfc_out(object x, object out):
 def erfc(x, *, out=None):
     """1 - erf(x) without cancellation.
 
-    erfc(x) -> y; dy/dx = -1.1283791670955126 * exp(-x * x)
+    erfc(x) -> y; dy/dx = -2 / sqrt(pi) * exp(-x * x)
     """
     if out is not None:
         return op_erfc_out(x, out)
@@ -1412,7 +1408,7 @@ cdef int jvp_erfcx(object dual_y, object dual_x) except -1:
 def erfcx(x):
     """exp(x**2) * erfc(x) without overflow. Needs SciPy.
 
-    erfcx(x) -> y; dy/dx = 2 * x * y - 1.1283791670955126
+    erfcx(x) -> y; dy/dx = 2 * x * y - 2 / sqrt(pi)
     """
     return op_erfcx(x)
 
@@ -1453,7 +1449,7 @@ cdef int jvp_erfinv(object dual_y, object dual_x) except -1:
         y = primal_of(dual_y, level_)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, x_t * (0.886226925452758 * ops.exp(y * y)))
+            y_t = plus(y_t, x_t * (0.8862269254527579 * ops.exp(y * y)))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1483,7 +1479,7 @@ cdef object op_erfinv_out(object x, object out):
 def erfinv(x, *, out=None):
     """Inverse of erf. Needs SciPy.
 
-    erfinv(x) -> y; dy/dx = 0.8862269254527580 * exp(y * y)
+    erfinv(x) -> y; dy/dx = sqrt(pi) / 2 * exp(y * y)
     """
     if out is not None:
         return op_erfinv_out(x, out)
@@ -1631,7 +1627,7 @@ cdef object op_exp2_out(object x, object out):
 def exp2(x, *, out=None):
     """2 to the power x.
 
-    exp2(x) -> y; dy/dx = 0.6931471805599453 * y
+    exp2(x) -> y; dy/dx = log(2) * y
     """
     if out is not None:
         return op_exp2_out(x, out)
@@ -2016,7 +2012,7 @@ cdef int jvp_log10(object dual_y, object dual_x) except -1:
         x = primal_of(dual_x, level_)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, x_t * (0.4342944819032518 / x))
+            y_t = plus(y_t, x_t * (0.43429448190325176 / x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2047,7 +2043,7 @@ cdef object op_log10_out(object x, object out):
 def log10(x, *, out=None):
     """Logarithm to base 10.
 
-    log10(x) -> y; dy/dx = 0.4342944819032518 / x
+    log10(x) -> y; dy/dx = 1 / log(10) / x
     """
     if out is not None:
         return op_log10_out(x, out)
@@ -2195,7 +2191,7 @@ cdef object op_log2_out(object x, object out):
 def log2(x, *, out=None):
     """Logarithm to base 2.
 
-    log2(x) -> y; dy/dx = 1.4426950408889634 / x
+    log2(x) -> y; dy/dx = 1 / log(2) / x
     """
     if out is not None:
         return op_log2_out(x, out)
@@ -2603,7 +2599,7 @@ cdef object op_rad2deg_out(object x, object out):
 def rad2deg(x, *, out=None):
     """Radians to degrees.
 
-    rad2deg(x) -> y; dy/dx = 57.29577951308232
+    rad2deg(x) -> y; dy/dx = 180 / pi
     """
     if out is not None:
         return op_rad2deg_out(x, out)
@@ -2966,8 +2962,8 @@ cdef object op_sign(object x):
         node_ = SignBackward.__new__(SignBackward)
         inputs_ = [<PyObject*> x]
         connect(node_, state_, inputs_, 1)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_x_dtype = dtype_of(x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sign(array_of(x)))
 
@@ -2985,10 +2981,9 @@ cdef int jvp_sign(object dual_y, object dual_x) except -1:
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        modulus = ops.where(x == 0, 1e309, ops.absolute(x))
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, 1j * y * ops.imag(ops.conj(y) * x_t) / modulus if formulas.is_complex(dtype_of(x)) else ops.zeros_like(x_t))
+            y_t = plus(y_t, 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * x_t), ops.absolute(x)) if formulas.is_complex(dtype_of(x)) else ops.zeros_like(x_t))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3020,9 +3015,9 @@ def sign(x, *, out=None):
     """x / abs(x), and 0 at 0, where the derivative is 0 too.
 
     sign(x) -> y
-    grad_x = 1j * y * imag(conj(y) * grad) / modulus if is_complex(x.dtype) else zeros_like(grad)
-    where modulus = where(x == 0, 1e999, absolute(x))
-    y_t = 1j * y * imag(conj(y) * x_t) / modulus if is_complex(x.dtype) else zeros_like(x_t)
+    grad_x = 1j * y * _divide_or_zero(imag(conj(y) * grad), absolute(x)) if is_complex(x.dtype) else
+      zeros_like(grad)
+    y_t = 1j * y * _divide_or_zero(imag(conj(y) * x_t), absolute(x)) if is_complex(x.dtype) else zeros_like(x_t)
     """
     if out is not None:
         return op_sign_out(x, out)

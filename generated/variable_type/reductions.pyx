@@ -4,6 +4,8 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from cpython.ref cimport PyObject
 
 import numpy as np
@@ -196,10 +198,9 @@ cdef int jvp__euclidean_norm(object dual_y, object dual_x, object axis, object k
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        divisor = ops.where(y == 0, 1e309, y)
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims) / divisor)
+            y_t = plus(y_t, ops._divide_or_zero(ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims), y))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -208,9 +209,8 @@ def _euclidean_norm(x, axis=None, keepdims=False):
     """Square root of the sum of squared moduli; the derivative at 0 is 0.
 
     _euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = x * _unreduce(grad / divisor, x.shape, axis, keepdims)
-    where divisor = where(y == 0, 1e999, y)
-    y_t = sum(real(conj(x) * x_t), axis, keepdims) / divisor
+    grad_x = x * _unreduce(_divide_or_zero(grad, y), x.shape, axis, keepdims)
+    y_t = _divide_or_zero(sum(real(conj(x) * x_t), axis, keepdims), y)
     """
     return op__euclidean_norm(x, axis, keepdims)
 
@@ -256,7 +256,7 @@ cdef int jvp_logsumexp(object dual_y, object dual_x, object axis, object keepdim
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        offset = ops.where(y == -1e309, 0, y)
+        offset = ops.where(y == -math.inf, 0, y)
         weight = ops.exp(x - ops._unreduce(offset, shape_of(x), axis, keepdims))
         y_t = None
         if x_t is not None:
@@ -270,7 +270,7 @@ def logsumexp(x, axis=None, keepdims=False):
 
     logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
     grad_x = weight * _unreduce(grad, x.shape, axis, keepdims)
-    where offset = where(y == -1e999, 0, y)
+    where offset = where(y == -inf, 0, y)
     where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
     y_t = sum(weight * x_t, axis, keepdims)
     """
@@ -588,10 +588,10 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
         node_ = PowerNormBackward.__new__(PowerNormBackward)
         inputs_ = [<PyObject*> x]
         connect(node_, state_, inputs_, 1)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_ord = ord
 
     y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
@@ -610,8 +610,8 @@ cdef int jvp__power_norm(object dual_y, object dual_x, object ord, object axis, 
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        divisor = ops._unreduce(ops.where(y == 0, 1e309, y), shape_of(x), axis, keepdims)
-        slope = ops.sign(x) * ops.pow(ops.absolute(x) / divisor, ord - 1)
+        share = ops._divide_or_zero(ops.absolute(x), ops._unreduce(y, shape_of(x), axis, keepdims))
+        slope = ops.sign(x) * ops.pow(share, ord - 1)
         y_t = None
         if x_t is not None:
             y_t = plus(y_t, ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims))
@@ -624,8 +624,8 @@ def _power_norm(x, ord, axis=None, keepdims=False):
 
     _power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
     grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
-    where divisor = _unreduce(where(y == 0, 1e999, y), x.shape, axis, keepdims)
-    where slope = sign(x) * pow(absolute(x) / divisor, ord - 1)
+    where share = _divide_or_zero(absolute(x), _unreduce(y, x.shape, axis, keepdims))
+    where slope = sign(x) * pow(share, ord - 1)
     y_t = sum(real(conj(slope) * x_t), axis, keepdims)
     """
     return op__power_norm(x, ord, axis, keepdims)
@@ -784,10 +784,10 @@ cdef int jvp_std(object dual_y, object dual_x, object axis, object keepdims, obj
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
         residual = x - ops.mean(x, axis, True)
-        divisor = formulas.reduced_count(shape_of(x), axis, correction) * ops.where(y == 0, 1e309, y)
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
         y_t = None
         if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / divisor)
+            y_t = plus(y_t, ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -796,10 +796,10 @@ def std(x, axis=None, keepdims=False, *, correction=0):
     """Square root of var; the derivative at 0 is 0.
 
     std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
-    grad_x = residual * _unreduce(grad / divisor, x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(_divide_or_zero(grad, divisor), x.shape, axis, keepdims)
     where residual = x - mean(x, axis, True)
-    where divisor = reduced_count(x.shape, axis, correction) * where(y == 0, 1e999, y)
-    y_t = sum(real(conj(residual) * x_t), axis, keepdims) / divisor
+    where divisor = reduced_count(x.shape, axis, correction) * y
+    y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)
     """
     return op_std(x, axis, keepdims, correction)
 
@@ -1035,7 +1035,7 @@ def var(x, axis=None, keepdims=False, *, correction=0):
 
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
-    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == 1e309 else forward_min(forward_absolute(x), axis, keepdims) if ord == -1e309 else forward__power_norm(x, ord, axis, keepdims)
+    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == math.inf else forward_min(forward_absolute(x), axis, keepdims) if ord == -math.inf else forward__power_norm(x, ord, axis, keepdims)
 
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
@@ -1046,7 +1046,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops._euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == 1e309 else ops.min(ops.absolute(x), axis, keepdims) if ord == -1e309 else ops._power_norm(x, ord, axis, keepdims)
+        return ops._euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == math.inf else ops.min(ops.absolute(x), axis, keepdims) if ord == -math.inf else ops._power_norm(x, ord, axis, keepdims)
     return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
 
 
@@ -1067,8 +1067,8 @@ def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
 
     vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y
     composite: _euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(x if ord else sign(x)), axis,
-      keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == 1e999 else min(absolute(x),
-      axis, keepdims) if ord == -1e999 else _power_norm(x, ord, axis, keepdims)
+      keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == inf else min(absolute(x),
+      axis, keepdims) if ord == -inf else _power_norm(x, ord, axis, keepdims)
     """
     if out is not None:
         return op_vector_norm_out(x, ord, axis, keepdims, out)

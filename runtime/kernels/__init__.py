@@ -1,7 +1,7 @@
 """Kernels: forwards that NumPy has no single expression for; arrays in, arrays out, nothing known of autograd."""
 
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward
-from .elementwise import copy_, fill_, scaled_pow, sinc, xlogy, zero_
+from .elementwise import copy_, divide_or_zero, dropout, fill_, scaled_pow, sinc, xlogy, zero_
 from .indexing import (
     gather,
     getitem,

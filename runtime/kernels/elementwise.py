@@ -25,6 +25,55 @@ def copy_(x, source):
     return x
 
 
+def divide_or_zero(a, b):
+    """a / b, and 0 where `b` is 0.
+
+    Parameters
+    ----------
+    a, b : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    nonzero = np.not_equal(b, 0)
+    if nonzero.all():
+        return np.divide(a, b)
+    zeros = np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(a, b, 1.0))
+    return np.divide(a, b, out=zeros, where=nonzero)
+
+
+def dropout(x, p, training, generator):
+    """Each element 0 with probability `p`, else divided by 1 - p.
+
+    Parameters
+    ----------
+    x : ndarray
+    p : float
+        From 0 to 1.
+    training : bool
+        Where False, nothing is dropped.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    y : ndarray
+    mask : ndarray
+        What `x` was multiplied by.
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    x = np.asarray(x)
+    dtype = np.result_type(x, 1.0)
+    if not training or p == 0:
+        mask = np.ones(x.shape, dtype)
+    elif p == 1:
+        mask = np.zeros(x.shape, dtype)
+    else:
+        mask = np.multiply(generator.random(x.shape) >= p, 1 / (1 - p), dtype=dtype)
+    return x * mask, mask
+
+
 def fill_(x, value):
     """Write one value everywhere into ``x``.
 

@@ -53,7 +53,65 @@ def test_errors_come_in_the_order_of_the_file(small):
     assert lines == ["12", "14", "15"]
 
 
+DROPOUT = """\
+- op: drop(x, float p=0.5, *, Generator? generator=None) -> y, _mask
+  doc: D.
+  dtype: real
+  forward: {}
+  {}
+  samples:
+  - f(x(3, 4), generator=generator(1))
+  - f(x(3, 4), 0.25, generator=generator(1))
+"""
+
+
+def test_hidden_outputs_are_saved_and_not_returned(small):
+    forward = "kernels.drop(x, p, generator)"
+    kernel = """\
+def drop(x, p, generator):
+    mask = generator.random(x.shape) > p
+    return x * mask, mask * 1.0
+"""
+    small.write("runtime/kernels/random.py", kernel)
+    twice = "- op: twice(x) -> y\n  doc: T.\n  dtype: real\n  composite: sin(drop(x)) * 2\n  samples: one\n"
+    spec = small.analyze(DROPOUT.format(forward, "dy/dx: _mask") + twice)
+    op = spec.ops["drop"]
+    assert [(saved.name, saved.kind) for saved in op.derived.saved] == [("_mask", "output")]
+    assert small.check(DROPOUT.format(forward, "dy/dx: _mask") + twice) == []
+    refusal = small.refusal("check", DROPOUT.format(forward, "dy/dx: 2 * _mask"))
+    assert "dy/dx: is wrong" in refusal and "misses" not in refusal
+
+
 REFUSED = {
+    "a hidden output that nothing needs": (
+        DROPOUT.format("np.sin(x), x > 0", "dy/dx: cos(x)"),
+        """\
+derivatives.yaml:12:64: error: drop: op: '_mask' is not returned, and no formula names it
+- op: drop(x, float p=0.5, *, Generator? generator=None) -> y, _mask
+                                                               ^""",
+    ),
+    "a derivative of a hidden output": (
+        DROPOUT.format("np.sin(x), np.cos(x)", "dy/dx: _mask\n  d_mask/dx: _mask"),
+        """\
+derivatives.yaml:17:14: error: drop: d_mask/dx: '_mask' is not returned, and has no derivative
+  d_mask/dx: _mask
+             ^""",
+    ),
+    "numbers drawn again": (
+        DROPOUT.format("np.sin(x), np.cos(x)", "vjp:\n    x: make(grad, _mask, generator)\n  jvp: x_t * _mask")
+        + "- op: make(x, m, Generator g) -> y\n  doc: D.\n  composite: x * m\n  samples:\n  - f(x(1), x(1), generator(1))\n",
+        """\
+derivatives.yaml:17:26: error: drop: vjp: x: 'generator' draws other numbers after the forward: save an output
+    x: make(grad, _mask, generator)
+                         ^""",
+    ),
+    "linear, of other numbers each time": (
+        DROPOUT.format("np.sin(x), np.cos(x)", "linear: [x]\n  vjp:\n    x: grad * _mask"),
+        """\
+derivatives.yaml:16:11: error: drop: linear: its jvp would call the op, which draws other numbers: write vjp and jvp
+  linear: [x]
+          ^""",
+    ),
     "no forward": (
         """\
 - op: f(x) -> y

@@ -20,6 +20,17 @@ def test_the_same_seed_gives_the_same_values():
     assert seed_of("tanh", 1) == seed_of("tanh", 0) + 1 != seed_of("sinh", 1)
 
 
+def test_a_generator_gives_the_same_numbers_in_every_call():
+    one, two = (evaluate_sample("f(x(2), generator=generator(3))")[1]["generator"] for _ in range(2))
+    assert one is not two and (one.random(4) == two.random(4)).all()
+
+
+def test_constants_are_words_of_samples_and_domains():
+    assert arrays("f(pi, e, -inf)") == (np.pi, np.e, -np.inf)
+    (x,) = arrays("f(x(50))", domain="-pi / 2 < x < pi / 2", parameters=["x"])
+    assert np.abs(x).max() < np.pi / 2
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64", "uint8", "bool"])
 @pytest.mark.parametrize("maker", ["x", "pos", "unit", "distinct"])
 def test_makers_follow_the_dtype(maker, dtype):

@@ -10,6 +10,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
+from gradspec.dispatch import ops
 
 from .calls import array
 
@@ -210,3 +211,48 @@ class TestSpecial:
         np.testing.assert_allclose(array(gs.polygamma(n, gs.tensor(x))), expected[0], rtol=1e-12)
         np.testing.assert_allclose(reverse(lambda x: gs.polygamma(n, x), x), expected[1], rtol=1e-12)
         np.testing.assert_allclose(forward(lambda x: gs.polygamma(n, x), x, np.ones(3), np.ones(3)), expected[2], rtol=1e-12)
+
+
+class TestDivideOrZero:
+    @pytest.mark.parametrize("order", [1, 2, 3])
+    def test_every_derivative_is_zero_where_the_divisor_is(self, order):
+        for a in (0.0, 3.0):
+            assert not reverse(lambda b, a=a: ops._divide_or_zero(a, b), np.zeros(3), order).any()
+            ones = [np.ones(3)] * order
+            assert not forward(lambda b, a=a: ops._divide_or_zero(a, b), np.zeros(3), *ones).any()
+        assert not reverse(lambda a: ops._divide_or_zero(a, np.zeros(3)), np.ones(3), order).any()
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.int64])
+    def test_values_and_dtypes(self, dtype):
+        b = np.array([0, 2, 4], dtype)
+        wanted = [0, 0.5, 0.25]
+        got = array(ops._divide_or_zero(1, b))
+        assert got.tolist() == wanted and got.dtype == np.divide(1, np.ones(3, dtype)).dtype
+        assert array(ops._divide_or_zero(np.ones((2, 1)), b)).tolist() == [wanted, wanted]
+
+
+class TestDropout:
+    def test_same_generator_same_mask_and_its_gradient(self):
+        x = gs.tensor(np.arange(1.0, 1001.0), requires_grad=True)
+        y, again = (gs.nn.dropout(x, 0.25, generator=np.random.default_rng(7)) for _ in range(2))
+        assert array(y).tolist() == array(again).tolist()
+        kept = array(y) != 0
+        np.testing.assert_allclose(array(y)[kept], array(x)[kept] / 0.75)
+        assert 0.2 < 1 - kept.mean() < 0.3
+        y.sum().backward()
+        np.testing.assert_allclose(array(x.grad), kept / 0.75)
+
+    def test_all_nothing_and_not_training(self):
+        x = gs.tensor([1.0, np.inf], requires_grad=True)
+        assert array(gs.nn.dropout(gs.tensor([1.0, 2.0]), 1.0)).tolist() == [0, 0]
+        assert array(gs.nn.dropout(x, 0.0)).tolist() == array(gs.nn.dropout(x, 0.9, False)).tolist() == [1, np.inf]
+
+    def test_what_is_refused(self):
+        with pytest.raises(ValueError, match="dropout probability has to be between 0 and 1, but got 1.5"):
+            gs.nn.dropout(gs.ones(3), 1.5)
+        with pytest.raises(TypeError, match=r"dropout: argument 'generator' must be a numpy.random.Generator or None, got int"):
+            gs.nn.dropout(gs.ones(3), generator=1)
+
+    def test_only_what_is_visible_is_returned(self):
+        y = gs.nn.dropout(gs.ones(3, requires_grad=True))
+        assert isinstance(y, gs.Tensor) and array(y.grad_fn._saved__mask).shape == (3,)
