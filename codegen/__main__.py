@@ -64,6 +64,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     command = commands.add_parser("check", help="check the spec; what needs unbuilt kernels is listed as deferred")
     command.add_argument("--built", action="store_true", help="fail where a kernel is still missing")
     command.set_defaults(run=_check_command)
+    command = commands.add_parser("mutate", help="change each formula in one place; print what the check lets pass")
+    command.add_argument("op", metavar="OP", nargs="*", help="names; all operators by default")
+    command.set_defaults(run=_mutate_command)
     command = commands.add_parser("generate", help="check the spec and rewrite generated/, without building")
     command.set_defaults(run=_generate_command)
     command = commands.add_parser("build", help="build in place what changed, without regenerating")
@@ -160,6 +163,19 @@ def _check_command(options: argparse.Namespace) -> None:
     if deferred:
         print("deferred until the kernels are built (python -m codegen builds and checks them):")
         print("\n".join(f"  {name}" for name in deferred))
+
+
+def _mutate_command(options: argparse.Namespace) -> None:
+    from .verify.mutate import survivors
+
+    spec = _read(options.root)
+    for name in options.op:
+        if name not in spec.ops:
+            raise Failed(f"no operator is called '{name}'")
+    with Progress("mutate") as progress:
+        found = survivors(spec, options.root, options.op, progress)
+    print("\n".join(map(str, found)))
+    _say(f"{len(found)} mutants survive")
 
 
 def _generate_command(options: argparse.Namespace) -> None:

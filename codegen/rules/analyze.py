@@ -22,6 +22,7 @@ from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_
 from .derive import derive, tangents_in
 from .resolve import Resolver
 
+_A = {"samples": "a sample", "examples": "an example", "kinks": "a kink"}
 WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 
 
@@ -30,19 +31,28 @@ def analyze(spec: Spec, root: Path | str = ".", library: Library | None = None) 
     library = library or read_library(Path(root))
     errors = ErrorList(spec.file, spec.source)
     errors.add_source(library.formulas_file, library.formulas_source)
-    ops = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
-    signatures = {spelling: op.signature for spelling, op in ops.items()}
-    shapes = {spelling: (op.signature, _shape(op)) for spelling, op in ops.items() if op.shape}
-
-    def analyzed(op: Op) -> Op:
-        return _OpAnalysis(op, scope_of(op, signatures, library.helpers), library, shapes, errors).run()
-
-    families = tuple(replace(family, ops=tuple(map(analyzed, family.ops))) for family in spec.families)
+    analysis = Analysis(spec, library)
+    families = tuple(replace(family, ops=tuple(analysis.op(op, errors) for op in family.ops)) for family in spec.families)
     called = {call.func.id for op in spec.ops.values() for f in formulas_of(op).values() for call in calls_in(f.tree)}
     for helper in unused_helpers(library, called):
         errors.add(f"no formula calls the helper '{helper.name}'", helper.location)
     errors.raise_if_any()
     return replace(spec, families=families)
+
+
+class Analysis:
+    """What the entries of a spec mean to one another: one of them can then be analysed by itself."""
+
+    def __init__(self, spec: Spec, library: Library):
+        ops = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
+        self._library = library
+        self._signatures = {spelling: op.signature for spelling, op in ops.items()}
+        self._shapes = {spelling: (op.signature, _shape(op)) for spelling, op in ops.items() if op.shape}
+
+    def op(self, op: Op, errors: ErrorList) -> Op:
+        """The op with `derived` filled in, if nothing is refused."""
+        scope = scope_of(op, self._signatures, self._library.helpers)
+        return _OpAnalysis(op, scope, self._library, self._shapes, errors).run()
 
 
 def formulas_of(op: Op) -> dict[str, Formula]:
@@ -181,11 +191,11 @@ class _OpAnalysis:
             self.report("missing: an op without samples is not tested", "samples")
         for sample in op.samples:
             self._check_call(sample, "samples")
-        for kink in op.kinks:
-            self._check_call(kink.call, "kinks")
-            self._check_functions(kink.value, set(STATED), "kinks")
-            for name in sorted(kink.value.names - STATED.keys()):
-                self.report(f"unknown name '{name}'", "kinks", kink.value.location, did_you_mean(name, STATED))
+        for key, stated in [*(("examples", e) for e in op.examples), *(("kinks", k) for k in op.kinks)]:
+            self._check_call(stated.call, key)
+            self._check_functions(stated.value, set(STATED), key)
+            for name in sorted(stated.value.names - STATED.keys()):
+                self.report(f"unknown name '{name}'", key, stated.value.location, did_you_mean(name, STATED))
         if op.kinks and not op.differentiable:
             self.report("the op has no derivative to state", "kinks")
         if op.domain is not None and self.arguments & op.domain.names:
@@ -209,7 +219,7 @@ class _OpAnalysis:
     def _check_call(self, call: Formula, key: str) -> None:
         with self.errors.catch(self.op.name, key):
             if not (isinstance(call.tree, ast.Call) and ast.unparse(call.tree.func) == "f"):
-                raise SpecError(f"a {key.removesuffix('s')} is a call f(...)", call.location)
+                raise SpecError(f"{_A[key]} is a call f(...)", call.location)
             self._check_functions(call, {*MAKERS, "f"}, key)
             self._check_words(call)
             try:

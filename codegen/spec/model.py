@@ -139,11 +139,11 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Kink:
-    """A call at which differences need not settle, and the derivatives that the entry states there."""
+class Stated:
+    """A call, and what the entry says of it: its value, or its derivatives at a kink."""
 
     call: Formula
-    value: Formula  # one for each floating-point array of the call: that of the sum over the outputs
+    value: Formula
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,8 @@ class Op:
     vjp: dict[str, Formula] = field(default_factory=dict)
     jvp: dict[str, Formula] = field(default_factory=dict)
     samples: tuple[Formula, ...] = ()
-    kinks: tuple[Kink, ...] = ()
+    examples: tuple[Stated, ...] = ()  # calls and their values, one for each output
+    kinks: tuple[Stated, ...] = ()  # calls and the derivatives of the sum of the outputs, one for each array input
     places: dict[str, Location] = field(default_factory=dict, compare=False)  # key -> where its value stands
     derived: Derived | None = None
 

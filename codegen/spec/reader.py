@@ -18,7 +18,7 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from .constants import folded
 from .documents import check_characters, decode, documents
 from .formula import names_in, parse_formula
-from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Kink, Location, Op, Signature, Spec, Text
+from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Stated, Text
 from .names import check_name, check_value_name, shortened
 from .order import misplaced
 from .shapes import parse_shape
@@ -29,7 +29,7 @@ DEFAULT_KEYS = ("namespace", "variants", "domain", "dtype", "shape", "nondiffere
 PARTIAL = "dy/dx"
 ENTRY_KEYS = (
     "op", "doc", "alias", "namespace", "operator", "variants", "view", "domain", "dtype", "shape", "forward", "inplace",
-    "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples", "kinks",
+    "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"alias", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
@@ -216,10 +216,10 @@ class _Reader:
                 return {"jvp": self._jvp(op, node)}
             case "samples":
                 return {"samples": self._samples(node)}
-            case "kinks":
+            case "examples" | "kinks":
                 items = self._items(node, key=key, op=op.name).values()
                 pairs = [(self._text(call), self._written(value)) for call, value in items]
-                return {"kinks": tuple(Kink(parse_formula(call), parse_formula(value)) for call, value in pairs)}
+                return {key: tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)}
         return {}
 
     def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:

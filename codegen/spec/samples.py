@@ -27,7 +27,7 @@ DOMAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "real": np.real, "imag": np.imag, "floor": np.floor, "round": np.round, "min": np.min, "max": np.max,
     "isfinite": np.isfinite, "mH": lambda x: np.conj(np.swapaxes(x, -2, -1)),
 }  # fmt: skip
-STATED = {**CONSTANTS, **FUNCTIONS}  # names at a kink
+STATED = {**CONSTANTS, **FUNCTIONS, "sin": math.sin, "cos": math.cos, "tanh": math.tanh}  # names of what examples and kinks state
 _LITERALS = {"slice": slice, "Ellipsis": ..., **CONSTANTS}
 
 
@@ -60,11 +60,11 @@ def _small(name: str, make: Callable[..., np.ndarray]) -> Callable[..., np.ndarr
     return maker
 
 
-def evaluate_stated(source: str, inputs: int) -> tuple[Any, ...]:
-    """The derivatives that a kink states, one for each of `inputs` arrays."""
+def evaluate_stated(source: str, count: int) -> tuple[Any, ...]:
+    """The `count` values that an entry states: one expression, or several separated by commas."""
     tree = ast.Expression(bounded(ast.parse(source, mode="eval").body))
-    values = eval(compile(tree, f"<kink {source}>", "eval"), {"__builtins__": {}}, {**OPERATIONS, **STATED})
-    return values if inputs > 1 and isinstance(values, tuple) else (values,)
+    values = eval(compile(tree, f"<stated {source}>", "eval"), {"__builtins__": {}}, {**OPERATIONS, **STATED})
+    return values if count > 1 and isinstance(values, tuple) else (values,)
 
 
 class _Makers:

@@ -24,8 +24,8 @@ from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
 from . import coverage, numeric
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .evaluate import Evaluator
-from .kinks import check_kinks
 from .numeric import TOLERANCE, Value
+from .stated import check_stated
 
 Progress = Callable[[int, int, str], None]
 
@@ -61,6 +61,13 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList) -> None:
     """Adds to `errors` what is wrong with one op."""
     report = Report(op, errors)
     evaluator.record.clear()
+    calls = check_calls(op, evaluator, report)
+    if not report.keys:
+        _check_coverage(op, evaluator, errors, calls)
+
+
+def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:
+    """Reports what samples and kinks show to be wrong; returns the calls that were made."""
     calls = []
     for index in range(len(op.samples)):
         for dtype in dtypes_of(op):
@@ -76,9 +83,7 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList) -> None:
                 _Check(op, evaluator, report, call).run_all()
             except Stop:
                 pass
-    calls += check_kinks(op, evaluator, report)
-    if not report.keys:
-        _check_coverage(op, evaluator, errors, calls)
+    return calls + check_stated(op, evaluator, report)
 
 
 def _check_coverage(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:

@@ -84,6 +84,13 @@ class Evaluator:
     def evaluate(self, op: Op, formula: Formula, values: Mapping[str, Any]) -> Any:
         return eval(self._compiled(formula), self._globals, _Names(self, op, values))
 
+    def swap(self, op: Op) -> Op:
+        """Takes an op in the place of the one of its name, which is returned."""
+        before = self.ops[op.name]
+        for spelling in (op.name, *op.aliases):
+            self.ops[spelling], self._globals[f"{spelling}()"] = op, self._function(op)
+        return before
+
     def _function(self, op: Op) -> Callable[..., Any]:
         def function(*args: Any, **kwargs: Any) -> Any:
             bound = self._signatures[op.name].bind(*args, **kwargs)

@@ -153,3 +153,41 @@ def test_ties():
         (a, b), _ = evaluate_sample("f(tied(3, 4), tied(3, 4))", dtype=dtype)
         assert a.dtype == dtype and (a == 0).any() and (a == b).any() and (a != b).any()
         assert len(np.unique(a)) < a.size
+
+
+def test_examples_that_hold(small):
+    assert small.check("""\
+- op: f(x) -> y
+  doc: F.
+  composite: 2 * sin(x)
+  samples: one
+  examples:
+    f([0.0, 1.0]): [0, 2 * sin(1)]
+- op: g(x) -> y, z
+  doc: G.
+  forward: (2 * x, 3 * x)
+  linear: [x]
+  vjp:
+    x: 2 * grad_y + 3 * grad_z
+  samples: one
+  examples:
+    f([1.0]): ([2], [3])
+""") == []  # fmt: skip
+
+
+EXAMPLES = {
+    "another value": ("f([0.0, 1.0]): [0, 2]", "f([0.0, 1.0]) gives y = 1.682942, not 2"),
+    "another shape": ("f([1.0]): 2 * sin(1)", "f([1.0]) gives y of shape (1,), not ()"),
+    "a value that is none": ("f([1.0]): 1 / 0", "1 / 0: ZeroDivisionError: division by zero"),
+    "too large": ("f([1.0]): 9 ** 9 ** 9", "the number is too large: integers stay below 2**64"),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_that_do_not_hold(small, name):
+    example, message = EXAMPLES[name]
+    text = f"- op: f(x) -> y\n  doc: F.\n  composite: 2 * sin(x)\n  samples: one\n  examples:\n    {example}\n"
+    column = 5 + example.index(": ") + 2
+    assert small.refusal("check", text) == (
+        f"derivatives.yaml:17:{column}: error: f: examples: {message}\n    {example}\n{' ' * (column - 1)}^"
+    )

@@ -1,4 +1,4 @@
-"""Both modes at the kinks of every entry: ties, zeros, infinities and NaN give what the entry states."""
+"""What entries state: the values of examples, and both modes at kinks (ties, zeros, infinities and NaN)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from gradspec.generated.op_info import OPS
 from .calls import array, flat
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of the infinities that are meant
+EXAMPLES = [pytest.param(op, *example, id=f"{op.name}-{example[0]}") for op in OPS for example in op.examples]
 KINKS = [pytest.param(op, *kink, id=f"{op.name}-{kink[0]}") for op in OPS for kink in op.kinks]
 
 
@@ -25,15 +26,33 @@ def bind(op: Any, call: str) -> dict[str, Any]:
     return dict(zip(positional, args)) | kwargs
 
 
-def arrays_of(op: Any, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
-    found = {name: np.asarray(arguments[name]) for name in op.inputs if arguments.get(name) is not None}
-    return {name: value for name, value in found.items() if value.dtype.kind in "fc"}
+def arrays_of(op: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The array arguments that are given, as arrays; of a list of arrays each."""
+    found = {}
+    for name, type_, _, _ in op.arguments:
+        if type_.startswith("Array") and arguments.get(name) is not None:
+            value = arguments[name]
+            found[name] = list(map(np.asarray, value)) if "[]" in type_ else np.asarray(value)
+    return found
+
+
+def floats_of(op: Any, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+    return {name: value for name, value in arrays_of(op, arguments).items() if value.dtype.kind in "fc"}
+
+
+@pytest.mark.parametrize(("op", "call", "stated"), EXAMPLES)
+def test_examples(op, call, stated):
+    arguments = bind(op, call)
+    outputs = flat(getattr(ops, op.name)(**arguments | arrays_of(op, arguments)))
+    for got, wanted in zip(outputs, evaluate_stated(stated, len(outputs)), strict=True):
+        assert got.shape == np.shape(wanted)
+        np.testing.assert_allclose(array(got), wanted, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("op", "call", "stated"), KINKS)
 def test_reverse_mode(op, call, stated):
     arguments = bind(op, call)
-    leaves = {name: gs.tensor(value, requires_grad=True) for name, value in arrays_of(op, arguments).items()}
+    leaves = {name: gs.tensor(value, requires_grad=True) for name, value in floats_of(op, arguments).items()}
     outputs = [y for y in flat(getattr(ops, op.name)(**arguments | leaves)) if y.requires_grad]
     found = grad(outputs, list(leaves.values()), [gs.ones_like(y.detach()) for y in outputs])
     for got, wanted in zip(found, evaluate_stated(stated, len(leaves)), strict=True):
@@ -43,7 +62,7 @@ def test_reverse_mode(op, call, stated):
 @pytest.mark.parametrize(("op", "call", "stated"), KINKS)
 def test_forward_mode(op, call, stated):
     arguments = bind(op, call)
-    arrays = arrays_of(op, arguments)
+    arrays = floats_of(op, arguments)
     for (name, value), wanted in zip(arrays.items(), evaluate_stated(stated, len(arrays)), strict=True):
         for place in np.ndindex(value.shape):
             direction = np.zeros_like(value)

@@ -1,7 +1,7 @@
-"""Kinks: the derivatives that an entry states where differences need not settle, such as ties, zeros and infinities.
+"""What an entry states: the values of examples, and derivatives where differences need not settle (ties, zeros, infinities).
 
-Owns the comparison of both modes with what is stated, and of what is stated with the derivatives from either side: where
-both exist it lies between them, as a subgradient does.
+Owns the comparison of values and of both modes with what is stated, and of a stated derivative with those from either side:
+where both exist it lies between them, as a subgradient does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..spec.model import Formula, Kink, Op
+from ..spec.model import Formula, Op, Stated
 from ..spec.samples import evaluate_stated
 from ..spec.shapes import show
 from . import numeric
@@ -24,51 +24,70 @@ from .numeric import Value
 _TOLERANCE = 1e-4  # of differences from one side, which have an error of first order
 
 
-def check_kinks(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:
-    """Reports the kinks that do not hold; returns the calls that were made."""
+def check_stated(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:
+    """Reports the examples and kinks that do not hold; returns the calls that were made."""
     calls = []
-    for kink in op.kinks:
+    for key, stated in [*(("examples", e) for e in op.examples), *(("kinks", k) for k in op.kinks)]:
         try:
-            call = make_call(op, kink.call.source, float)
+            call = make_call(op, stated.call.source, float)
             call = replace(call, arguments=as_arrays(op, call.arguments))
         except Exception as error:
-            report(f"{kink.call.source}: {what(error)}", "kinks", kink.call)
+            report(f"{stated.call.source}: {what(error)}", key, stated.call)
             continue
         calls.append(call)
         try:
-            _KinkCase(op, evaluator, report, call).check(kink)
+            case = _StatedCase(op, evaluator, report, call)
+            case.check_example(stated) if key == "examples" else case.check_kink(stated)
         except Stop:
             pass
     return calls
 
 
-class _KinkCase(Case):
-    """One op at one kink."""
+class _StatedCase(Case):
+    """One op at one example or kink."""
 
-    def check(self, kink: Kink) -> None:
+    def check_example(self, example: Stated) -> None:
+        """Every output has the shape and the values that are stated."""
+        outputs = self.op.signature.visible
+        values = self._evaluated(example, len(outputs), "examples")
+        for output, got, wanted in zip(outputs, self.outputs, values):
+            pairs = zip(got, wanted) if isinstance(got, list) else [(got, wanted)]
+            for value, expected in ((v, np.asarray(e)) for v, e in pairs):
+                if value.shape != expected.shape:
+                    self._differs(example, f"{output.name} of shape {show(value.shape)}, not {show(expected.shape)}")
+                wrong = ~np.isclose(value, expected, rtol=numeric.TOLERANCE, atol=numeric.TOLERANCE, equal_nan=True)
+                if wrong.any():
+                    got, wanted = numeric.plain(value[wrong][0]), numeric.plain(expected[wrong][0])
+                    self._differs(example, f"{output.name} = {got:.7g}, not {wanted:.7g}")
+
+    def _differs(self, example: Stated, how: str) -> None:
+        self.report(f"{self.call.source} gives {how}", "examples", example.value)
+        raise Stop
+
+    def check_kink(self, kink: Stated) -> None:
         for name, stated in self._stated(kink).items():
             self._check_sides(kink, name, stated)
             if self.op.form not in ("composite", "nondifferentiable"):
                 self._check_reverse(name, stated)
                 self._check_forward(name, stated)
 
-    def _stated(self, kink: Kink) -> dict[str, np.ndarray]:
+    def _stated(self, kink: Stated) -> dict[str, np.ndarray]:
         """The stated derivative of each floating-point input."""
-        values = self._evaluated(kink)
+        values = self._evaluated(kink, len(self.inputs), "kinks")
         if [np.shape(value) for value in values] != [value.shape for value in self.inputs.values()]:
             shapes = " and ".join(f"{name} of shape {show(value.shape)}" for name, value in self.inputs.items())
             self.report(f"{self.call.source} wants derivatives in {shapes}", "kinks", kink.value)
             raise Stop
         return {name: np.asarray(value, self.inputs[name].dtype) for name, value in zip(self.inputs, values)}
 
-    def _evaluated(self, kink: Kink) -> tuple[Any, ...]:
+    def _evaluated(self, stated: Stated, count: int, key: str) -> tuple[Any, ...]:
         try:
-            return evaluate_stated(kink.value.source, len(self.inputs))
+            return evaluate_stated(stated.value.source, count)
         except Exception as error:
-            self.report(f"{kink.value.source}: {what(error)}", "kinks", kink.value)
+            self.report(f"{stated.value.source}: {what(error)}", key, stated.value)
             raise Stop from None
 
-    def _check_sides(self, kink: Kink, name: str, stated: np.ndarray) -> None:
+    def _check_sides(self, kink: Stated, name: str, stated: np.ndarray) -> None:
         """Where there are derivatives from both sides, what is stated lies between them."""
         for direction, wanted in _directions(stated):
             low, high = sorted([self._slope(name, direction) + 0.0, 0.0 - self._slope(name, -direction)])

@@ -1,0 +1,187 @@
+"""Mutation: formulas changed in one place, each of which the checks of its entry have to refuse.
+
+Owns what a change is (sign, operator, constant, argument, branch) and the run that finds those which nothing refuses.  A
+mutant is analysed and checked like an entry, by itself; what no sample has tried does not count, for that is mended by a
+sample and not by a rule.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import ErrorList, SpecError
+from ..rules.analyze import Analysis, formulas_of
+from ..spec.formula import bind_call, parse_formula
+from ..spec.library import read_library
+from ..spec.model import Op, Signature, Spec, Text
+from .case import Report
+from .check import Progress, check_calls, quiet
+from .evaluate import Evaluator
+
+_FAR = 10**6  # the line where mutants stand: far from all others, so that their nodes have places of their own
+_OTHER: dict[type, tuple[type, ...]] = {
+    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,), ast.Mod: (ast.Mult,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.And: (ast.Or,), ast.Or: (ast.And,),
+}  # fmt: skip
+_ORDERED = (ast.Sub, ast.Div, ast.MatMult, ast.Pow, ast.FloorDiv, ast.Mod)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A formula of an entry and what it was changed to."""
+
+    op: str
+    key: str
+    formula: str
+    changed: str
+
+    def __str__(self) -> str:
+        return f"{self.op}: {self.key}: {self.formula}  ->  {self.changed}"
+
+
+class Refused(Exception):
+    """A check has found the mutant wrong."""
+
+
+class _Refusal(Report):
+    """Ends the check of a mutant with its first error."""
+
+    def __call__(self, message: str, key: str, at: object = None) -> None:
+        raise Refused(message)
+
+
+def mutants(op: Op, signatures: dict[str, Signature]) -> Iterator[Mutant]:
+    """Every change of every formula that a derivative of the entry depends on."""
+    for key, formula in formulas_of(op).items():
+        if op.differentiable:
+            found = (ast.unparse(tree) for tree in _changes(formula.tree, signatures))
+            for changed in dict.fromkeys(found):
+                if changed != ast.unparse(formula.tree):
+                    yield Mutant(op.name, key, formula.source, changed)
+
+
+def survivors(spec: Spec, root: Path, names: Collection[str] = (), progress: Progress | None = None) -> list[Mutant]:
+    """The mutants of an analysed spec, or of the ops of some names, that nothing refuses."""
+    evaluator, analysis = Evaluator(spec, root), Analysis(spec, read_library(root))
+    signatures = {spelling: op.signature for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
+    ops = [op for name, op in spec.ops.items() if not names or name in names]
+    work = [(op, mutant) for op in ops if not evaluator.deferred(op) for mutant in mutants(op, signatures)]
+    found = []
+    with quiet():
+        for done, (op, mutant) in enumerate(work):
+            if progress is not None:
+                progress(done, len(work), op.name)
+            if not _refused(op, mutant, analysis, evaluator):
+                found.append(mutant)
+    return found
+
+
+def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator) -> bool:
+    errors = ErrorList("", "")
+    try:
+        changed = analysis.op(_with(op, mutant), errors)
+        if not errors:
+            evaluator.swap(changed)
+            check_calls(changed, evaluator, _Refusal(changed, errors))
+    except (Refused, SpecError):
+        return True
+    finally:
+        evaluator.swap(op)
+    return bool(errors)
+
+
+def _with(op: Op, mutant: Mutant) -> Op:
+    """The entry with the changed formula in its place, not yet analysed."""
+    places = tuple((_FAR, column) for column in range(1, len(mutant.changed) + 2))
+    formula = parse_formula(Text(mutant.changed, op.location.file, places))
+    kind, _, name = mutant.key.partition(": ")
+    if kind in ("let", "vjp", "jvp"):
+        field = "lets" if kind == "let" else kind
+        return replace(op, derived=None, **{field: getattr(op, field) | {name: formula}})
+    if kind in ("forward", "inplace", "composite"):
+        return replace(op, derived=None, **{kind: formula})
+    output, _, name = kind[1:].partition("/d")
+    return replace(op, derived=None, partials=op.partials | {(output, name): formula})
+
+
+# Changes.
+
+
+def _changes(tree: ast.expr, signatures: dict[str, Signature]) -> Iterator[ast.expr]:
+    """Copies of a tree with one node changed."""
+    yield ast.UnaryOp(ast.USub(), copy.deepcopy(tree))
+    for index, node in enumerate(ast.walk(tree)):
+        for count in range(len(list(_variants(node, signatures)))):
+            whole = copy.deepcopy(tree)
+            target = next(n for i, n in enumerate(ast.walk(whole)) if i == index)
+            changed = list(_variants(target, signatures))[count]
+            yield changed if target is whole else _Swap(target, changed).visit(whole)
+
+
+class _Swap(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST):
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+def _variants(node: ast.AST, signatures: dict[str, Signature]) -> Iterator[ast.AST]:
+    """What one node could be by mistake."""
+    match node:
+        case ast.BinOp(left, operator, right):
+            yield from (ast.BinOp(left, other(), right) for other in _OTHER.get(type(operator), ()))
+            if isinstance(operator, _ORDERED):
+                yield ast.BinOp(right, operator, left)
+            if isinstance(operator, (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr)):
+                yield from (left, right)
+        case ast.UnaryOp(ast.USub() | ast.Not() | ast.Invert(), operand):
+            yield operand
+        case ast.Compare(left, [operator], [right]):
+            yield from (ast.Compare(left, [other()], [right]) for other in _OTHER.get(type(operator), ()))
+        case ast.BoolOp(operator, values):
+            yield from (ast.BoolOp(other(), values) for other in _OTHER[type(operator)])
+            yield from values
+        case ast.IfExp(test, body, orelse):
+            yield from (body, orelse, ast.IfExp(test, orelse, body))
+        case ast.Constant(bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(int() | float() as value):
+            yield ast.Constant(value + 1 if isinstance(value, int) or abs(value) in (0, float("inf")) else 1.25 * value)
+        case ast.Call():
+            yield from _calls(node, signatures)
+
+
+def _calls(call: ast.Call, signatures: dict[str, Signature]) -> Iterator[ast.AST]:
+    """Arguments exchanged, left to their defaults, negated or off by one, and the call left out."""
+    for i in range(len(call.args) - 1):
+        args = list(call.args)
+        args[i], args[i + 1] = args[i + 1], args[i]
+        yield ast.Call(call.func, args, call.keywords)
+    for i in range(len(call.keywords)):
+        yield ast.Call(call.func, call.args, call.keywords[:i] + call.keywords[i + 1 :])
+    if call.args:
+        yield call.args[0]
+    signature = signatures.get(call.func.id) if isinstance(call.func, ast.Name) else None
+    if signature is not None:
+        for name, value in bind_call(call, signature).items():
+            argument = signature.argument(name)
+            if argument.default is not None:
+                yield _given(call, value, ast.parse(argument.default, mode="eval").body)
+            if argument.type.base == "bool" and not isinstance(value, ast.Constant):
+                yield _given(call, value, ast.UnaryOp(ast.Not(), value))
+            if argument.type.base == "int" and not argument.type.is_list and not isinstance(value, ast.Constant):
+                yield _given(call, value, ast.BinOp(value, ast.Add(), ast.Constant(1)))
+
+
+def _given(call: ast.Call, old: ast.expr, new: ast.expr) -> ast.Call:
+    """The call with another value of one argument."""
+    args = [new if value is old else value for value in call.args]
+    return ast.Call(call.func, args, [ast.keyword(k.arg, new if k.value is old else k.value) for k in call.keywords])

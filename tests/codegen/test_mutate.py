@@ -1,0 +1,87 @@
+"""The mutation run: which changes it makes, and which it calls survivors."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from codegen.verify.mutate import _changes, survivors
+
+CHANGES = {
+    "a - b": ["-(a - b)", "a + b", "b - a", "a", "b"],
+    "2.0 * a": ["-(2.0 * a)", "2.0 / a", "2.5 * a"],
+    "a if n == 1 else b": [
+        "-(a if n == 1 else b)", "a", "b", "b if n == 1 else a", "a if n != 1 else b", "a if n == 2 else b",
+    ],
+    "sum(a, 1, keepdims)": [
+        "-sum(a, 1, keepdims)", "sum(1, a, keepdims)", "sum(a, keepdims, 1)", "a", "sum(a, None, keepdims)",
+        "sum(a, 1, False)", "sum(a, 1, not keepdims)", "sum(a, 2, keepdims)",
+    ],
+    "pad(a, n, wide=True)": [
+        "-pad(a, n, wide=True)", "pad(n, a, wide=True)", "pad(a, n)", "a", "pad(a, n + 1, wide=True)",
+        "pad(a, n, wide=False)",
+    ],
+    "a and not b": ["-(a and (not b))", "a or not b", "a", "not b", "a and b"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", CHANGES)
+def test_changes(small, formula):
+    spec = small.read("""\
+- op: pad(x, int n, bool wide=False) -> y
+  doc: A callee.
+  composite: x
+  samples:
+  - f(x(3), 1, True)
+""")
+    signatures = {name: op.signature for name, op in spec.ops.items()}
+    found = [ast.unparse(tree) for tree in _changes(ast.parse(formula, mode="eval").body, signatures)]
+    assert list(dict.fromkeys(found)) == CHANGES[formula]
+
+
+def test_survivors(small):
+    """A composite has no proof but its examples; a rule is proved by its forward."""
+    spec = small.analyze("""\
+- op: doubled(x) -> y
+  doc: Composite.
+  composite: 2 * sin(x)
+  samples: one
+- op: proved(x) -> y
+  doc: Composite with an example.
+  composite: 2 * sin(x)
+  samples: one
+  examples:
+    f(1.0): 2 * sin(1)
+- op: squared(x) -> y
+  doc: Partial.
+  forward: x * x
+  dy/dx: 2 * x
+  samples: one
+""")
+    found = survivors(spec, small.root, ["doubled", "proved", "squared"])
+    assert list(map(str, found)) == [
+        "doubled: composite: 2 * sin(x)  ->  -(2 * sin(x))",
+        "doubled: composite: 2 * sin(x)  ->  2 / sin(x)",
+        "doubled: composite: 2 * sin(x)  ->  3 * sin(x)",
+        "doubled: composite: 2 * sin(x)  ->  2 * x",
+    ]
+
+
+def test_a_mutant_leaves_nothing_behind(small):
+    spec = small.analyze("- op: f(x) -> y\n  doc: F.\n  composite: 2 * sin(x)\n  samples: one\n")
+    assert survivors(spec, small.root, ["sin", "f"]) == survivors(spec, small.root, ["f"]) != []
+
+
+def test_a_formula_that_calls_itself(small):
+    """The op that a mutant calls by its name is the mutant, and a recursion without an end is refused."""
+    spec = small.analyze("""\
+- op: times(x, int n) -> y
+  doc: n times x.
+  composite: x if n == 1 else x + times(x, n - 1)
+  samples:
+  - f(x(3), 3)
+  examples:
+    f(1.0, 3): 3
+""")
+    assert survivors(spec, small.root, ["times"]) == []
