@@ -96,7 +96,7 @@ def _parts() -> tuple[str, dict[str, str], dict[str, tuple[str, str]], dict[str,
 
 
 _SYMBOLS = {"+": "__add__", "*": "__mul__", "/": "__truediv__", "**": "__pow__", "@": "__matmul__", "<": "__lt__",
-            "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", ">=": "__ge__"}  # fmt: skip
+            "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", ">=": "__ge__", "&": "__and__", "|": "__or__", "^": "__xor__"}  # fmt: skip
 
 
 def cut(seed: int, roots: int = 3) -> str:
@@ -373,6 +373,8 @@ def main() -> int:
         outcomes["failed" if outcome.failure else "accepted" if outcome.accepted else "refused"] += 1
         edits.update(mutant.edits)
         slowest = max(slowest, outcome.seconds - baseline(mutant.base)[1])
+        if mutant.number % 1000 == 999:
+            print(f"... {mutant.number + 1}", file=sys.stderr, flush=True)
         if options.show:
             print(f"{mutant.number} ({', '.join(mutant.edits)}): {outcome.failure or outcome.accepted}\n{outcome.trace}")
         if outcome.failure:
