@@ -57,12 +57,17 @@ def check_value_name(name: str, at: Location, *, let: bool = False) -> None:
         raise SpecError(f"'{name}' is a name of the generated code", at)
 
 
+def generated_names(named: Collection[Argument | Output]) -> dict[str, str]:
+    """What generated code calls the metadata of values: `x_shape` is x.shape."""
+    return {f"{i.name}_{word}": f"what the generated code calls {i.name}.{word}" for i in named for word in _METADATA}
+
+
 def check_metadata(named: Collection[Argument | Output]) -> None:
-    """Refuses `x_shape` beside `x`: it is what generated code calls `x.shape`."""
-    meant = {f"{item.name}_{word}": f"{item.name}.{word}" for item in named for word in _METADATA}
+    """Refuses `x_shape` beside `x`."""
+    meant = generated_names(named)
     for item in named:
         if item.name in meant:
-            raise SpecError(f"'{item.name}' is what the generated code calls {meant[item.name]}", item.location)
+            raise SpecError(f"'{item.name}' is {meant[item.name]}", item.location)
 
 
 def shortened(text: str) -> str:

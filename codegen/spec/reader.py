@@ -19,7 +19,7 @@ from .constants import folded
 from .documents import check_characters, decode, documents
 from .formula import names_in, parse_formula
 from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Stated, Text
-from .names import check_name, check_value_name, shortened
+from .names import check_name, check_value_name, generated_names, shortened
 from .order import misplaced
 from .shapes import parse_shape
 from .signature import parse_signature
@@ -239,10 +239,12 @@ class _Reader:
 
     def _check_let(self, name: str, at: Location, signature: Signature) -> None:
         check_value_name(name, at, let=True)
-        taken = {a.name: "an argument" for a in signature.arguments} | {o.name: "an output" for o in signature.outputs}
-        taken |= {f"{a.name}_t": "a tangent" for a in signature.arrays}
+        taken = {a.name: "an argument already" for a in signature.arguments}
+        taken |= {o.name: "an output already" for o in signature.outputs}
+        taken |= {f"{a.name}_t": "a tangent already" for a in signature.arrays}
+        taken |= generated_names([*signature.arguments, *signature.outputs])
         if name in taken:
-            raise SpecError(f"'{name}' is {taken[name]} already", at)
+            raise SpecError(f"'{name}' is {taken[name]}", at)
 
     def _jvp(self, op: Op, node: yaml.Node) -> dict[str, Formula]:
         """`jvp: formula` is short for `jvp: {y: formula}` where there is one output."""

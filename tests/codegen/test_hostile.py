@@ -126,6 +126,7 @@ LINES_OF_F = {
     "let called like an argument": ("both", "x: cos(x)"),
     "let called like a cotangent": ("both", "grad_x: cos(x)"),
     "let called like a tangent": ("both", "x_t: cos(x)"),
+    "let called like a shape": ("both", "x_shape: cos(x)"),
     "let that is no name": ("both", "1 + 1: cos(x)"),
     "doc that ends a docstring": ("doc", 'doc: A """ function.'),
     "doc with an escape": ("doc", "doc: A \\N function."),
