@@ -328,7 +328,7 @@ class Tensor(TensorBase):
     def vdot(self, b: Operand) -> Tensor:
         """Sum of conj(a) * b over all elements."""
     def vecdot(self, b: Operand, axis: int = -1) -> Tensor:
-        """Sum of conj(a) * b along `axis`, counted from the end."""
+        """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
     def diag(self, k: int = 0) -> Tensor:
@@ -958,7 +958,7 @@ def triu(x: Operand, k: int = 0) -> Tensor:
 def vdot(a: Operand, b: Operand) -> Tensor:
     """Sum of conj(a) * b over all elements."""
 def vecdot(a: Operand, b: Operand, axis: int = -1) -> Tensor:
-    """Sum of conj(a) * b along `axis`, counted from the end."""
+    """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
 def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
     """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
 def diag(x: Operand, k: int = 0) -> Tensor:

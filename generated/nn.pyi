@@ -13,7 +13,7 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8) -> Tensor:
-    """Cosine of the angle between vectors along `axis`; a norm below `eps` counts as `eps`."""
+    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`."""
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def dropout(x: Operand, p: float = 0.5, training: bool = True, *, generator: np.random.Generator | None = None) -> Tensor:

@@ -4305,8 +4305,8 @@ OPS = (
         family='linear_algebra',
         namespace='nn',
         signature='cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y',
-        doc=('Cosine of the angle between vectors along `axis`; a norm below `eps` counts '
- 'as `eps`.'),
+        doc=('Cosine of the angle between vectors along `axis` of both as they broadcast; '
+ 'a norm below `eps` counts as `eps`.'),
         form='composite',
         dtype='real',
         domain=None,
@@ -4323,6 +4323,7 @@ OPS = (
             'f(x(3, 4), x(3, 4))',
             'f(x(3, 4), x(4))',
             'f(x(3, 4), x(3, 4), 0)',
+            'f(x(3, 1), x(2, 1, 4), 0)',
             'f(x(3, 4), x(3, 4), eps=2.5)',
         ),
         examples=(
@@ -4330,6 +4331,8 @@ OPS = (
             ('f([[1.0], [0.0]], [[1.0], [1.0]], 0)', '[1 / sqrt(2)]'),
             ('f([0.5], [2.0], eps=1.0)', '0.5'),
             ('f([2.0], [0.5], eps=1.0)', '0.5'),
+            ('f([[3.0, 4.0]], [1.0, 1.0], 0)', '[1, 1]'),
+            ('f([1.0], [3.0, 4.0])', '7 / (5 * sqrt(2))'),
         ),
         kinks=(
         ),
@@ -4350,12 +4353,13 @@ OPS = (
         arguments=(('a', "Array", None, False), ('b', "Array", None, False), ('axis', "int", '-1', False), ),
         outputs=(('y', "Array"), ),
         inputs=('a', 'b', ),
-        saved=("b", "axis", "a", ),
+        saved=("axis", "a_ndim", "b", "b_ndim", "a", ),
         node='CrossBackward',
         samples=(
             'f(x(3), x(3))',
             'f(x(2, 3), x(4, 1, 3))',
             'f(x(3, 2), x(3, 2), 0)',
+            'f(x(3, 2), x(3, 4, 2), 0)',
         ),
         examples=(
         ),
@@ -5450,7 +5454,7 @@ OPS = (
         family='linear_algebra',
         namespace='',
         signature='vecdot(a, b, int axis=-1) -> y',
-        doc='Sum of conj(a) * b along `axis`, counted from the end.',
+        doc='Sum of conj(a) * b along `axis` of each; the other axes broadcast.',
         form='multilinear',
         dtype='any',
         domain=None,
@@ -5461,12 +5465,13 @@ OPS = (
         arguments=(('a', "Array", None, False), ('b', "Array", None, False), ('axis', "int", '-1', False), ),
         outputs=(('y', "Array"), ),
         inputs=('a', 'b', ),
-        saved=("axis", "b", "a", ),
+        saved=("axis", "a_ndim", "b_ndim", "b", "a", ),
         node='VecdotBackward',
         samples=(
             'f(x(3), x(3))',
             'f(x(2, 3), x(4, 1, 3))',
             'f(x(3, 4), x(3, 1), -2)',
+            'f(x(3, 4), x(3, 2, 4), 0)',
         ),
         examples=(
         ),

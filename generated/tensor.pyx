@@ -1527,7 +1527,7 @@ cdef class Tensor(TensorBase):
         return op_vdot(self, b)
 
     def vecdot(self, b, axis=-1):
-        """Sum of conj(a) * b along `axis`, counted from the end."""
+        """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
         return op_vecdot(self, b, axis)
 
     def broadcast_to(self, *shape, **keyword_):

@@ -20,6 +20,16 @@ def axes_tuple(axis, ndim):
     return tuple(a % max(ndim, 1) for a in axes)
 
 
+def broadcast_shape(a, b):
+    """The shape of two arrays of shapes `a` and `b` that meet element by element."""
+    ndim = max(len(a), len(b))
+    a, b = (1,) * (ndim - len(a)) + tuple(a), (1,) * (ndim - len(b)) + tuple(b)
+    for m, n in zip(a, b):
+        if m != n and 1 not in (m, n):
+            raise ValueError(f"shapes {a} and {b} do not broadcast")
+    return tuple(n if m == 1 else m for m, n in zip(a, b))
+
+
 def checked_reduction(reduction):
     """`reduction`, if a loss knows it."""
     if reduction not in ("mean", "sum", "none"):

@@ -24,6 +24,7 @@ from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
 from . import coverage, numeric
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .evaluate import Evaluator
+from .forms import one_rank, other_axes, other_ranks
 from .numeric import TOLERANCE, Value
 from .stated import check_stated
 
@@ -83,7 +84,37 @@ def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]
                 _Check(op, evaluator, report, call).run_all()
             except Stop:
                 pass
+        if calls and not report.keys:
+            _check_forms(op, evaluator, report, calls[-1])
     return calls + check_stated(op, evaluator, report)
+
+
+def _check_forms(op: Op, evaluator: Evaluator, report: Report, call: BoundCall) -> None:
+    """Calls of other ranks and with axes counted from the other end; those that the forward refuses are no calls."""
+    calls = [call]
+    if op.form in ("linear", "multilinear", "vjp_jvp"):
+        calls += other_ranks(op, call)
+    for form in calls:
+        found = _form(op, evaluator, report, form)
+        for others in other_axes(op, form, found.outputs if found else []):
+            cases = [case for other in others if (case := _form(op, evaluator, report, other))]
+            same = not found or any(numeric.same(case.outputs, found.outputs) for case in cases)
+            if cases and one_rank(op, form) and not same:
+                at = found.forward_formula.location
+                report(f"gives other values at {cases[-1].call} than at {form}", found.forward_key, at)
+
+
+def _form(op: Op, evaluator: Evaluator, report: Report, call: BoundCall) -> _Form | None:
+    """A call whose rules have been checked, None where it is no call of the op."""
+    try:
+        if not all(map(numeric.is_finite, evaluator.forward(op, call.arguments))):
+            return None
+    except Exception:
+        return None
+    case = _Form(op, evaluator, report, call)
+    with contextlib.suppress(Stop):
+        case.check_rules()
+    return case
 
 
 def _check_coverage(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
@@ -121,6 +152,9 @@ class _Check(Case):
         self.check_forward()
         if self.op.form in ("linear", "multilinear"):
             self.check_linear()
+        self.check_rules()
+
+    def check_rules(self) -> None:
         if self.op.form not in ("composite", "nondifferentiable"):
             self.check_derivatives()
 
@@ -204,10 +238,13 @@ class _Check(Case):
         change = numeric.derivative(f, self.inputs[name], direction)
         closer = numeric.derivative(f, self.inputs[name], direction, numeric.STEP / 8)
         if numeric.worst(change, closer, 10 * TOLERANCE) is not None:
-            message = f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?"
-            self.report(message, "samples")
+            self.unsettled(name)
             raise Stop
         return change
+
+    def unsettled(self, name: str) -> None:
+        message = f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?"
+        self.report(message, "samples")
 
     def _check_jvp(self, name: str, direction: Value, why: str = "") -> bool:
         """Whether the forward-mode rule gives the change along a direction."""
@@ -270,6 +307,13 @@ class _Check(Case):
             hint = "; real samples are right: is conj missing?"
         where = f" where {name} moves" if key.startswith("jvp") else ""
         self.report(f"is wrong{where}: expected {expected}, got {got} at {self.call}{hint}", key, formula)
+
+
+class _Form(_Check):
+    """The checks of one op at another form of a sample."""
+
+    def unsettled(self, name: str) -> None:
+        """The form stands on a kink, where the sample does not."""
 
 
 def _listed(names: Iterable[str]) -> str:

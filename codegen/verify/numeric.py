@@ -40,6 +40,13 @@ def alike(x: Value, z: Value) -> bool:
     return np.shape(x) == np.shape(z)
 
 
+def same(x: Value, z: Value) -> bool:
+    """Whether two values are equal up to rounding, NaN to NaN."""
+    if isinstance(x, list):
+        return len(x) == len(z) and all(map(same, x, z))
+    return np.shape(x) == np.shape(z) and np.allclose(x, z, TOLERANCE, TOLERANCE, equal_nan=True)
+
+
 def is_inexact(value: Value) -> bool:
     if isinstance(value, list):
         return any(map(is_inexact, value))

@@ -21,7 +21,7 @@ cdef class CofactorJvpBackward(Node):
 cdef class CrossBackward(Node):
     cdef public object saved_b, saved_a
     cdef public uint32_t version_b, version_a
-    cdef readonly object saved_axis
+    cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim
 
 cdef class DetBackward(Node):
     cdef public object saved_x
@@ -103,4 +103,4 @@ cdef class TriuBackward(Node):
 cdef class VecdotBackward(Node):
     cdef public object saved_b, saved_a
     cdef public uint32_t version_b, version_a
-    cdef readonly object saved_axis
+    cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim

@@ -32,6 +32,7 @@ from gradspec.generated.kernels.forward cimport (
     forward_inv,
     forward_mH,
     forward_matmul,
+    forward_moveaxis,
     forward_multiply,
     forward_negative,
     forward_permute_dims,
@@ -147,36 +148,54 @@ cdef class CrossBackward(Node):
     """cross(a, b, int axis=-1) -> y
 
     multilinear in a, b
-    grad_a = cross(conj(b), grad, axis)
-    grad_b = cross(grad, conj(a), axis)
+    grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)
+    grad_b = moveaxis(cross(grad, conj(a), axis), axis, b_axis)
+    where a_axis = axis if axis < 0 else axis - a.ndim
+    where b_axis = axis if axis < 0 else axis - b.ndim
     """
 
-    saves = ("b", "axis", "a", )
+    saves = ("axis", "a_ndim", "b", "b_ndim", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
+        axis = self.saved_axis
+        if self.needs(0):
+            a_ndim = self.saved_a_ndim
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        axis = self.saved_axis
+        if self.needs(1):
+            b_ndim = self.saved_b_ndim
         if self.needs(1):
             a = saved_array(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
-            grad_a = forward_cross(forward_conj(b), grad, axis)
+            a_axis = axis if axis < 0 else axis - a_ndim
         if self.needs(1):
-            grad_b = forward_cross(grad, forward_conj(a), axis)
+            b_axis = axis if axis < 0 else axis - b_ndim
+        if self.needs(0):
+            grad_a = forward_moveaxis(forward_cross(forward_conj(b), grad, axis), axis, a_axis)
+        if self.needs(1):
+            grad_b = forward_moveaxis(forward_cross(grad, forward_conj(a), axis), axis, b_axis)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
+        axis = self.saved_axis
+        if self.needs(0):
+            a_ndim = self.saved_a_ndim
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        axis = self.saved_axis
+        if self.needs(1):
+            b_ndim = self.saved_b_ndim
         if self.needs(1):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if self.needs(0):
-            grad_a = ops.cross(ops.conj(b), grad, axis)
+            a_axis = axis if axis < 0 else axis - a_ndim
         if self.needs(1):
-            grad_b = ops.cross(grad, ops.conj(a), axis)
+            b_axis = axis if axis < 0 else axis - b_ndim
+        if self.needs(0):
+            grad_a = ops.moveaxis(ops.cross(ops.conj(b), grad, axis), axis, a_axis)
+        if self.needs(1):
+            grad_b = ops.moveaxis(ops.cross(grad, ops.conj(a), axis), axis, b_axis)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -802,36 +821,46 @@ cdef class VecdotBackward(Node):
     """vecdot(a, b, int axis=-1) -> y
 
     multilinear in a, b
-    grad_a = expand_dims(conj(grad), axis) * b
-    grad_b = expand_dims(grad, axis) * a
+    grad_a = moveaxis(expand_dims(conj(grad), -1) * moveaxis(b, b_axis, -1), -1, a_axis)
+    grad_b = moveaxis(expand_dims(grad, -1) * moveaxis(a, a_axis, -1), -1, b_axis)
+    where a_axis = axis if axis < 0 else axis - a.ndim
+    where b_axis = axis if axis < 0 else axis - b.ndim
     """
 
-    saves = ("axis", "b", "a", )
+    saves = ("axis", "a_ndim", "b_ndim", "b", "a", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         axis = self.saved_axis
+        a_ndim = self.saved_a_ndim
+        b_ndim = self.saved_b_ndim
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
             a = saved_array(self, self.saved_a, self.version_a, "a")
+        a_axis = axis if axis < 0 else axis - a_ndim
+        b_axis = axis if axis < 0 else axis - b_ndim
         if self.needs(0):
-            grad_a = forward_multiply(forward_expand_dims(forward_conj(grad), axis), b)
+            grad_a = forward_moveaxis(forward_multiply(forward_expand_dims(forward_conj(grad), -1), forward_moveaxis(b, b_axis, -1)), -1, a_axis)
         if self.needs(1):
-            grad_b = forward_multiply(forward_expand_dims(grad, axis), a)
+            grad_b = forward_moveaxis(forward_multiply(forward_expand_dims(grad, -1), forward_moveaxis(a, a_axis, -1)), -1, b_axis)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         axis = self.saved_axis
+        a_ndim = self.saved_a_ndim
+        b_ndim = self.saved_b_ndim
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(1):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        a_axis = axis if axis < 0 else axis - a_ndim
+        b_axis = axis if axis < 0 else axis - b_ndim
         if self.needs(0):
-            grad_a = ops.expand_dims(ops.conj(grad), axis) * b
+            grad_a = ops.moveaxis(ops.expand_dims(ops.conj(grad), -1) * ops.moveaxis(b, b_axis, -1), -1, a_axis)
         if self.needs(1):
-            grad_b = ops.expand_dims(grad, axis) * a
+            grad_b = ops.moveaxis(ops.expand_dims(grad, -1) * ops.moveaxis(a, a_axis, -1), -1, b_axis)
         return grad_a, grad_b
 
     cdef void release_variables(self):

@@ -317,7 +317,9 @@ def _cofactor_jvp(x, t):
 
 
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
-    return forward_divide(forward_sum(forward_multiply(a, b), axis, False), forward_multiply(forward_maximum(forward_vector_norm(a, 2, axis, False), eps), forward_maximum(forward_vector_norm(b, 2, axis, False), eps)))
+    a_norm = forward_vector_norm(forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis, False)
+    b_norm = forward_vector_norm(forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis, False)
+    return forward_divide(forward_sum(forward_multiply(a, b), axis, False), forward_multiply(forward_maximum(a_norm, eps), forward_maximum(b_norm, eps)))
 
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
@@ -328,15 +330,19 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     eps = as_scalar(eps, "cosine_similarity", "eps")
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        return ops.sum(a * b, axis) / (ops.maximum(ops.vector_norm(a, 2, axis), eps) * ops.maximum(ops.vector_norm(b, 2, axis), eps))
+        a_norm = ops.vector_norm(ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
+        b_norm = ops.vector_norm(ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
+        return ops.sum(a * b, axis) / (ops.maximum(a_norm, eps) * ops.maximum(b_norm, eps))
     return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
 
 
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
-    """Cosine of the angle between vectors along `axis`; a norm below `eps` counts as `eps`.
+    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.
 
     cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y
-    composite: sum(a * b, axis) / (maximum(vector_norm(a, 2, axis), eps) * maximum(vector_norm(b, 2, axis), eps))
+    composite: sum(a * b, axis) / (maximum(a_norm, eps) * maximum(b_norm, eps))
+    where a_norm = vector_norm(broadcast_to(a, broadcast_shape(a.shape, b.shape)), 2, axis)
+    where b_norm = vector_norm(broadcast_to(b, broadcast_shape(a.shape, b.shape)), 2, axis)
     """
     return op_cosine_similarity(a, b, axis, eps)
 
@@ -361,9 +367,13 @@ cdef object op_cross(object a, object b, object axis):
         node_ = CrossBackward.__new__(CrossBackward)
         inputs_ = [<PyObject*> a, <PyObject*> b]
         connect(node_, state_, inputs_, 2)
+        node_.saved_axis = axis
+        if node_.needs(0):
+            node_.saved_a_ndim = ndim_of(a)
         if node_.needs(0):
             node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_axis = axis
+        if node_.needs(1):
+            node_.saved_b_ndim = ndim_of(b)
         if node_.needs(1):
             node_.saved_a = save_input(state_, a, &node_.version_a)
 
@@ -397,8 +407,10 @@ def cross(a, b, axis=-1):
 
     cross(a, b, int axis=-1) -> y
     multilinear in a, b
-    grad_a = cross(conj(b), grad, axis)
-    grad_b = cross(grad, conj(a), axis)
+    grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)
+    grad_b = moveaxis(cross(grad, conj(a), axis), axis, b_axis)
+    where a_axis = axis if axis < 0 else axis - a.ndim
+    where b_axis = axis if axis < 0 else axis - b.ndim
     """
     return op_cross(a, b, axis)
 
@@ -2058,6 +2070,8 @@ cdef object op_vecdot(object a, object b, object axis):
         inputs_ = [<PyObject*> a, <PyObject*> b]
         connect(node_, state_, inputs_, 2)
         node_.saved_axis = axis
+        node_.saved_a_ndim = ndim_of(a)
+        node_.saved_b_ndim = ndim_of(b)
         if node_.needs(0):
             node_.saved_b = save_input(state_, b, &node_.version_b)
         if node_.needs(1):
@@ -2089,12 +2103,14 @@ cdef int jvp_vecdot(object dual_y, object dual_a, object dual_b, object axis) ex
 
 
 def vecdot(a, b, axis=-1):
-    """Sum of conj(a) * b along `axis`, counted from the end.
+    """Sum of conj(a) * b along `axis` of each; the other axes broadcast.
 
     vecdot(a, b, int axis=-1) -> y
     multilinear in a, b
-    grad_a = expand_dims(conj(grad), axis) * b
-    grad_b = expand_dims(grad, axis) * a
+    grad_a = moveaxis(expand_dims(conj(grad), -1) * moveaxis(b, b_axis, -1), -1, a_axis)
+    grad_b = moveaxis(expand_dims(grad, -1) * moveaxis(a, a_axis, -1), -1, b_axis)
+    where a_axis = axis if axis < 0 else axis - a.ndim
+    where b_axis = axis if axis < 0 else axis - b.ndim
     """
     return op_vecdot(a, b, axis)
 

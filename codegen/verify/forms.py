@@ -1,0 +1,74 @@
+"""Other forms of a call: the same axes counted from the other end, and operands of another rank.
+
+Owns which calls an op takes besides those that its samples make, so that a rule is not proved for one rank only.  Does
+not judge them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..spec.model import Op
+from ..spec.samples import satisfied
+from .case import BoundCall
+
+_AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec keeps to
+_BESIDE = 1.03125  # values beside the given ones, in the same domain and on the same side of every kink
+
+
+def other_axes(op: Op, call: BoundCall, outputs: list[Any]) -> Iterator[list[BoundCall]]:
+    """For each axis argument the calls that count it from the other end, of inputs and outputs of whatever rank."""
+    ranks = sorted({np.ndim(value) for value in [*_arrays(op, call).values(), *outputs] if not isinstance(value, list)})
+    for argument in op.signature.arguments:
+        value = call.arguments[argument.name]
+        if argument.type.base == "int" and _AXIS.fullmatch(argument.name) and _is_axes(value):
+            others = dict.fromkeys(_other_end(value, rank) for rank in ranks)
+            yield [_with(call, argument.name, other, f"{argument.name}={other}") for other in others]
+
+
+def other_ranks(op: Op, call: BoundCall) -> Iterator[BoundCall]:
+    """The call with one more axis of length 2 in one of several operands, in each place."""
+    arrays = _arrays(op, call)
+    for name, value in arrays.items() if len(arrays) > 1 else ():
+        for place in range(value.ndim + 1):
+            wide = np.stack([value, (_BESIDE * value).astype(value.dtype)], place)
+            other = _with(call, name, wide, f"{name} of shape {wide.shape}")
+            if _in_domain(op, other):
+                yield other
+
+
+def one_rank(op: Op, call: BoundCall) -> bool:
+    """Whether all arrays of a call have one rank, so that an axis is the same counted from either end."""
+    return len({value.ndim for value in _arrays(op, call).values()}) == 1
+
+
+def _arrays(op: Op, call: BoundCall) -> dict[str, np.ndarray]:
+    given = {a.name: call.arguments[a.name] for a in op.signature.arrays if not a.type.is_list}
+    return {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+
+
+def _with(call: BoundCall, name: str, value: Any, how: str) -> BoundCall:
+    return replace(call, source=f"{call.source} with {how}", arguments={**call.arguments, name: value})
+
+
+def _is_axes(value: Any) -> bool:
+    return isinstance(value, int) or isinstance(value, tuple) and all(isinstance(axis, int) for axis in value)
+
+
+def _other_end(value: int | tuple[int, ...], rank: int) -> int | tuple[int, ...]:
+    if isinstance(value, tuple):
+        return tuple(_other_end(axis, rank) for axis in value)
+    return value - rank if value >= 0 else value + rank
+
+
+def _in_domain(op: Op, call: BoundCall) -> bool:
+    try:
+        return op.domain is None or bool(np.all(satisfied(ast.parse(op.domain.source, mode="eval").body, call.arguments)))
+    except ValueError:  # of shapes for which the domain has no meaning
+        return False
