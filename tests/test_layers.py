@@ -55,7 +55,7 @@ CODEGEN = [
     ["verify.coverage"],
     ["verify.evaluate"],
     ["verify.case"],
-    ["verify.forms", "verify.stated"],
+    ["verify.dtypes", "verify.forms", "verify.stated"],
     ["verify.check"],
     ["verify.mutate"],
     ["write.maths", "write.stubs"],

@@ -23,6 +23,7 @@ from ..spec.model import Formula, Op, Spec, Text
 from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
 from . import coverage, numeric
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
+from .dtypes import check_dtypes
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks
 from .numeric import TOLERANCE, Value
@@ -63,6 +64,8 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList) -> None:
     report = Report(op, errors)
     evaluator.record.clear()
     calls = check_calls(op, evaluator, report)
+    if not report.keys:
+        check_dtypes(op, evaluator, report)
     if not report.keys:
         _check_coverage(op, evaluator, errors, calls)
 

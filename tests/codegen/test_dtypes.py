@@ -1,0 +1,103 @@
+"""The forward in single precision and in integers."""
+
+from __future__ import annotations
+
+import pytest
+
+REFUSED = {
+    "a NumPy scalar": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: real
+  forward: np.log2(1 + x * x) * np.log(2)
+  dy/dx: 2 * x / (1 + x * x)
+  samples: one
+""",
+        """\
+derivatives.yaml:15:12: error: f: forward: gives float64 for float32 at f(x(3, 4)); is np.log(2) a NumPy scalar that should be a Python number?
+  forward: np.log2(1 + x * x) * np.log(2)
+           ^""",
+    ),
+    "a kernel": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: kernels.wide(x)
+  dy/dx: 1
+  samples:
+  - f(x())
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: gives float64 for float32 at f(x())
+  forward: kernels.wide(x)
+           ^""",
+    ),
+    "no integers": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: any
+  forward: kernels.inexact(x)
+  dy/dx: 1
+  samples: one
+""",
+        """\
+derivatives.yaml:15:12: error: f: forward: fails at f(x(3, 4)) in int64: TypeError: int64
+  forward: kernels.inexact(x)
+           ^""",
+    ),
+}
+KERNELS = """\
+import numpy as np
+
+
+def wide(x):
+    return x + np.zeros((), np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def inexact(x):
+    if x.dtype.kind not in "fc":
+        raise TypeError(x.dtype)
+    return +x
+"""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(small, name):
+    entry, message = REFUSED[name]
+    small.write("runtime/kernels/wide.py", KERNELS)
+    assert small.refusal("check", entry) == message
+
+
+def test_a_dtype_that_is_asked_for(small):
+    assert small.check("""\
+- op: cast(x, DType? dtype=None) -> y
+  doc: X in another dtype.
+  dtype: real
+  forward: np.array(x, dtype)
+  linear: [x]
+  vjp:
+    x: grad
+  samples:
+  - f(x(3))
+  - f(x(3), 'float64')
+""") == []  # fmt: skip
+
+
+def test_python_numbers_are_weak(small):
+    assert small.check("""\
+- op: scaled(a, b) -> y
+  doc: Product.
+  composite: half(a) * b + 2.5
+  samples:
+  - f(x(3), 0.3)
+  - f(0.3, x(3))
+- op: half(x) -> y
+  doc: Half.
+  forward: x / 2
+  linear: [x]
+  vjp:
+    x: half(grad)
+  samples: one
+""".replace("half", "timid")) == []  # fmt: skip
