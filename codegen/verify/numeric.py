@@ -142,7 +142,7 @@ def hint(got: Value, expected: Value, others: Mapping[str, Value]) -> str:
     """What the mistake looks like, where it looks like something."""
     if isinstance(got, list):
         return ""
-    if worst(-got, expected) is None:
+    if worst(scaled(-1.0, got), expected) is None:
         return "; it has the wrong sign"
     for name, value in others.items():
         if worst(value, expected) is None:
