@@ -172,5 +172,7 @@ def test_the_commands_on_the_page_are_there():
 
     commands = re.findall(r"`python -m codegen ?([^`]*)`", PAGE)
     assert len(commands) > 5
+    known = set(re.findall(r'add_parser\("(\w+)"', (ROOT / "codegen/__main__.py").read_text()))
+    assert known - {"generate"} <= {command.partition(" ")[0] for command in commands}
     for command in commands:
-        _arguments(command.replace("OP", "tanh").split())
+        _arguments(command.replace("[OP]", "OP").replace("OP", "tanh").split())
