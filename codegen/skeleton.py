@@ -23,7 +23,8 @@ def skeleton(op: str, form: str, spec: Spec) -> str:
         signature = parse_signature(Text(source, "OP", tuple((1, i + 1) for i in range(len(source) + 1))))
         _refuse_known(signature, spec)
     errors.raise_if_any()
-    return "\n".join([f"- op: {source}", "  doc: What it computes, in one line.", *_rules(signature, form)])
+    head = [f"- op: {source}", "  doc: What it computes, in one line.", _shape(signature, form)]
+    return "\n".join([*head, *_rules(signature, form)])
 
 
 def _refuse_known(signature: Signature, spec: Spec) -> None:
@@ -32,6 +33,15 @@ def _refuse_known(signature: Signature, spec: Spec) -> None:
     if owner is not None:
         place = f"{owner.location.file}:{owner.location.line}"
         raise SpecError(f"'{name}' has an entry already: {place}", Location("OP", 1, 1))
+
+
+def _shape(signature: Signature, form: str) -> str:
+    arrays = [a for a in signature.arguments if a.type.base in ("Array", "Index", "Mask")]
+    names = ", ".join(a.name + "[]" * a.type.is_list for a in arrays)
+    if form == "partial":
+        return f"  shape: {names} -> {names if len(arrays) == 1 else f'broadcast({names})'}"
+    results = ", ".join("_" + "[]" * o.type.is_list for o in signature.outputs)
+    return f"  shape: {names} -> {results}      # such as (..., m, n) -> (..., n); _ where it depends on values"
 
 
 def _rules(signature: Signature, form: str) -> list[str]:

@@ -141,6 +141,9 @@ class _Reader:
             self.errors.add("a private operator is called by formulas only", self._location(own[key][0]), name, key)
         if "doc" not in items:
             self.errors.add("missing: one line that says what the op computes", signature.location, name, "doc")
+        if "shape" not in items:
+            message = "missing: shapes of the inputs and outputs, _ where one depends on values"
+            self.errors.add(message, signature.location, name, "shape")
         op = Op(family, signature, form, "", signature.location)
         op = replace(op, places={key: self._location(value) for key, (_, value) in items.items()})
         fields: dict[str, object] = {"variants": _variants(op, []), "partials": {}}
@@ -202,10 +205,8 @@ class _Reader:
                 text = self._text(node)
                 parse_shape(text, op.signature)
                 return {"shape": text.value}
-            case "domain":
-                return {key: parse_formula(self._text(node))}
-            case "forward" | "inplace" | "composite":
-                return {key: self._formula(node)}
+            case "domain" | "forward" | "inplace" | "composite":
+                return {key: parse_formula(self._text(node)) if key == "domain" else self._formula(node)}
             case "linear" | "multilinear":
                 return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}
             case "let":

@@ -2,15 +2,17 @@
 
 Owns their grammar:
 
-    shape   := pattern {"," pattern} "->" result {"," result}
-    pattern := NAME | "(" [dim {"," dim}] ")"                 one for each Array, Index or Mask argument, lists left out
-    dim     := NAME | INTEGER | "_" | "..."                   "_" is any size; "..." only at the front
-    result  := pattern | "broadcast(" NAME {"," NAME} ")" | "reduce(" NAME ")"
+    shape   := "_" | [pattern {"," pattern}] "->" result {"," result}
+    pattern := (NAME | "_" | "(" [dim {"," dim}] ")") ["[]"]  one for each Array, Index or Mask argument; "[]" of a list
+    dim     := NAME ["?"] | INTEGER | "_" | "..."             "_" is any size; "..." only at the front
+    result  := pattern | ("broadcast" | "reduce") "(" NAME {"," NAME} ")"
 
-A bare NAME stands for a whole shape.  The "..." of all inputs broadcast together.  In a result a NAME that no input
-binds is an argument: an `int[]` one is a whole shape, an `int` one is a dim.  `reduce(x)` is the shape of x after the
-op's `axis` and `keepdims`.  A shape is a tuple of dims, numbers when checked against samples and symbols when formulas
-are checked before anything runs.  Knows nothing of arrays.
+A bare NAME stands for a whole shape, `_` for any, and for what depends on values: `_` alone is a shape of which nothing
+can be said.  The "..." of all inputs broadcast together.  A dim `m?` is left out where the operand has too few axes, as
+in `(..., m?, k), (..., k, n?) -> (..., m?, n?)`.  In a result a NAME that no input binds is an argument: an `int[]` one is
+a whole shape, an `int` one is a dim.  `reduce(x)` is the shape of x after the op's `axis` and `keepdims`, `reduce(a, b)`
+that of both broadcast.  A shape is a tuple of dims, numbers when checked against samples and symbols when formulas are
+checked before anything runs.  Knows nothing of arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..errors import SpecError
 from .formula import OPERATORS, bind_call
@@ -45,8 +48,15 @@ class Pattern:
     dims: Dims = ()
     whole: tuple[str, ...] = ()
     function: str = ""
+    is_list: bool = False
+
+    @property
+    def is_any(self) -> bool:
+        return self.whole == ("_",)
 
     def __str__(self) -> str:
+        if self.is_list:
+            return f"{replace(self, is_list=False)}[]"
         if self.function:
             return f"{self.function}({', '.join(self.whole)})"
         return self.whole[0] if self.whole else show(self.dims)
@@ -64,10 +74,13 @@ def show(dims: Dims) -> str:
 
 def shaped(signature: Signature) -> list[Argument]:
     """The arguments that have a pattern."""
-    return [a for a in signature.arguments if a.type.base in ("Array", "Index", "Mask") and not a.type.is_list]
+    return [a for a in signature.arguments if a.type.base in ("Array", "Index", "Mask")]
 
 
 def parse_shape(text: Text, signature: Signature) -> Shape:
+    if text.value == "_":
+        return Shape(*(tuple(Pattern(whole=("_",), is_list=item.type.is_list) for item in items)
+                       for items in (shaped(signature), signature.outputs)))  # fmt: skip
     left, arrow, _ = text.value.partition("->")
     if not arrow:
         raise SpecError("a shape is `inputs -> outputs`", text.location)
@@ -78,25 +91,34 @@ def parse_shape(text: Text, signature: Signature) -> Shape:
         if len(parts) != wanted:
             raise SpecError(f"{len(parts)} shapes for {wanted} {what}{'s' * (wanted != 1)}", text.location)
 
-    bound = {name for _, pattern in inputs for name in (*pattern.dims, *pattern.whole)}
+    for (part, pattern), item in zip((*inputs, *results), (*arguments, *signature.outputs)):
+        if pattern.is_list != item.type.is_list:
+            what = "is a list: the shape of each is written with []" if item.type.is_list else "is one array, not a list"
+            raise SpecError(f"'{item.name}' {what}", part.location)
+    bound = {_plain(name) for _, pattern in inputs for name in (*pattern.dims, *pattern.whole)}
     bound |= {a.name for a in signature.arguments if a.type.base == "int"} | {"_"}
     for part, pattern in inputs:
         if pattern.function:
             raise SpecError(f"{pattern.function} can stand in a result only", part.location)
     for part, pattern in results:
         for name in (*pattern.dims, *pattern.whole):
-            if isinstance(name, str) and name not in bound:
+            if isinstance(name, str) and _plain(name) not in bound:
                 at = part.at(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", part.value).start())
-                raise SpecError(f"no input has '{name}'", at)
+                raise SpecError(f"no input has '{_plain(name)}'", at)
     return Shape(tuple(p for _, p in inputs), tuple(p for _, p in results))
 
 
 def _pattern(text: Text) -> Pattern:
     if match := _FUNCTION.match(text.value):
         names = tuple(_dim(part) for part in split(text.part(match.start(2), match.end(2))))
-        if not names or match[1] == "reduce" and len(names) != 1 or "..." in names:
-            raise SpecError(f"{match[1]} takes {'one name' if match[1] == 'reduce' else 'names'}", text.location)
+        if not names or "..." in names:
+            raise SpecError(f"{match[1]} takes names", text.location)
         return Pattern(whole=names, function=match[1])
+    if text.value.endswith("[]"):
+        each = _pattern(text.part(0, len(text.value) - 2))
+        if each.is_list or each.function:
+            raise SpecError(f"'{text.value}' is not a shape", text.location)
+        return replace(each, is_list=True)
     if text.value.isidentifier() and text.value.isascii():
         return Pattern(whole=(text.value,))
     if not (text.value.startswith("(") and text.value.endswith(")")):
@@ -111,18 +133,42 @@ def _pattern(text: Text) -> Pattern:
 def _dim(text: Text) -> Dim:
     if re.fullmatch("[0-9]{1,9}", text.value):
         return int(text.value)
-    if text.value == "..." or text.value.isidentifier() and text.value.isascii():
+    name = _plain(text.value)
+    if text.value == "..." or name.isidentifier() and name.isascii() and text.value != "_?":
         return text.value
     raise SpecError(f"'{text.value}' is not a dim", text.location)
 
 
+def _plain(dim: Dim) -> Dim:
+    return dim.removesuffix("?") if isinstance(dim, str) else dim
+
+
 def results(shape: Shape, inputs: Sequence[Dims | None], statics: Mapping[str, object]) -> list[Dims]:
-    """The shapes of the outputs; an input that is absent has None."""
+    """The shapes of the outputs, all of them known; an input that is absent has None."""
+    found = partial_results(shape, inputs, statics)
+    if any(dims is None or "_" in dims for dims in found):
+        raise Unknown
+    return found
+
+
+def partial_results(shape: Shape, inputs: Sequence[Any], statics: Mapping[str, object]) -> list[Dims | None]:
+    """The shapes of the outputs as far as they are known: None and `_` where not.
+
+    An input that is absent has None; of a list, each array has a shape.
+    """
     bound: dict[str, Dims] = {}
     for pattern, dims in zip(shape.inputs, inputs):
-        if dims is not None:
-            _match(pattern, dims, bound)
-    return [_result(pattern, bound, statics) for pattern in shape.results]
+        if dims is not None and not pattern.is_any:
+            for each in dims if pattern.is_list else [dims]:
+                _match(pattern, tuple(each), bound)
+    return [_known(pattern, bound, statics) for pattern in shape.results]
+
+
+def _known(pattern: Pattern, bound: Mapping[str, Dims], statics: Mapping[str, object]) -> Dims | None:
+    try:
+        return None if pattern.is_any else _result(pattern, bound, statics)
+    except Unknown:
+        return None
 
 
 def _match(pattern: Pattern, dims: Dims, bound: dict[str, Dims]) -> None:
@@ -130,7 +176,12 @@ def _match(pattern: Pattern, dims: Dims, bound: dict[str, Dims]) -> None:
         if bound.setdefault(pattern.whole[0], dims) != dims:
             raise Mismatch(f"'{pattern.whole[0]}' is {show(bound[pattern.whole[0]])} and {show(dims)}")
         return
-    names, batch = pattern.dims, ("...",) if pattern.dims[:1] == ("...",) else ()
+    batch = ("...",) if pattern.dims[:1] == ("...",) else ()
+    names, optional = pattern.dims, [dim for dim in pattern.dims if dim != _plain(dim)]
+    if optional and len(dims) < len(names) - len(batch) and not any(map(_is_open, dims)):
+        names = tuple(dim for dim in names if dim not in optional)
+        bound |= {_plain(dim): () for dim in optional}
+    names = tuple(map(_plain, names))
     fixed = len(names) - len(batch)
     start = len(dims) - fixed
     tail = dims[max(start, 0) :]
@@ -145,17 +196,17 @@ def _match(pattern: Pattern, dims: Dims, bound: dict[str, Dims]) -> None:
             continue
         expected = (name,) if isinstance(name, int) else bound.setdefault(name, (dim,))
         if expected != (dim,):
-            raise Mismatch(f"'{name}' is {expected[0]} and {dim}")
+            raise Mismatch(f"'{name}' is {expected[0] if expected else 'left out'} and {dim}")
 
 
 def _result(pattern: Pattern, bound: Mapping[str, Dims], statics: Mapping[str, object]) -> Dims:
     if pattern.function == "broadcast":
         return broadcast(*(bound[name] for name in pattern.whole if name in bound))
     if pattern.function == "reduce":
-        return _reduce(bound[pattern.whole[0]], statics)
+        return _reduce(broadcast(*(bound[name] for name in pattern.whole if name in bound)), statics)
     if pattern.whole:
         return _static_dims(bound, statics, pattern.whole[0])
-    parts = [(d,) if isinstance(d, int) or d == "_" else _static_dims(bound, statics, d) for d in pattern.dims]
+    parts = [(d,) if isinstance(d, int) or d == "_" else _static_dims(bound, statics, _plain(d)) for d in pattern.dims]
     return tuple(dim for part in parts for dim in part)
 
 
@@ -167,7 +218,7 @@ def _static_dims(bound: Mapping[str, Dims], statics: Mapping[str, object], name:
         return (value,)
     if not isinstance(value, (tuple, list)):
         raise Unknown
-    return tuple(value)
+    return tuple("_" if isinstance(dim, int) and dim < 0 else dim for dim in value)
 
 
 def _reduce(dims: Dims, statics: Mapping[str, object]) -> Dims:
@@ -200,7 +251,8 @@ def symbolic(shape: Shape, signature: Signature) -> dict[str, Dims]:
     return {
         name: tuple(f"{w}..." for w in pattern.whole) or pattern.dims
         for name, pattern in zip(names, (*shape.inputs, *shape.results))
-        if not pattern.function and bound.issuperset(pattern.whole) and "_" not in pattern.dims
+        if not (pattern.function or pattern.is_any or pattern.is_list) and bound.issuperset(pattern.whole)
+        and not any(dim == "_" or dim != _plain(dim) for dim in pattern.dims)
     }
 
 

@@ -20,7 +20,7 @@ from ..errors import ErrorList
 from ..rules.analyze import formulas_of
 from ..spec.limits import memory
 from ..spec.model import Formula, Op, Spec, Text
-from ..spec.shapes import Mismatch, Unknown, parse_shape, results, shaped, show
+from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
 from . import coverage, numeric
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .dtypes import check_dtypes
@@ -181,16 +181,16 @@ class _Check(Case):
         shape = parse_shape(Text(self.op.shape, at.file, ((at.line, at.column),)), self.op.signature)
         values = [self.arguments[a.name] for a in shaped(self.op.signature)]
         try:
-            wanted = results(shape, [None if v is None else np.shape(v) for v in values], self.arguments)
+            wanted = partial_results(shape, list(map(_shape_of, shape.inputs, values)), self.arguments)
         except Unknown:
             return
         except Mismatch as mismatch:
             self.report(f"does not hold at {self.call}: {mismatch}", "shape")
             return
         for output, value, dims in zip(self.op.signature.outputs, self.outputs, wanted):
-            got = np.shape(value)
-            if len(got) != len(dims) or any(d not in ("_", g) for g, d in zip(got, dims)):
-                self.report(f"does not hold at {self.call}: {output.name} has {show(got)}, not {show(dims)}", "shape")
+            for got in () if dims is None else map(np.shape, value if output.type.is_list else [value]):
+                if len(got) != len(dims) or any(d not in ("_", g) for g, d in zip(got, dims)):
+                    self.report(f"does not hold at {self.call}: {output.name} has {show(got)}, not {show(dims)}", "shape")
 
     def _check_inplace(self) -> None:
         first = self.op.signature.arguments[0].name
@@ -317,6 +317,13 @@ class _Form(_Check):
 
     def unsettled(self, name: str) -> None:
         """The form stands on a kink, where the sample does not."""
+
+
+def _shape_of(pattern: Pattern, value: Any) -> Any:
+    """The shape of an argument, of each array of a list; None where nothing is said of it, which may be no array."""
+    if value is None or pattern.is_any:
+        return None
+    return [np.shape(item) for item in value] if pattern.is_list else np.shape(value)
 
 
 def _listed(names: Iterable[str]) -> str:

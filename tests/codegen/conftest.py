@@ -23,11 +23,11 @@ presets:
   - f(x(3, 4))
   - f(x(0, 3))
   two:
-  - f(x(3, 4), x(4))
-  - f(x(3, 1), x(2, 1, 4))
+    ["f(x(3, 4), x(4))", "f(x(3, 1), x(2, 1, 4))"]
 ---
 family: tested
 about: Entries under test.
+defaults: {shape: _}
 ops:
 """
 
@@ -35,7 +35,7 @@ PRELUDE = """\
 ---
 family: prelude
 about: What the entries under test call.
-defaults: {dtype: any, samples: one}
+defaults: {dtype: any, shape: x -> x, samples: one}
 ops:
 - op: conj(x) -> y
   doc: Complex conjugate.

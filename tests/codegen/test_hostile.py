@@ -36,7 +36,7 @@ ops:
 ---
 family: called
 about: What is called.
-defaults: {samples: one}
+defaults: {shape: _, samples: one}
 ops:
 - op: conj(x) -> y
   doc: Conjugate.

@@ -39,8 +39,8 @@ def test_names_and_aliases(small):
 
 def test_a_private_operator_is_public_in_nothing(small):
     entry = TANH.replace("tanh(x)", "_tanh(x)")
-    header = "defaults: {variants: [method, out], namespace: nn}\nops:\n"
-    op = read_text(HEADER.replace("ops:\n", header) + entry).ops["_tanh"]
+    header = HEADER.replace("{shape", "{variants: [method, out], namespace: nn, shape")
+    op = read_text(header + entry).ops["_tanh"]
     assert (op.private, op.node) == (True, "TanhBackward")
     assert (op.variants, op.namespace) == ((), "")
 

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import pytest
+from conftest import HEADER
 
+from codegen.errors import SpecErrors
 from codegen.spec.model import Text
-from codegen.spec.shapes import Mismatch, broadcast, parse_shape, reduces_to, results
+from codegen.spec.reader import read_text
+from codegen.spec.shapes import Mismatch, Unknown, broadcast, parse_shape, partial_results, reduces_to, results
 from codegen.spec.signature import parse_signature
 
 
@@ -31,6 +34,20 @@ def shape(source: str, signature: str):
         ("x -> shape", "f(x, int[] shape) -> y", [(3,)], {"shape": (2, 3)}, [(2, 3)]),
         ("(m, n) -> (m, k), (k,)", "f(x, int k) -> y, z", [(2, 3)], {"k": 7}, [(2, 7), (7,)]),
         ("x, w -> x", "f(x, Array? w=None) -> y", [(2,), None], {}, [(2,)]),
+        ("a, b -> reduce(a, b)", "f(a, b) -> y", [(2, 3), (3,)], {"axis": -1}, [(2,)]),
+        ("x[] -> x", "f(Array[] xs) -> y", [[(2, 3), (2, 3)]], {}, [(2, 3)]),
+        ("(...)[] -> (...)[]", "f(Array[] xs) -> Array[] ys", [[(2, 1), (3,)]], {}, [(2, 3)]),
+        ("-> shape", "f(int[] shape) -> y", [], {"shape": (2, 3)}, [(2, 3)]),
+        ("x, _ -> x", "f(x, Index i) -> y", [(2,), None], {}, [(2,)]),
+        *(
+            ("(..., m?, k), (..., k, n?) -> (..., m?, n?)", "f(a, b) -> y", [a, b], {}, [y])
+            for a, b, y in [
+                ((4,), (4,), ()),
+                ((2, 3, 4), (4,), (2, 3)),
+                ((4,), (2, 4, 5), (2, 5)),
+                ((3, 4), (6, 4, 5), (6, 3, 5)),
+            ]
+        ),
     ],
 )
 def test_results(source, signature, inputs, statics, expected):
@@ -38,10 +55,27 @@ def test_results(source, signature, inputs, statics, expected):
 
 
 @pytest.mark.parametrize(
+    ("source", "signature", "inputs", "statics", "expected"),
+    [
+        ("_", "f(x, Array[] ws) -> y, Array[] zs", [(3,), [(2,)]], {}, [None, None]),
+        ("x -> _, x", "f(x) -> y, z", [(3,)], {}, [None, (3,)]),
+        ("_, _ -> (_, _)", "f(a, b) -> y", [(3,), (2,)], {}, [("_", "_")]),
+        ("x -> shape", "f(x, int[] shape) -> y", [(6,)], {"shape": (2, -1)}, [(2, "_")]),
+        ("_[] -> _", "f(Array[] xs) -> y", [[(3,), (2, 4)]], {}, [None]),
+    ],
+)
+def test_what_is_not_known(source, signature, inputs, statics, expected):
+    assert partial_results(shape(source, signature), inputs, statics) == expected
+    with pytest.raises(Unknown):
+        results(shape(source, signature), inputs, statics)
+
+
+@pytest.mark.parametrize(
     ("source", "inputs", "message"),
     [
         ("(m, k), (k, n) -> (m, n)", [(2, 3), (4, 5)], "'k' is 3 and 4"),
         ("a, b -> broadcast(a, b)", [(2,), (3,)], "(2,) and (3,) do not broadcast"),
+        ("(n?, m), (n, m) -> (m,)", [(3,), (3, 3)], "'n' is left out and 3"),
         ("(m, n), b -> b", [(2, 3, 4), ()], "(2, 3, 4) is not (m, n)"),
     ],
 )
@@ -60,6 +94,34 @@ def test_symbols_broadcast_and_reduce():
 
 
 REFUSED = {
+    "a list without its mark": (
+        """\
+- op: f(Array[] xs) -> y
+  doc: F.
+  shape: x -> x
+  forward: np.add(xs)
+  nondifferentiable: true
+  samples: one
+""",
+        """\
+derivatives.yaml:14:10: error: f: shape: 'xs' is a list: the shape of each is written with []
+  shape: x -> x
+         ^""",
+    ),
+    "an array marked as a list": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  shape: x[] -> x
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:14:10: error: f: shape: 'x' is one array, not a list
+  shape: x[] -> x
+         ^""",
+    ),
     "no arrow": (
         """\
 - op: f(x) -> y
@@ -158,18 +220,18 @@ derivatives.yaml:14:14: error: f: shape: '...' stands at the front only
   shape: (m, ...) -> (m)
              ^""",
     ),
-    "reduce takes one": (
+    "reduce takes names": (
         """\
 - op: f(x) -> y
   doc: F.
-  shape: x -> reduce(x, x)
+  shape: x -> reduce()
   forward: np.sin(x)
   dy/dx: cos(x)
   samples: one
 """,
         """\
-derivatives.yaml:14:15: error: f: shape: reduce takes one name
-  shape: x -> reduce(x, x)
+derivatives.yaml:14:15: error: f: shape: reduce takes names
+  shape: x -> reduce()
               ^""",
     ),
     "function on the left": (
@@ -259,3 +321,25 @@ def test_refused(small, name):
 def test_refused_vjps(small, name):
     entry, message = REFUSED_VJPS[name]
     assert small.refusal("analyze", entry) == message
+
+
+def test_every_entry_says_its_shapes(small):
+    entry = "- op: f(x) -> y\n  doc: F.\n  forward: np.sin(x)\n  dy/dx: cos(x)\n  samples: one\n"
+    with pytest.raises(SpecErrors) as caught:
+        read_text(HEADER.replace("defaults: {shape: _}\n", "") + entry)
+    assert str(caught.value) == """\
+derivatives.yaml:11:7: error: f: shape: missing: shapes of the inputs and outputs, _ where one depends on values
+- op: f(x) -> y
+      ^"""
+
+
+def test_samples_are_held_to_the_shapes_that_are_known(small):
+    entry = "- op: f(Array[] xs) -> Array[] ys\n  doc: F.\n  shape: x[] -> {}\n  forward: list(xs)\n"
+    entry = entry.replace("list(xs)", "np.split(np.stack(xs), [1])")
+    entry += "  nondifferentiable: true\n  samples:\n  - f([x(3, 4), x(3, 4)])\n"
+    assert small.check(entry.format("_[]")) == []
+    assert small.check(entry.format("(_, 3, 4)[]").replace("x[]", "(3, 4)[]")) == []
+    assert small.refusal("check", entry.format("x[]")) == """\
+derivatives.yaml:14:10: error: f: shape: does not hold at f([x(3, 4), x(3, 4)]) in float64: ys has (1, 3, 4), not (3, 4)
+  shape: x[] -> x[]
+         ^"""
