@@ -5,13 +5,13 @@ Owns its layout.  What it prints comes from the model and from the emitted files
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 from .errors import did_you_mean
-from .spec.model import Formula, Op, Saved, Spec
+from .spec.model import Op, Saved, Spec
 from .write.emit import render
+from .write.spelling import Spelling
 
 _WIDTH = 12
 
@@ -29,7 +29,7 @@ def toc(spec: Spec) -> str:
 
 def show(spec: Spec, name: str, root: Path) -> str:
     op = find(spec, name)
-    parts = [_head(op), entry_text(spec, op), _derived(op), *_generated(spec, op, root)]
+    parts = [_head(op), entry_text(spec, op), _derived(spec, op), *_generated(spec, op, root)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -52,25 +52,21 @@ def _head(op: Op) -> str:
     return f"{op.name}, family {op.family}, {op.location.file}:{op.location.line}"
 
 
-def _derived(op: Op) -> str:
+def _derived(spec: Spec, op: Op) -> str:
+    source = Spelling({name: known.signature for name, known in spec.ops.items()})
     rows = [("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     derived = op.derived
     if derived is None:
         rows.append(("derivative", "that of the operators in it" if op.composite else "none"))
         return _table(rows)
-    rows += [(f"vjp {name}", _math(formula)) for name, formula in derived.vjp.items()]
+    rows += [(f"vjp {name}", source(rule)) for name, rule in derived.vjp.items()]
     if derived.joint_linear:
         tangents = ", ".join(f"{name}_t" for name in derived.joint_linear)
         rows.append(("jvp", f"{op.name} on {tangents}, which are zeros where there is no tangent"))
-    for output, terms in derived.jvp.items():
-        rows.append((f"jvp {output}", " + ".join(_math(term.formula) for term in terms) or "0"))
+    rows += [(f"jvp {output}", source(rule)) for output, rule in derived.jvp.items()]
     for name, saved in derived.saved_for.items():
         rows.append((f"saved for {name}", ", ".join(map(_saved, saved)) or "nothing"))
     return _table(rows)
-
-
-def _math(formula: Formula) -> str:
-    return ast.unparse(formula.tree)
 
 
 def _saved(saved: Saved) -> str:

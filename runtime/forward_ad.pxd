@@ -27,6 +27,7 @@ cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1
 cdef int take_tangents(TensorBase target, TensorBase source) except -1
 
 cdef object plus(object total, object term)
+cdef object minus(object total, object term)
 
 cdef inline bint any_tangent(tuple operands) noexcept:
     for operand in operands:

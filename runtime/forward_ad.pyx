@@ -144,6 +144,11 @@ cdef object plus(object total, object term):
     return term if total is None else ops.add(total, term)
 
 
+cdef object minus(object total, object term):
+    """The difference of two terms, where the first may not be there."""
+    return ops.negative(term) if total is None else ops.subtract(total, term)
+
+
 cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1:
     """Attach a tangent; it takes the tensor's shape and dtype."""
     cdef ForwardGrad grad, inner

@@ -4,6 +4,8 @@ from .node cimport InputMetadata, Node
 from .tensor cimport TensorBase
 
 cdef object validate(Node node, int output_nr, object grad, bint recording, Node source)
+cdef object plus_array(object total, object term)
+cdef object minus_array(object total, object term)
 cdef object defined_array(Node node, object grads, int output_nr)
 cdef object defined_tensor(Node node, object grads, int output_nr)
 cdef list defined_arrays(Node node, object grads)

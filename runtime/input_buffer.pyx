@@ -29,6 +29,8 @@ cdef extern from "numpy/arrayobject.h" nogil:
     int NPY_ARRAY_WRITEABLE
 
 cdef Ufunc _add = Ufunc(np.add, "add")
+cdef Ufunc _subtract = Ufunc(np.subtract, "subtract")
+cdef Ufunc _negative = Ufunc(np.negative, "negative")
 
 
 cdef inline bint has_shape(ndarray array, InputMetadata* metadata) noexcept:
@@ -94,6 +96,16 @@ cdef object accumulate(object total, object term, bint recording):
     if Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted:
         return add_into(total, term)
     return _add.binary(total, term)
+
+
+cdef object plus_array(object total, object term):
+    """The sum of two terms of a formula, where the first may not be there."""
+    return term if total is None else _add.binary(total, term)
+
+
+cdef object minus_array(object total, object term):
+    """The difference of two terms of a formula, where the first may not be there."""
+    return _negative.unary(term) if total is None else _subtract.binary(total, term)
 
 
 cdef object defined_array(Node node, object grads, int output_nr):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen.rules.analyze import analyze
+from codegen.spec.formula import BINARY, COMPARISON, UNARY
 from codegen.spec.reader import read
 from codegen.write.emit import render, stale, write
 
@@ -86,6 +87,11 @@ def test_templates_and_emit_name_no_operator(spec):
         literals = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
         found += [f"{path.name}: {name}" for name in sorted(literals & names)]
     assert found == []
+
+
+def test_every_operator_of_formulas_has_an_entry(spec):
+    wanted = {method for _, method in (*BINARY.values(), *UNARY.values(), *COMPARISON.values())}
+    assert wanted - {op.operator for op in spec.ops.values()} == set()
 
 
 def test_stubs_parse(files):

@@ -14,20 +14,23 @@ from pathlib import Path
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..spec.constants import CONSTANTS
-from ..spec.formula import ARRAY, STATIC, Scope, bind_call, calls_in, declared_kind, grad_names, kind_of, lets_in, scope_of
+from ..spec.expression import ARRAY, STATIC, Expression, lets_in
+from ..spec.formula import bind_call, calls_in, declared_kind, grad_names
+from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
 from ..spec.model import Formula, Op, Signature, Spec, Text
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
 from .derive import derive, tangents_in
-from .resolve import Resolver
+from .resolve import Resolver, Vocabulary
+from .statements import check_terms
 
 _A = {"samples": "a sample", "examples": "an example", "kinks": "a kink"}
 WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 
 
 def analyze(spec: Spec, root: Path | str = ".", library: Library | None = None) -> Spec:
-    """The spec with `derived` filled in; raises SpecErrors that list every refusal."""
+    """The spec with its formulas resolved and `derived` filled in; raises SpecErrors that list every refusal."""
     library = library or read_library(Path(root))
     errors = ErrorList(spec.file, spec.source)
     errors.add_source(library.formulas_file, library.formulas_source)
@@ -44,15 +47,13 @@ class Analysis:
     """What the entries of a spec mean to one another: one of them can then be analysed by itself."""
 
     def __init__(self, spec: Spec, library: Library):
-        ops = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
         self._library = library
-        self._signatures = {spelling: op.signature for spelling, op in ops.items()}
-        self._shapes = {spelling: (op.signature, _shape(op)) for spelling, op in ops.items() if op.shape}
+        self._vocabulary = Vocabulary.of(spec.ops.values(), library.helpers)
+        self._shapes = {spelling: (op.signature, _shape(op)) for spelling, op in self._vocabulary.ops.items() if op.shape}
 
     def op(self, op: Op, errors: ErrorList) -> Op:
-        """The op with `derived` filled in, if nothing is refused."""
-        scope = scope_of(op, self._signatures, self._library.helpers)
-        return _OpAnalysis(op, scope, self._library, self._shapes, errors).run()
+        """The op with its formulas resolved and `derived` filled in, if nothing is refused."""
+        return _OpAnalysis(op, self._vocabulary, self._library, self._shapes, errors).run()
 
 
 def formulas_of(op: Op) -> dict[str, Formula]:
@@ -73,33 +74,60 @@ def _shape(op: Op) -> Shape:
 
 
 class _OpAnalysis:
-    def __init__(self, op: Op, scope: Scope, library: Library, shapes: Mapping[str, tuple[Signature, Shape]],
+    def __init__(self, op: Op, vocabulary: Vocabulary, library: Library, shapes: Mapping[str, tuple[Signature, Shape]],
                  errors: ErrorList):  # fmt: skip
-        self.op, self.scope, self.library, self.shapes, self.errors = op, scope, library, shapes, errors
+        self.op, self.vocabulary, self.library, self.shapes, self.errors = op, vocabulary, library, shapes, errors
         self.arguments = {a.name for a in op.signature.arguments}
         self.outputs = {o.name for o in op.signature.outputs}
         self.grads = set(grad_names(op))
         self.tangents = {f"{a.name}_t" for a in op.signature.arrays}
         self.generators = {a.name for a in op.signature.arguments if a.type.base == "Generator"}
         self.overwritten = {a.name for a in op.signature.arguments[:1] if op.inplace_only}
+        self.kinds = {item.name: declared_kind(item) for item in [*op.signature.arguments, *op.signature.outputs]}
+        self.kinds |= {name: self.kinds[output] for name, output in grad_names(op).items()}
+        self.kinds |= {f"{a.name}_t": self.kinds[a.name] for a in op.signature.arrays}
+        self.resolved: dict[str, Expression] = {}  # by key
 
     def run(self) -> Op:
         before = len(self.errors.errors)
         self._check_taken()
         self._check_forward()
-        self._check_names()
+        self._resolve_all()
         self._check_hidden()
         self._check_samples()
         if self.op.form in ("partial", *WITH_VJP):
             self._check_rules()
         if len(self.errors.errors) > before:
             return self.op
-        derived = derive(self.op, self.errors)
-        if self.op.form == "vjp_jvp":
-            self._check_tangents()
-        if self.op.form in WITH_VJP:
-            self._check_results()
-        return replace(self.op, derived=derived)
+        self.op = self._with_expressions()
+        if self.op.form in ("composite", "nondifferentiable"):
+            return self.op
+        with self.errors.catch(self.op.name):
+            self._check_terms()
+            derived = derive(self.op, self.vocabulary)
+            if self.op.form == "vjp_jvp":
+                self._check_tangents()
+            if self.op.form in WITH_VJP:
+                self._check_results()
+            return replace(self.op, derived=derived)
+        return self.op
+
+    def _with_expressions(self) -> Op:
+        """The op with what each formula means beside what it says."""
+        op = self.op
+
+        def whole(key: str, formula: Formula | None) -> Formula | None:
+            return formula and replace(formula, expression=self.resolved[key])
+
+        return replace(
+            op,
+            forward=whole("forward", op.forward), inplace=whole("inplace", op.inplace),
+            composite=whole("composite", op.composite),
+            lets={name: whole(f"let: {name}", formula) for name, formula in op.lets.items()},
+            partials={(o, i): whole(f"d{o}/d{i}", formula) for (o, i), formula in op.partials.items()},
+            vjp={name: whole(f"vjp: {name}", formula) for name, formula in op.vjp.items()},
+            jvp={name: whole(f"jvp: {name}", formula) for name, formula in op.jvp.items()},
+        )  # fmt: skip
 
     def report(self, message: str, key: str, at: object = None, suggestion: str = "") -> None:
         place = at or self.op.places.get(key.partition(":")[0], self.op.location)
@@ -132,12 +160,12 @@ class _OpAnalysis:
 
     # Names.
 
-    def _check_names(self) -> None:
+    def _resolve_all(self) -> None:
         uses: dict[str, list[str]] = {let: [] for let in self.op.lets}
-        for key, formula in formulas_of(self.op).items():
+        formulas = formulas_of(self.op)
+        for key, formula in formulas.items():
             if not key.startswith("let:"):
-                self._resolve(key, formula, self._names(key) | self.op.lets.keys(), _is_numpy(key))
-                for let in lets_in(formula, self.op.lets):
+                for let in lets_read(formula, self.op.lets):
                     uses[let].append(key)
         above: set[str] = set()
         for let, keys in uses.items():
@@ -147,7 +175,11 @@ class _OpAnalysis:
             else:
                 names = set.intersection(*map(self._names, keys))
                 self._resolve(f"let: {let}", formula, names | above, all(map(_is_numpy, keys)))
+                self.kinds[let] = self.resolved[f"let: {let}"].kind
             above.add(let)
+        for key, formula in formulas.items():
+            if not key.startswith("let:"):
+                self._resolve(key, formula, self._names(key) | self.op.lets.keys(), _is_numpy(key))
 
     def _names(self, key: str) -> set[str]:
         """The names that the formula under `key` may use, lets apart."""
@@ -172,9 +204,10 @@ class _OpAnalysis:
             elsewhere[name] = f"'{name}' draws other numbers after the forward: save an output"
         for name in self.overwritten:
             elsewhere[name] = f"'{name}' is overwritten by the op: only its shape and dtype are left"
-        resolver = Resolver(self.scope, self.library, self.errors, self.op.name, key, names, elsewhere, numpy)
+        resolver = Resolver(self.vocabulary, self.library, self.errors, self.op.name, key, self.kinds, names, elsewhere, numpy,
+                            formula.location.file)  # fmt: skip
         resolver.metadata_only = self.overwritten - names
-        resolver.visit(formula.tree)
+        self.resolved[key] = resolver(formula.tree)
 
     def _check_hidden(self) -> None:
         """What is computed and not returned is there for a formula of this entry."""
@@ -282,8 +315,15 @@ class _OpAnalysis:
             what = "not returned, and" if name.startswith("_") else f"{item.type}, which"
             self.report(f"'{name}' is {what} has no derivative", key, formula.location)
 
+    def _check_terms(self) -> None:
+        """A written rule is a sum of terms, each of which is absent where its tangent or cotangent is."""
+        for key, what, rules in (("jvp", "tangent", self.op.jvp), ("vjp", "cotangent", self.op.vjp)):
+            written = {f"{key}: {name}": formula.expression for name, formula in rules.items()}
+            for place, message, at in check_terms(self.op, what, written):
+                self.report(message, place, at)
+
     def _check_tangents(self) -> None:
-        used = {name for formula in self.op.jvp.values() for name in tangents_in(self.op, formula)}
+        used = {name for formula in self.op.jvp.values() for name in tangents_in(self.op, formula.expression)}
         for argument in self.op.signature.arrays:
             if argument.name not in used:
                 self.report(f"input '{argument.name}' has no rule: no term has '{argument.name}_t'", "jvp")
@@ -294,7 +334,7 @@ class _OpAnalysis:
         words = {ARRAY: "an array", STATIC: "a static value"}
         for name, formula in self.op.vjp.items():
             key, wanted = f"vjp: {name}", declared_kind(signature.argument(name))
-            kind = kind_of(formula.tree, self.scope)
+            kind = formula.expression.kind
             if kind != wanted:
                 got, want = words.get(kind, "a list of arrays"), words.get(wanted, "a list of arrays")
                 self.report(f"gives {got}, and '{name}' is {want}", key, formula.location)
@@ -304,10 +344,11 @@ class _OpAnalysis:
     def _check_shape(self, key: str, name: str, formula: Formula) -> None:
         known = symbolic(_shape(self.op), self.op.signature)
         known |= {grad: known[output] for grad, output in grad_names(self.op).items() if output in known}
+        lets = self.op.let_expressions
         try:
-            for let in lets_in(formula, self.op.lets):
-                known[let] = infer(self.op.lets[let].tree, known, self.shapes.get)
-            got = infer(formula.tree, known, self.shapes.get)
+            for let in lets_in(formula.expression, lets):
+                known[let] = infer(lets[let], known, self.shapes.get)
+            got = infer(formula.expression, known, self.shapes.get)
         except Unknown:
             return
         except Mismatch as mismatch:

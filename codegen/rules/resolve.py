@@ -1,138 +1,294 @@
-"""Resolution: does every name, attribute and call of a formula mean something where it stands?
+"""Resolution: from a parsed formula to an expression in which every name, attribute and call means something.
 
-Owns the two dialects: formulas over ops and helpers, and `forward` / `inplace` over NumPy and kernels.  Knows nothing
-of derivative forms.
+Owns the two dialects, formulas over ops and helpers and `forward` / `inplace` over NumPy and kernels, the kinds of their
+parts.  Knows nothing of derivative forms.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import ErrorList, SpecError, did_you_mean
-from ..spec.formula import ARRAY, ARRAYS, METADATA, ROOTS, STATIC, Scope, bind_call, kind_of
+from ..spec.expression import (
+    ARRAY,
+    ARRAYS,
+    STATIC,
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Foreign,
+    Helper,
+    Item,
+    Metadata,
+    Name,
+    Operation,
+    Sequence,
+    Slice,
+    wider,
+)  # fmt: skip
+from ..spec.formula import BINARY, COMPARISON, METADATA, PLAIN, ROOTS, UNARY, bind_call, declared_kind
 from ..spec.library import Library
-from ..spec.model import Argument, Location, Signature
+from ..spec.model import Argument, Location, Op, Signature, Span
 
 _KIND_WORDS = {ARRAY: "an array", ARRAYS: "several arrays", STATIC: "static"}
+_METHODS = {(symbol, 2): method for symbol, method in (*BINARY.values(), *COMPARISON.values())}
+_METHODS |= {(symbol, 1): method for symbol, method in UNARY.values()}
 
 
-class Resolver(ast.NodeVisitor):
-    """Visits one formula and reports each thing in it that does not resolve."""
+@dataclass(frozen=True)
+class Vocabulary:
+    """What formulas may call."""
 
-    def __init__(self, scope: Scope, library: Library, errors: ErrorList, op: str, key: str,
-                 names: Iterable[str], elsewhere: Mapping[str, str], numpy: bool):  # fmt: skip
-        self.scope, self.library = scope, library
-        self.errors, self.op, self.key = errors, op, key
+    ops: Mapping[str, Op]  # by Python name and by alias
+    helpers: Mapping[str, Signature]
+    operators: Mapping[str, str]  # "__add__" -> the op that has it
+
+    @classmethod
+    def of(cls, ops: Iterable[Op], helpers: Mapping[str, Signature]) -> Vocabulary:
+        ops = list(ops)
+        spellings = {spelling: op for op in ops for spelling in (op.name, *op.aliases)}
+        return cls(spellings, helpers, {op.operator: op.name for op in ops if op.operator})
+
+    def call(self, name: str, *arguments: Expression, at: Location | None = None, operator: str = "") -> Call:
+        """A call of an op with positional arguments."""
+        op = self.ops[name]
+        rest = len(op.signature.arguments) - len(arguments)
+        return Call(op.name, (*arguments, *[None] * rest), operator, kind=result_kind(op.signature), at=at)
+
+    def operate(self, symbol: str, *operands: Expression, at: Location | None = None) -> Expression:
+        """Operands joined by an operator: Python's own where all are static, else the op that it means."""
+        at = at or operands[0].at
+        kind = wider(*(operand.kind for operand in operands))
+        if kind == STATIC:
+            return folded(Operation((symbol,), operands, at=at))
+        name = self.operators.get(_METHODS[symbol, len(operands)])
+        if name is None:  # NumPy's own, in a spec that has no entry for it
+            return Call("", operands, symbol, kind=kind, at=at)
+        return self.call(name, *operands, at=at, operator=symbol)
+
+
+def result_kind(signature: Signature) -> str:
+    outputs = signature.visible
+    return declared_kind(outputs[0]) if len(outputs) == 1 else ARRAYS
+
+
+def folded(expression: Expression) -> Expression:
+    """A negative number in place of a minus before one."""
+    match expression:
+        case Operation(("-",), (Constant(int() | float() | complex() as value),)) if not isinstance(value, bool):
+            return Constant(-value, at=expression.at)
+    return expression
+
+
+class Resolver:
+    """Resolves one formula and reports each thing in it that means nothing."""
+
+    def __init__(self, vocabulary: Vocabulary, library: Library, errors: ErrorList, op: str, key: str, kinds: Mapping[str, str],
+                 names: Iterable[str], elsewhere: Mapping[str, str], numpy: bool, file: str):  # fmt: skip
+        self.vocabulary, self.library, self.kinds = vocabulary, library, kinds
+        self.errors, self.op, self.key, self.file = errors, op, key, file
         self.names, self.elsewhere = set(names), elsewhere
         self.numpy = numpy
         self.metadata_only: set[str] = set()  # names of which the shape can be read, not the value
 
-    def report(self, message: str, at: ast.AST | Location, known: Iterable[str] = (), name: str = "") -> None:
+    def report(self, message: str, at: ast.AST | Location, known: Iterable[str] = (), name: str = "") -> Expression:
         self.errors.add(message, at, self.op, self.key, suggestion=did_you_mean(name, known) if name else "")
+        return Constant(None)
 
-    def visit_Name(self, node: ast.Name) -> None:
+    def __call__(self, node: ast.expr) -> Expression:
+        at = Span(self.file, node.lineno, node.col_offset + 1, node.end_lineno, node.end_col_offset + 1)
+        match node:
+            case ast.Constant(value):
+                return Constant(value, at=at)
+            case ast.Name():
+                return self._name(node, at)
+            case ast.Attribute():
+                return self._attribute(node, at)
+            case ast.Call():
+                return self._call(node, at)
+            case ast.BinOp(left, operator, right):
+                return self._operate(BINARY[type(operator)][0], [left, right], at)
+            case ast.UnaryOp(ast.Not(), operand):
+                return Operation(("not",), (self(operand),), at=at)
+            case ast.UnaryOp(operator, operand):
+                return self._operate(UNARY[type(operator)][0], [operand], at)
+            case ast.Compare():
+                return self._compare(node, at)
+            case ast.BoolOp(operator, values):
+                return self._boolean(PLAIN[type(operator)], values, at)
+            case ast.IfExp():
+                return self._conditional(node, at)
+            case ast.Tuple(items) | ast.List(items):
+                parts = tuple(map(self, items))
+                kind = STATIC if all(part.kind == STATIC for part in parts) else ARRAYS
+                return Sequence(parts, isinstance(node, ast.List), kind=kind, at=at)
+            case ast.Subscript(value, index):
+                return self._item(node, self(value), self(index), at)
+            case ast.Slice(lower, upper, step):
+                return Slice(tuple(bound and self(bound) for bound in (lower, upper, step)), at=at)
+        raise AssertionError(f"{type(node).__name__} is not whitelisted")
+
+    def _name(self, node: ast.Name, at: Location) -> Expression:
         name = node.id
         if name in self.names:
-            return
+            return Name(name, kind=self.kinds.get(name, STATIC), at=at)
         if name in self.elsewhere:
-            self.report(self.elsewhere[name], node)
-        elif name in self.scope.ops or name in self.scope.helpers:
-            self.report(f"'{name}' is a function: call it", node)
-        elif name in ROOTS:
-            self.report(f"'{name}' stands in forward and inplace only; formulas call ops", node)
-        else:
-            self.report(f"unknown name '{name}'", node, self.names, name)
+            return self.report(self.elsewhere[name], node)
+        if name in self.vocabulary.ops or name in self.vocabulary.helpers:
+            return self.report(f"'{name}' is a function: call it", node)
+        if name in ROOTS:
+            return self.report(f"'{name}' stands in forward and inplace only; formulas call ops", node)
+        return self.report(f"unknown name '{name}'", node, self.names, name)
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:
+    # Attributes.
+
+    def _attribute(self, node: ast.Attribute, at: Location) -> Expression:
         root, path = _dotted(node)
         if root in ROOTS and self.numpy:
-            self._visit_root(node, root, path)
-            return
+            return self._below_root(root, path, at)
         if root in ROOTS:
-            self.report(f"'{root}' stands in forward and inplace only; formulas call ops", node)
-            return
+            return self.report(f"'{root}' stands in forward and inplace only; formulas call ops", node)
         if self.numpy and (node.attr in METADATA or hasattr(np.ndarray, node.attr)):
-            self.visit(node.value)
-        elif node.attr not in METADATA:
+            return self._foreign_attribute(node, at)
+        if node.attr not in METADATA:
             known = [a for a in dir(np.ndarray) if not a.startswith("_")] if self.numpy else METADATA
             what = "arrays have no" if self.numpy else "only .shape .ndim .dtype .size can be read, not"
-            self.report(f"{what} .{node.attr}", _at_attribute(node), known, node.attr)
-        elif not isinstance(node.value, ast.Name):
-            self.report(f".{node.attr} of an expression: name the expression in let and pass it to an op", node)
-        elif node.value.id not in self.metadata_only:
-            self.visit(node.value)
-            if node.value.id in self.names and self.scope.kinds.get(node.value.id) == STATIC:
-                self.report(f"'{node.value.id}' is not an array", node)
+            return self.report(f"{what} .{node.attr}", _at_attribute(node), known, node.attr)
+        if not isinstance(node.value, ast.Name):
+            return self.report(f".{node.attr} of an expression: name the expression in let and pass it to an op", node)
+        name = node.value.id
+        if name not in self.metadata_only:
+            self(node.value)
+            if name in self.names and self.kinds.get(name) == STATIC:
+                return self.report(f"'{name}' is not an array", node)
+        return Metadata(name, node.attr, at=at)
 
-    def _visit_root(self, node: ast.Attribute, root: str, path: list[ast.Attribute]) -> None:
+    def _foreign_attribute(self, node: ast.Attribute, at: Location) -> Expression:
+        value = self(node.value)
+        if isinstance(value, Name) and value.kind != STATIC and node.attr in METADATA:
+            return Metadata(value.name, node.attr, at=at)
+        return Foreign(value, (node.attr,), at=at)
+
+    def _below_root(self, root: str, path: list[ast.Attribute], at: Location) -> Expression:
         if root == "kernels":
             name, known = path[0].attr, self.library.kernels
             if name not in known:
-                self.report(f"no kernel '{name}' in runtime/kernels", _at_attribute(path[0]), known, name)
-            return
-        value: object = np
-        for part in path:
-            if not hasattr(value, part.attr):
-                self.report(f"NumPy has no {ast.unparse(part)}", _at_attribute(part), dir(value), part.attr)
-                return
-            value = getattr(value, part.attr)
+                return self.report(f"no kernel '{name}' in runtime/kernels", _at_attribute(path[0]), known, name)
+        else:
+            value: object = np
+            for part in path:
+                if not hasattr(value, part.attr):
+                    return self.report(f"NumPy has no {ast.unparse(part)}", _at_attribute(part), dir(value), part.attr)
+                value = getattr(value, part.attr)
+        return Foreign(root, tuple(part.attr for part in path), at=at)
 
-    def visit_Call(self, node: ast.Call) -> None:
-        for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
-            self.visit(value)
+    # Calls.
+
+    def _call(self, node: ast.Call, at: Location) -> Expression:
         if not isinstance(node.func, ast.Name):
-            if self.numpy or _dotted(node.func)[0] in ROOTS:
-                self.visit(node.func)
-            else:
-                self.report("a formula calls ops and helpers by name, and arrays have no methods here", node)
-            return
-        name = node.func.id
-        callee = self.scope.helpers.get(name) if self.numpy else self.scope.callee(node)
-        if callee is None:
-            what = "forward calls np.*, kernels.* and helpers: unknown" if self.numpy else "unknown"
-            known = [*self.scope.helpers, *([] if self.numpy else self.scope.ops)]
-            self.report(f"{what} function '{name}'", node.func, known, name)
-            return
-        if name.endswith("_") and name in self.scope.ops:
-            self.report(f"{name} works in place: a formula must not write", node.func)
-            return
-        with self.errors.catch(self.op, self.key):
-            for parameter, value in bind_call(node, callee).items():
-                self._check_argument(name, callee, callee.argument(parameter), value)
+            arguments = tuple(map(self, node.args))
+            keywords = tuple((keyword.arg, self(keyword.value)) for keyword in node.keywords)
+            if not self.numpy and _dotted(node.func)[0] not in ROOTS:
+                return self.report("a formula calls ops and helpers by name, and arrays have no methods here", node)
+            function = self(node.func)
+            if not isinstance(function, Foreign):  # reported, or the shape of an array, which is no function
+                return function if isinstance(function, Constant) else self.report("that is no function", node.func)
+            return Foreign(function.root, function.path, arguments, keywords, at=at)
 
-    def _check_argument(self, name: str, callee: Signature, parameter: Argument, value: ast.expr) -> None:
-        kind, type_ = kind_of(value, self.scope), parameter.type
-        if name in self.scope.helpers and name not in self.scope.ops:
-            wanted = (STATIC,)
-        elif type_.base == "Index":
+        name, helpers, ops = node.func.id, self.vocabulary.helpers, self.vocabulary.ops
+        if name in helpers and name not in ops:
+            return self._helper(node, helpers[name], at)
+        if self.numpy or name not in ops:
+            for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
+                self(value)
+            what = "forward calls np.*, kernels.* and helpers: unknown" if self.numpy else "unknown"
+            known = [*helpers, *([] if self.numpy else ops)]
+            return self.report(f"{what} function '{name}'", node.func, known, name)
+        if name.endswith("_"):
+            return self.report(f"{name} works in place: a formula must not write", node.func)
+        return self._op(node, ops[name], at)
+
+    def _op(self, node: ast.Call, op: Op, at: Location) -> Expression:
+        signature, arguments = op.signature, []
+        with self.errors.catch(self.op, self.key):
+            bound = bind_call(node, signature)
+            for parameter in signature.arguments:
+                value = bound.get(parameter.name)
+                if value is not None:
+                    resolved = self(value)
+                    self._check_argument(ast.unparse(node.func), parameter, resolved, value)
+                    arguments.append(resolved)
+                else:
+                    arguments.append(None)
+        if len(arguments) < len(signature.arguments):
+            return Constant(None)
+        return Call(op.name, tuple(arguments), kind=result_kind(signature), at=at)
+
+    def _helper(self, node: ast.Call, signature: Signature, at: Location) -> Expression:
+        name = signature.name
+        with self.errors.catch(self.op, self.key):
+            for parameter, value in bind_call(node, signature).items():
+                resolved = self(value)
+                if resolved.kind != STATIC:
+                    given = f"{ast.unparse(value)} is {_KIND_WORDS[resolved.kind]}"
+                    raise SpecError(f"'{parameter}' of {name} takes a static value; {given}", value)
+            positional = tuple(map(self, node.args))
+            return Helper(name, positional, tuple((k.arg, self(k.value)) for k in node.keywords), at=at)
+        return Constant(None)
+
+    def _check_argument(self, name: str, parameter: Argument, value: Expression, node: ast.expr) -> None:
+        type_ = parameter.type
+        if type_.base == "Index":
             return
-        elif type_.base in ("Array", "Mask"):
+        if type_.base in ("Array", "Mask"):
             wanted = (ARRAYS, STATIC) if type_.is_list else (ARRAY, STATIC)
         else:
             wanted = (STATIC,)
-        if kind not in wanted:
+        if value.kind not in wanted:
             takes = {ARRAY: "one array", ARRAYS: "a list of arrays", STATIC: "a static value"}[wanted[0]]
-            given = f"{ast.unparse(value)} is {_KIND_WORDS[kind]}"
-            raise SpecError(f"'{parameter.name}' of {name} takes {takes}; {given}", value)
+            given = f"{ast.unparse(node)} is {_KIND_WORDS[value.kind]}"
+            raise SpecError(f"'{parameter.name}' of {name} takes {takes}; {given}", node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> None:
-        self.generic_visit(node)
-        if not self.numpy and kind_of(node.value, self.scope) == ARRAY:
-            self.report("arrays are not subscripted in a formula: use an op", node)
+    # Operators, conditions and items.
 
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        self.generic_visit(node)
-        if not self.numpy and kind_of(node.test, self.scope) != STATIC:
-            self.report("a condition is static; choose between elements with where", node.test)
+    def _operate(self, symbol: str, operands: list[ast.expr], at: Location) -> Expression:
+        return self.vocabulary.operate(symbol, *map(self, operands), at=at)
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        self.generic_visit(node)
-        for value in node.values:
-            if not self.numpy and kind_of(value, self.scope) != STATIC:
+    def _compare(self, node: ast.Compare, at: Location) -> Expression:
+        operands = tuple(map(self, [node.left, *node.comparators]))
+        if all(type(operator) in COMPARISON for operator in node.ops):
+            symbols = tuple(COMPARISON[type(operator)][0] for operator in node.ops)
+            if all(operand.kind == STATIC for operand in operands):
+                return Operation(symbols, operands, at=at)
+            if len(symbols) > 1:
+                return self.report("a chain of comparisons between arrays: combine them with &", node)
+            return self.vocabulary.operate(symbols[0], *operands, at=at)
+        symbols = tuple((COMPARISON | {k: (v, "") for k, v in PLAIN.items()})[type(operator)][0] for operator in node.ops)
+        return Operation(symbols, operands, at=at)
+
+    def _boolean(self, symbol: str, values: list[ast.expr], at: Location) -> Expression:
+        operands = tuple(map(self, values))
+        for operand, value in zip(operands, values):
+            if not self.numpy and operand.kind != STATIC:
                 self.report("'and' and 'or' are static; combine arrays with logical_and and logical_or", value)
+        return Operation((symbol,) * (len(operands) - 1), operands, at=at)
+
+    def _conditional(self, node: ast.IfExp, at: Location) -> Expression:
+        test, body, orelse = self(node.test), self(node.body), self(node.orelse)
+        if not self.numpy and test.kind != STATIC:
+            self.report("a condition is static; choose between elements with where", node.test)
+        return Conditional(test, body, orelse, kind=wider(body.kind, orelse.kind), at=at)
+
+    def _item(self, node: ast.Subscript, value: Expression, index: Expression, at: Location) -> Expression:
+        if not self.numpy and value.kind == ARRAY:
+            return self.report("arrays are not subscripted in a formula: use an op", node)
+        kind = ARRAY if value.kind == ARRAYS and not isinstance(index, Slice) else value.kind
+        return Item(value, index, kind=kind, at=at)
 
 
 def _dotted(node: ast.expr) -> tuple[str, list[ast.Attribute]]:

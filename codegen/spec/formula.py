@@ -1,37 +1,42 @@
 """Formulas: Python expressions parsed by `ast`, never pasted as text.
 
-Owns which syntax a formula may hold, where each of its nodes stands in the file, the kind of each expression (array,
-arrays, static), the binding of calls to signatures and the splitting of a sum into terms.  Knows nothing of families or
-of derivative forms.
+Owns which syntax a formula may hold, where each of its nodes stands in the file, which method of Python's each operator
+means, and the binding of calls to signatures.  Knows nothing of what names and calls mean: that is resolution.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from ..errors import SpecError, did_you_mean
+from .expression import ARRAY, ARRAYS, STATIC
 from .limits import parse_expression
 from .model import Argument, Formula, Op, Output, Signature, Text
 
-ARRAY, ARRAYS, STATIC = "array", "arrays", "static"
 METADATA = ("shape", "ndim", "dtype", "size")
 ROOTS = ("np", "kernels")  # names that only `forward` and `inplace` may look into
 
-# The op that an operator between arrays means.
-OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "pow",
-    ast.MatMult: "matmul", ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.USub: "negative",
-    ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal",
-    ast.Eq: "equal", ast.NotEq: "not_equal",
-    ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor", ast.Invert: "bitwise_invert",
+# How an operator is written, and the method that an entry names as its `operator:`.
+BINARY: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Add: ("+", "__add__"), ast.Sub: ("-", "__sub__"), ast.Mult: ("*", "__mul__"), ast.Div: ("/", "__truediv__"),
+    ast.FloorDiv: ("//", "__floordiv__"), ast.Mod: ("%", "__mod__"), ast.Pow: ("**", "__pow__"),
+    ast.MatMult: ("@", "__matmul__"), ast.BitAnd: ("&", "__and__"), ast.BitOr: ("|", "__or__"), ast.BitXor: ("^", "__xor__"),
+}  # fmt: skip
+UNARY: dict[type[ast.AST], tuple[str, str]] = {ast.USub: ("-", "__neg__"), ast.Invert: ("~", "__invert__")}
+COMPARISON: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Lt: ("<", "__lt__"), ast.LtE: ("<=", "__le__"), ast.Gt: (">", "__gt__"), ast.GtE: (">=", "__ge__"),
+    ast.Eq: ("==", "__eq__"), ast.NotEq: ("!=", "__ne__"),
+}  # fmt: skip
+# Operators that stand between static values only.
+PLAIN: dict[type[ast.AST], str] = {
+    ast.Not: "not", ast.And: "and", ast.Or: "or", ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 
 _ALLOWED = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Subscript, ast.Slice,
-    ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Load, *OPERATORS,
-    ast.Not, ast.And, ast.Or, ast.Is, ast.IsNot, ast.In, ast.NotIn,
+    ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Load, *BINARY, *UNARY,
+    *COMPARISON, *PLAIN,
 )  # fmt: skip
 _REFUSED = {
     ast.Lambda: "a lambda", ast.ListComp: "a comprehension", ast.SetComp: "a comprehension",
@@ -55,14 +60,6 @@ def parse_formula(text: Text) -> Formula:
     return Formula(text.value, tree, text.location, frozenset(names_in(tree)))
 
 
-def make_formula(tree: ast.expr, like: Formula) -> Formula:
-    """A formula that analysis derived from `like`, standing where that one stands."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.expr, ast.keyword)) and not hasattr(node, "lineno"):
-            ast.copy_location(node, like.tree)
-    return Formula(ast.unparse(tree), tree, like.location, frozenset(names_in(tree)))
-
-
 def _relocate(node: ast.expr | ast.keyword, text: Text) -> None:
     start, end = node.col_offset, node.end_col_offset or node.col_offset + 1
     node.lineno, column = text.places[start]
@@ -83,48 +80,14 @@ def calls_in(tree: ast.AST) -> list[ast.Call]:
 
 
 def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:
-    """The lets that a formula needs, those that its lets need included, in the order in which they are defined."""
+    """The lets that a formula reads, through other lets too, in the order in which they are defined."""
     needed: set[str] = set()
     pending = [formula]
     while pending:
-        for name in pending.pop().names & lets.keys():
-            if name not in needed:
-                needed.add(name)
-                pending.append(lets[name])
+        for name in pending.pop().names & lets.keys() - needed:
+            needed.add(name)
+            pending.append(lets[name])
     return tuple(name for name in lets if name in needed)
-
-
-def values_in(formula: Formula, lets: Mapping[str, Formula]) -> list[tuple[str, str | None]]:
-    """What a formula reads, lets included: (name, attribute or None), in order of first use."""
-    found: dict[tuple[str, str | None], None] = {}
-    for part in [*(lets[name] for name in lets_in(formula, lets)), formula]:
-        skip: set[int] = {id(node.func) for node in ast.walk(part.tree) if isinstance(node, ast.Call)}
-        for node in _in_order(part.tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                found[node.value.id, node.attr] = None
-                skip.add(id(node.value))
-            elif isinstance(node, ast.Name) and id(node) not in skip and node.id not in lets:
-                found[node.id, None] = None
-    return list(found)
-
-
-def terms(tree: ast.expr) -> list[ast.expr]:
-    """The summands of an expression, each with its sign."""
-    match tree:
-        case ast.BinOp(left, ast.Add(), right):
-            return terms(left) + terms(right)
-        case ast.BinOp(left, ast.Sub(), right):
-            return terms(left) + [negate(term) for term in terms(right)]
-        case ast.UnaryOp(ast.USub(), ast.BinOp(op=ast.Add() | ast.Sub()) as sum_):
-            return [negate(term) for term in terms(sum_)]
-    return [tree]
-
-
-def negate(tree: ast.expr) -> ast.expr:
-    match tree:
-        case ast.UnaryOp(ast.USub(), operand):
-            return operand
-    return ast.copy_location(ast.UnaryOp(ast.USub(), tree), tree)
 
 
 def bind_call(call: ast.Call, signature: Signature) -> dict[str, ast.expr]:
@@ -152,29 +115,6 @@ def bind_call(call: ast.Call, signature: Signature) -> dict[str, ast.expr]:
     return bound
 
 
-@dataclass(frozen=True)
-class Scope:
-    """What the names of a formula mean."""
-
-    kinds: Mapping[str, str]  # name -> kind
-    ops: Mapping[str, Signature] = field(default_factory=dict)  # by Python name and by alias
-    helpers: Mapping[str, Signature] = field(default_factory=dict)
-
-    def callee(self, call: ast.Call) -> Signature | None:
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        return self.ops.get(name) or self.helpers.get(name)
-
-
-def scope_of(op: Op, ops: Mapping[str, Signature], helpers: Mapping[str, Signature]) -> Scope:
-    """Every name that some formula of `op` may use; analysis refuses those that stand in the wrong formula."""
-    kinds = {item.name: declared_kind(item) for item in [*op.signature.arguments, *op.signature.outputs]}
-    kinds |= {name: kinds[output] for name, output in grad_names(op).items()}
-    kinds |= {f"{a.name}_t": kinds[a.name] for a in op.signature.arrays}
-    for name, let in op.lets.items():
-        kinds[name] = kind_of(let.tree, Scope(dict(kinds), ops, helpers))
-    return Scope(kinds, ops, helpers)
-
-
 def grad_names(op: Op) -> dict[str, str]:
     """The name of each cotangent: `grad` where there is one output, else `grad_<output>`."""
     outputs = op.signature.visible
@@ -188,34 +128,6 @@ def declared_kind(item: Argument | Output) -> str:
     if item.type.base not in ("Array", "Mask") and not (item.type.base == "Index" and isinstance(item, Output)):
         return STATIC
     return ARRAYS if item.type.is_list else ARRAY
-
-
-def kind_of(tree: ast.expr, scope: Scope) -> str:
-    """ARRAY, ARRAYS (a list or tuple of arrays) or STATIC (plain Python data)."""
-    match tree:
-        case ast.Name(name):
-            return scope.kinds.get(name, STATIC)
-        case ast.Call(ast.Name(name)) if name in scope.ops:
-            outputs = scope.ops[name].visible
-            return declared_kind(outputs[0]) if len(outputs) == 1 else ARRAYS
-        case ast.UnaryOp(ast.Not()) | ast.BoolOp() | ast.Compare(ops=[ast.Is() | ast.IsNot()]):
-            return STATIC
-        case ast.UnaryOp(operand=operand):
-            return kind_of(operand, scope)
-        case ast.BinOp(left, _, right) | ast.IfExp(body=left, orelse=right):
-            return _wider(kind_of(left, scope), kind_of(right, scope))
-        case ast.Compare(left, _, rest):
-            return _wider(*(kind_of(operand, scope) for operand in [left, *rest]))
-        case ast.Tuple(items) | ast.List(items):
-            return STATIC if all(kind_of(item, scope) == STATIC for item in items) else ARRAYS
-        case ast.Subscript(value, index):
-            kind = kind_of(value, scope)
-            return ARRAY if kind == ARRAYS and not isinstance(index, ast.Slice) else kind
-    return STATIC
-
-
-def _wider(*kinds: str) -> str:
-    return next((kind for kind in (ARRAYS, ARRAY) if kind in kinds), STATIC)
 
 
 def _in_order(tree: ast.AST) -> Iterable[ast.AST]:

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .expression import Expression
 
 ARRAY = "Array"
 # The order is that of CONTRIBUTING.md.
@@ -28,6 +32,14 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Span(Location):
+    """A place with its end: the line, and the column after the last character."""
+
+    end_line: int
+    end_column: int
 
 
 @dataclass(frozen=True)
@@ -136,6 +148,7 @@ class Formula:
     tree: ast.expr
     location: Location
     names: frozenset[str] = frozenset()  # every Name read, functions called excluded
+    expression: Expression | None = None  # what it means, once it is resolved
 
 
 @dataclass(frozen=True)
@@ -144,14 +157,6 @@ class Stated:
 
     call: Formula
     value: Formula
-
-
-@dataclass(frozen=True)
-class Term:
-    """One summand of a jvp: it is dropped when the tangent of `tangent_of` is absent."""
-
-    tangent_of: str  # name of an input
-    formula: Formula
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,11 @@ class Saved:
     name: str
     kind: str
 
+    @classmethod
+    def of(cls, name: str, attribute: str) -> Saved:
+        """Metadata, as a formula reads it: the size is known from the shape."""
+        return cls(name, "shape" if attribute == "size" else attribute)
+
     @property
     def field(self) -> str:
         return f"{self.name}_{self.kind}" if self.kind in ("shape", "ndim", "dtype") else self.name
@@ -174,12 +184,11 @@ class Saved:
 class Derived:
     """What analysis adds to an entry with a derivative; all of it follows from the formulas."""
 
-    vjp: dict[str, Formula]  # array input -> cotangent formula, before the reduction to the input's shape
+    vjp: dict[str, Expression]  # array input -> its cotangent, before the reduction to the input's shape
     saved_for: dict[str, tuple[Saved, ...]]  # array input -> what its formula names, lets included
     saved: tuple[Saved, ...]  # the union, in order of first use
-    jvp: dict[str, tuple[Term, ...]]  # differentiable output -> summands (empty for a jointly linear op)
+    jvp: dict[str, Expression]  # differentiable output -> its tangent (empty for a jointly linear op)
     joint_linear: tuple[str, ...] = ()  # inputs of a `linear:` op: y_t = op(x_t...), absent tangents are zeros
-    lets_for: dict[str, tuple[str, ...]] = field(default_factory=dict)  # "vjp:x" / "jvp:y" -> let names, in order
 
 
 @dataclass(frozen=True)
@@ -237,6 +246,11 @@ class Op:
     def takes_every_dtype(self) -> bool:
         """`float` makes floats of integers and booleans, so it refuses as little as `any`."""
         return self.dtype in ("any", "float")
+
+    @property
+    def let_expressions(self) -> dict[str, Expression]:
+        """What the lets mean, in the order of their definition."""
+        return {name: formula.expression for name, formula in self.lets.items()}
 
     @property
     def inplace_only(self) -> bool:

@@ -17,14 +17,13 @@ checked before anything runs.  Knows nothing of arrays.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import SpecError
-from .formula import OPERATORS, bind_call
+from .expression import Call, Constant, Expression, Name, Operation
 from .model import Argument, Signature, Text
 from .signature import split
 
@@ -256,33 +255,22 @@ def symbolic(shape: Shape, signature: Signature) -> dict[str, Dims]:
     }
 
 
-def infer(tree: ast.expr, known: Mapping[str, Dims], callee: Callable[[str], tuple[Signature, Shape] | None]) -> Dims:
-    """The symbolic shape of a formula's value."""
-    match tree:
-        case ast.Constant(int() | float() | complex()):
+def infer(value: Expression, known: Mapping[str, Dims], callee: Callable[[str], tuple[Signature, Shape] | None]) -> Dims:
+    """The symbolic shape of an expression's value."""
+    match value:
+        case Constant(int() | float() | complex()):
             return ()
-        case ast.Name(name) if name in known:
+        case Name(name) if name in known:
             return known[name]
-        case ast.UnaryOp(_, operand):
-            return infer(operand, known, callee)
-        case ast.BinOp(left, op, right) if not isinstance(op, ast.MatMult):
-            return broadcast(infer(left, known, callee), infer(right, known, callee))
-        case ast.BinOp(left, ast.MatMult(), right):
-            return infer(ast.Call(ast.Name(OPERATORS[ast.MatMult]), [left, right], []), known, callee)
-        case ast.Call(ast.Name(name)) if found := callee(name):
-            return _call(name, bind_call(tree, found[0]), known, callee)
+        case Operation(("+" | "-" | "*" | "/" | "**",), operands) | Call("", operands):
+            return broadcast(*(infer(operand, known, callee) for operand in operands))
+        case Call(op, arguments) if (found := callee(op)) and len(found[0].visible) == 1:
+            signature, shape = found
+            bound = {a.name: argument for a, argument in zip(signature.arguments, arguments) if argument is not None}
+            inputs = [infer(bound[a.name], known, callee) if a.name in bound else None for a in shaped(signature)]
+            statics = {name: v.value for name, v in bound.items() if isinstance(v, Constant)}
+            return results(shape, inputs, statics)[0]
     raise Unknown
-
-
-def _call(name: str, bound: Mapping[str, ast.expr], known: Mapping[str, Dims],
-          callee: Callable[[str], tuple[Signature, Shape] | None]) -> Dims:  # fmt: skip
-    found = callee(name)
-    if found is None or len(found[0].visible) != 1:
-        raise Unknown
-    signature, shape = found
-    inputs = [infer(bound[a.name], known, callee) if a.name in bound else None for a in shaped(signature)]
-    statics = {a: v.value for a, v in bound.items() if isinstance(v, ast.Constant)}
-    return results(shape, inputs, statics)[0]
 
 
 def reduces_to(dims: Dims, target: Dims) -> bool:

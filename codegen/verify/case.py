@@ -6,7 +6,6 @@ Owns what a sample becomes, how a rule is run at it and where an exception is re
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -103,9 +102,10 @@ class Case:
             raise Stop
         return [outputs[i] for i in self.differentiable]
 
-    def evaluate(self, formula: Formula, extra: Mapping[str, Any]) -> Any:
+    def known(self, extra: Mapping[str, Any]) -> dict[str, Any]:
+        """What the formulas of a derivative may name."""
         outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}
-        return numeric.numbers(self.evaluator.evaluate(self.op, formula, {**self.arguments, **outputs, **extra}))
+        return {**self.arguments, **outputs, **extra}
 
     def run(self, function: Callable[[], Any], key: str, formula: Formula | None) -> Any:
         """Calls what a formula computes; an exception is an error of that formula."""
@@ -126,15 +126,12 @@ class Case:
         if derived.joint_linear:
             still = {n: numeric.scaled(0.0, self.arguments[n]) for n in derived.joint_linear}
             return self.forward({**self.call.arguments, **still, name: direction})[output]
-        terms = [term for term in derived.jvp.get(declared, ()) if term.tangent_of == name]
-        values = [self.evaluate(term.formula, {f"{name}_t": direction}) for term in terms]
-        if not values:
-            return numeric.scaled(0.0, self.outputs[output])
-        return functools.reduce(lambda total, value: numeric.combined(1.0, total, 1.0, value), values)
+        found = self.evaluator.jvp(self.op, self.known({f"{name}_t": direction}))[declared]
+        return numeric.scaled(0.0, self.outputs[output]) if found is None else numeric.numbers(found)
 
     def vjp(self, name: str, grads: list[Value]) -> Value:
         """The cotangent of one input, before it is reduced to its shape, given those of the differentiable outputs."""
-        return self.evaluate(self.op.derived.vjp[name], self.cotangents(grads))
+        return numeric.numbers(self.evaluator.vjp(self.op, name, self.known(self.cotangents(grads))))
 
     def cotangents(self, grads: list[Value]) -> dict[str, Value]:
         named = {output: grad for grad, output in grad_names(self.op).items()}
@@ -148,10 +145,9 @@ class Case:
 
     def vjp_rule(self, name: str) -> tuple[str, Formula]:
         """Key and formula of what `vjp` computes."""
-        key = f"vjp: {name}"
         if self.op.form == "partial":
-            key = next(f"d{output}/d{i}" for output, i in self.op.partials if i == name)
-        return key, self.op.derived.vjp[name]
+            return next((f"d{output}/d{i}", formula) for (output, i), formula in self.op.partials.items() if i == name)
+        return f"vjp: {name}", self.op.vjp[name]
 
 
 def what(error: Exception) -> str:

@@ -198,7 +198,7 @@ class _Check(Case):
         if target.shape != self.outputs[0].shape or target.dtype != self.outputs[0].dtype:
             return
         values = {**self.arguments, first: target}
-        self.run(lambda: self.evaluator.evaluate(self.op, self.op.inplace, values), "inplace", self.op.inplace)
+        self.run(lambda: self.evaluator.inplace(self.op, values), "inplace", self.op.inplace)
         if not np.array_equal(target, self.outputs[0], equal_nan=target.dtype.kind in "fc"):
             self.report(f"writes something else than forward gives at {self.call}", "inplace", self.op.inplace)
 

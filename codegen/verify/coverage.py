@@ -8,21 +8,15 @@ ways and every comparison where its sides are equal.  Must not know what a deriv
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..spec.model import Op
+from ..spec.model import Op, Span
 
 SHOWN = 40  # characters of a branch that a message shows
 Place = tuple[int, int, int, int]  # where a node starts and ends
-_COMPARISONS = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}  # fmt: skip
-_LOGIC = (ast.BitAnd, ast.BitOr)
 
 
 class Record:
@@ -36,61 +30,32 @@ class Record:
         self.seen.clear()
         self.level.clear()
 
-    def took(self, place: Place, test: Any) -> bool:
+    def took(self, at: Span, test: Any) -> bool:
         """Notes on which side a conditional goes on."""
         side = bool(test)
-        self.seen.setdefault(place, set()).add(side)
+        self.seen.setdefault(_span(at), set()).add(side)
         return side
 
-    def came_to(self, place: Place, value: Any) -> Any:
+    def came_to(self, at: Span | None, value: Any) -> Any:
         """Notes which values an array of booleans holds."""
-        if isinstance(value, (np.ndarray, np.bool_)) and value.dtype == bool:
-            self.seen.setdefault(place, set()).update(np.unique(value).tolist())
+        if isinstance(at, Span) and _is_condition(value):
+            self.seen.setdefault(_span(at), set()).update(np.unique(value).tolist())
         return value
 
-    def compared(self, place: Place, compare: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-        """Notes whether the sides of a comparison of arrays are equal somewhere."""
-        value = self.came_to(place, compare(left, right))
-        if isinstance(value, (np.ndarray, np.bool_)) and np.any(np.equal(left, right)):
-            self.level.add(place)
+    def compared(self, at: Span | None, value: Any, left: Any, right: Any) -> Any:
+        """Notes what a comparison of arrays came to, and whether its sides are equal somewhere."""
+        self.came_to(at, value)
+        if isinstance(at, Span) and _is_condition(value) and np.any(np.equal(left, right)):
+            self.level.add(_span(at))
         return value
 
-    @property
-    def functions(self) -> dict[str, Any]:
-        """What the nodes that `watched` puts into a formula call."""
-        comparisons = {f"{kind.__name__}()": function for kind, function in _COMPARISONS.items()}
-        return {"took()": self.took, "came_to()": self.came_to, "compared()": self.compared, **comparisons}
+
+def _is_condition(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.bool_)) and value.dtype == bool
 
 
-def watched(tree: ast.expr) -> ast.expr:
-    """The expression with conditionals and conditions that tell a Record what they come to; changes it in place."""
-    return ast.fix_missing_locations(_Watch().visit(tree))
-
-
-class _Watch(ast.NodeTransformer):
-    def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
-        self.generic_visit(node)
-        node.test = _call("took()", node, node.test)
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        self.generic_visit(node)
-        if len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
-            compare = ast.Name(f"{type(node.ops[0]).__name__}()", ast.Load())
-            return _call("compared()", node, compare, node.left, node.comparators[0])
-        return node
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        return _call("came_to()", node, node) if isinstance(node.op, _LOGIC) else node
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        return _call("came_to()", node, node) if isinstance(node.func, ast.Name) else node
-
-
-def _call(name: str, watched: ast.expr, *args: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), [ast.Constant(_place(watched)), *args], [])
+def _span(at: Span) -> Place:
+    return at.line, at.column - 1, at.end_line, at.end_column - 1
 
 
 class Word(str):

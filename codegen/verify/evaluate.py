@@ -1,7 +1,8 @@
 """Evaluation: runs the formulas of a spec on plain NumPy arrays, before anything is generated or compiled.
 
-Owns the meaning of a name in a running formula: ops are their `forward` (or composite), helpers come from
-runtime/formulas.py, kernels from their Python source or the built package.  Knows nothing of derivative forms.
+Owns the meaning of a resolved expression in numbers: ops are their `forward` (or composite), helpers come from
+runtime/formulas.py, kernels from their Python source or the built package.  Runs the same statements as the generated
+code, and notes which branch of each conditional ran.  Knows nothing of derivative forms.
 """
 
 from __future__ import annotations
@@ -10,18 +11,44 @@ import ast
 import copy
 import importlib
 import importlib.util
-import inspect
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ..spec.formula import calls_in
-from ..spec.limits import OPERATIONS, bounded
-from ..spec.model import Argument, Formula, Op, Spec
-from .coverage import Record, watched
+from ..rules.statements import (
+    RESULT,
+    Assign,
+    Branch,
+    Present,
+    Statement,
+    Unpack,
+    Wanted,
+    forward_statements,
+    jvp_statements,
+    vjp_statements,
+)
+from ..spec.expression import (
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Foreign,
+    Helper,
+    Item,
+    Metadata,
+    Name,
+    Operation,
+    Sequence,
+    Slice,
+    walk,
+)
+from ..spec.limits import multiply, power, remainder
+from ..spec.model import Argument, Op, Spec
+from .coverage import Record
 
 
 class ArrayList(list):
@@ -35,22 +62,16 @@ class ArrayList(list):
 
 class Evaluator:
     def __init__(self, spec: Spec, root: Path, kernels: ModuleType | None = None):
-        self.ops = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
-        self.kernels = kernels or _kernels(root, {kernel for op in spec.ops.values() for kernel in _kernels_of(op)})
+        self.ops = spec.ops
+        self.kernels = kernels or _kernels(root, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
+        self.helpers = _helpers(root)
         self.record = Record()
-        self._code: dict[int, tuple[Formula, CodeType]] = {}
-        self._signatures = {name: _python_signature(op) for name, op in self.ops.items()}
-        functions = _helpers(root) | {name: self._function(op) for name, op in self.ops.items()}
-        # A call is looked up under a name that no argument can have: an argument may be called like an op.
-        self._globals = {f"{name}()": function for name, function in functions.items()}
-        self._globals |= self.record.functions
-        self._globals |= {**OPERATIONS, "np": np, "kernels": self.kernels, "__builtins__": {}}
+        self._plans: dict[tuple[str, str], tuple[Op, tuple[Statement, ...]]] = {}
         self._cannot_run = self._find_cannot_run()
 
     def deferred(self, op: Op) -> bool:
         """Whether the op, or something that its formulas call, needs a kernel that is not built."""
-        formulas = [*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values()]
-        return op.name in self._cannot_run or any(self._calls_cannot_run(formula) for formula in formulas)
+        return op.name in self._cannot_run or any(_calls(e, self._cannot_run) for e in _expressions_of(op))
 
     def forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
         """The outputs of an op for what users pass, as a list of arrays and lists of arrays.
@@ -69,46 +90,149 @@ class Evaluator:
         if op.forward is None and op.inplace is not None:
             first = op.signature.arguments[0].name
             values[first] = np.array(values[first])
-            self.evaluate(op, op.inplace, values)
+            self.inplace(op, values)
             result = values[first]
-        elif op.forward is not None:
-            result = self.evaluate(op, op.forward, values)
         else:
-            result = self.evaluate(op, op.composite, as_arrays(op, values))
+            values = values if op.forward is not None else as_arrays(op, values)
+            result = self.run(self._plan(op, "forward"), values)[RESULT]
         outputs = op.signature.outputs
         return [
             ArrayList(map(np.asarray, value)) if output.type.is_list else np.asarray(value)
             for output, value in zip(outputs, result if len(outputs) > 1 else [result], strict=True)
         ]
 
-    def evaluate(self, op: Op, formula: Formula, values: Mapping[str, Any]) -> Any:
-        return eval(self._compiled(formula), self._globals, _Names(self, op, values))
+    def inplace(self, op: Op, values: Mapping[str, Any]) -> None:
+        """Runs the kernel that writes into the first argument."""
+        self.value(op.inplace.expression, values)
 
     def swap(self, op: Op) -> Op:
         """Takes an op in the place of the one of its name, which is returned."""
-        before = self.ops[op.name]
-        for spelling in (op.name, *op.aliases):
-            self.ops[spelling], self._globals[f"{spelling}()"] = op, self._function(op)
+        before, self.ops[op.name] = self.ops[op.name], op
         return before
 
-    def _function(self, op: Op) -> Callable[..., Any]:
-        def function(*args: Any, **kwargs: Any) -> Any:
-            bound = self._signatures[op.name].bind(*args, **kwargs)
-            bound.apply_defaults()
-            outputs = self._forward(op, bound.arguments)[: len(op.signature.visible)]
-            return outputs[0] if len(outputs) == 1 else tuple(outputs)
+    def vjp(self, op: Op, name: str, values: Mapping[str, Any]) -> Any:
+        """The cotangent of one input; cotangents of outputs that are None are absent, and so may the result be."""
+        return self.run(self._plan(op, f"vjp: {name}"), values)[f"grad_{name}"]
 
-        return function
+    def jvp(self, op: Op, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The tangent of each output by its name; tangents of inputs that are None are absent."""
+        values = {f"{a.name}_t": None for a in op.signature.arrays} | dict(values)
+        found = self.run(self._plan(op, "jvp"), values)
+        return {name: found[f"{name}_t"] for name in op.derived.jvp}
 
-    def _compiled(self, formula: Formula) -> CodeType:
-        if id(formula) not in self._code:
-            tree = copy.deepcopy(formula.tree)
-            for call in calls_in(tree):
-                call.func.id += "()"
-            tree = bounded(watched(tree))
-            code = compile(ast.Expression(tree), formula.location.file, "eval")
-            self._code[id(formula)] = (formula, code)  # the formula is kept, so that its id stays its own
-        return self._code[id(formula)][1]
+    def _plan(self, op: Op, key: str) -> tuple[Statement, ...]:
+        known = self._plans.get((op.name, key))
+        if known is None or known[0] is not op:
+            what, _, name = key.partition(": ")
+            plan = {"forward": lambda: forward_statements(op), "jvp": lambda: jvp_statements(op),
+                    "vjp": lambda: vjp_statements(op, [name], unpack=False)}[what]()  # fmt: skip
+            known = self._plans[op.name, key] = (op, plan)
+        return known[1]
+
+    # Statements.
+
+    def run(self, statements: Iterable[Statement], values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of all names after the statements."""
+        names = dict(values)
+        self._run(statements, names)
+        return names
+
+    def _run(self, statements: Iterable[Statement], names: dict[str, Any]) -> None:
+        for statement in statements:
+            match statement:
+                case Assign(name, value, present, adds, subtracts):
+                    before = names.get(name) if adds else None
+                    if present and names[present] is None:
+                        names[name] = before
+                        continue
+                    found = _mapped(operator.neg, self.value(value, names)) if subtracts else self.value(value, names)
+                    names[name] = found if before is None else _mapped(operator.add, before, found)
+                case Branch(test, body, orelse, at):
+                    self._run(body if self.record.took(at, self.value(test, names)) else orelse, names)
+                case Wanted(_, body):
+                    self._run(body, names)
+                case Present(wanted, body):
+                    if any(names[name] is not None for name in wanted):
+                        self._run(body, names)
+                case Unpack():
+                    pass
+
+    # Expressions.
+
+    def value(self, expression: Expression, names: Mapping[str, Any]) -> Any:
+        match expression:
+            case Name(name):
+                return names[name]
+            case Constant(value):
+                return value
+            case Call():
+                return self._call(expression, [None if a is None else (self.value(a, names),) for a in expression.arguments])
+            case Metadata(name, attribute):
+                return _metadata(names[name], attribute)
+            case Operation(operators, operands):
+                return self._operation(expression, operators, operands, names)
+            case Conditional(test, body, orelse):
+                side = self.record.took(expression.at, self.value(test, names))
+                return self.value(body if side else orelse, names)
+            case Helper(function, arguments, keywords):
+                positional = [self.value(a, names) for a in arguments]
+                named = {k: self.value(v, names) for k, v in keywords}
+                return self.record.came_to(expression.at, self.helpers[function](*positional, **named))
+            case Sequence(items, is_list):
+                return (list if is_list else tuple)(self.value(item, names) for item in items)
+            case Item(value, index):
+                return self.value(value, names)[self.value(index, names)]
+            case Slice(bounds):
+                return slice(*(None if b is None else self.value(b, names) for b in bounds))
+            case Foreign(root, path, arguments, keywords):
+                return self._foreign(root, path, arguments, keywords, names)
+        raise AssertionError(expression)
+
+    def _call(self, call: Call, given: list[tuple[Any] | None]) -> Any:
+        if not call.op:
+            values = [value for (value,) in given]
+            function = (_UNARY if len(values) == 1 else _BINARY | _COMPARISONS)[call.operator]
+            return self._noted(call, function(*values), values)
+        op = self.ops[call.op]
+        arguments = {
+            parameter.name: ast.literal_eval(parameter.default) if value is None else value[0]
+            for parameter, value in zip(op.signature.arguments, given)
+        }
+        outputs = self._forward(op, arguments)[: len(op.signature.visible)]
+        return self._noted(call, outputs[0], [value and value[0] for value in given]) if len(outputs) == 1 else tuple(outputs)
+
+    def _noted(self, call: Call, value: Any, given: list[Any]) -> Any:
+        """The value of a call, once the record knows it."""
+        compared = call.operator in _COMPARISONS
+        return self.record.compared(call.at, value, *given) if compared else self.record.came_to(call.at, value)
+
+    def _foreign(self, root: Expression | str, path: tuple[str, ...], arguments: tuple[Expression, ...] | None,
+                 keywords: tuple[tuple[str, Expression], ...], names: Mapping[str, Any]) -> Any:  # fmt: skip
+        found: Any = {"np": np, "kernels": self.kernels}[root] if isinstance(root, str) else self.value(root, names)
+        for part in path:
+            found = getattr(found, part)
+        if arguments is None:
+            return found
+        return found(*(self.value(a, names) for a in arguments), **{k: self.value(v, names) for k, v in keywords})
+
+    def _operation(self, operation: Operation, operators: tuple[str, ...], operands: tuple[Expression, ...],
+                   names: Mapping[str, Any]) -> Any:  # fmt: skip
+        if operators[0] in ("and", "or"):
+            found = None
+            for operand in operands:
+                found = self.value(operand, names)
+                if bool(found) is (operators[0] == "or"):
+                    break
+            return found
+        values = [self.value(operand, names) for operand in operands]
+        if len(values) == 1:
+            return _UNARY[operators[0]](values[0])
+        if operators[0] not in _COMPARISONS:
+            return self.record.came_to(operation.at, _BINARY[operators[0]](*values))
+        found = True
+        for symbol, left, right in zip(operators, values, values[1:]):
+            found = _COMPARISONS[symbol](left, right) if found is True else found & _COMPARISONS[symbol](left, right)
+        return self.record.compared(operation.at, found, *values) if len(values) == 2 else found
 
     def _find_cannot_run(self) -> set[str]:
         found = {name for name, op in self.ops.items() if any(not hasattr(self.kernels, k) for k in _kernels_of(op))}
@@ -116,28 +240,35 @@ class Evaluator:
             more = {
                 name
                 for name, op in self.ops.items()
-                if op.composite and any(_calls(f, found) for f in (op.composite, *op.lets.values()))
+                if op.composite and any(_calls(e, found) for e in (op.composite.expression, *op.let_expressions.values()))
             }
             if more <= found:
                 return found
             found |= more
 
-    def _calls_cannot_run(self, formula: Formula) -> bool:
-        return _calls(formula, self._cannot_run)
+
+_UNARY = {"-": operator.neg, "~": operator.invert, "not": operator.not_}
+_BINARY = {
+    "+": operator.add, "-": operator.sub, "*": multiply, "/": operator.truediv, "//": operator.floordiv,
+    "%": remainder, "**": power, "@": operator.matmul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}  # fmt: skip
+_COMPARISONS = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+}  # fmt: skip
 
 
-class _Names(dict):
-    """The names of one formula; lets are evaluated when they are first read."""
+def _mapped(function: Any, *values: Any) -> Any:
+    """A function of arrays, or of each array of lists."""
+    if isinstance(values[0], (list, tuple)):
+        return ArrayList(_mapped(function, *parts) for parts in zip(*values, strict=True))
+    return function(*values)
 
-    def __init__(self, evaluator: Evaluator, op: Op, values: Mapping[str, Any]):
-        super().__init__(values)
-        self._evaluator, self._op = evaluator, op
 
-    def __missing__(self, name: str) -> Any:
-        if name not in self._op.lets:
-            raise KeyError(name)
-        self[name] = value = eval(self._evaluator._compiled(self._op.lets[name]), self._evaluator._globals, self)
-        return value
+def _metadata(value: Any, attribute: str) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_metadata(item, attribute) for item in value]
+    return getattr(np.asarray(value), attribute)
 
 
 def as_arrays(op: Op, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,28 +297,20 @@ def _as_array(argument: Argument, value: Any) -> Any:
     return ArrayList(map(np.asarray, value)) if argument.type.is_list else np.asarray(value)
 
 
-def _python_signature(op: Op) -> inspect.Signature:
-    parameters = []
-    for a in op.signature.arguments:
-        kind = inspect.Parameter.KEYWORD_ONLY if a.keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        default = inspect.Parameter.empty if a.default is None else ast.literal_eval(a.default)
-        parameters.append(inspect.Parameter(a.name, kind, default=default))
-    return inspect.Signature(parameters)
+def _expressions_of(op: Op) -> list[Expression]:
+    """What the derivatives of an op are made of."""
+    rules = [*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values()]
+    return [formula.expression for formula in rules]
 
 
-def _calls(formula: Formula, names: set[str]) -> bool:
-    return any(call.func.id in names for call in calls_in(formula.tree))
+def _calls(expression: Expression, names: set[str]) -> bool:
+    return any(isinstance(node, Call) and node.op in names for node in walk(expression))
 
 
 def _kernels_of(op: Op) -> set[str]:
     """The kernels that running an op takes."""
-    return {
-        node.attr
-        for formula in (op.forward, op.inplace)
-        if formula is not None
-        for node in ast.walk(formula.tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "kernels"
-    }
+    forwards = [formula.expression for formula in (op.forward, op.inplace) if formula is not None]
+    return {node.path[0] for e in forwards for node in walk(e) if isinstance(node, Foreign) and node.root == "kernels"}
 
 
 def _kernels(root: Path, needed: set[str]) -> ModuleType:

@@ -8,23 +8,22 @@ rewritten whole; a file whose text did not change is not touched, so a build rec
 from __future__ import annotations
 
 import ast
-import copy
-import math
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import jinja2
 import numpy as np
 
-from ..spec.formula import ARRAY, OPERATORS, bind_call, kind_of, make_formula, scope_of
+from ..rules.statements import forward_statements, jvp_statements, vjp_statements
+from ..spec.expression import renamed, values_in
+from ..spec.formula import grad_names
 from ..spec.library import read_library
-from ..spec.model import Argument, Formula, Op, Saved, Signature, Spec
+from ..spec.model import Argument, Op, Saved, Signature, Spec
 from . import maths, stubs
+from .spelling import OnArrays, OnTensors, lines
 
-ARRAYS_MODE, TENSORS_MODE = "arrays", "tensors"
 COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 
 
@@ -165,109 +164,6 @@ class World:
         return found
 
 
-class Speller(ast.NodeTransformer):
-    """Rewrites a formula for one evaluation; `forwards` collects the ops that it calls on arrays."""
-
-    def __init__(self, op: Op, world: World, mode: str, saved: Iterable[Saved] = ()):
-        self.op, self.world, self.mode = op, world, mode
-        self.scope = scope_of(op, world.signatures, world.helpers)
-        self.saved = {(s.name, s.kind): s.field for s in saved}
-        self.forwards: set[str] = set()
-
-    def __call__(self, formula: Formula) -> str:
-        tree = self.visit(copy.deepcopy(formula.tree))
-        return ast.unparse(ast.fix_missing_locations(tree))
-
-    def forward(self, name: str, arguments: list[ast.expr]) -> ast.expr:
-        self.forwards.add(name)
-        return ast.Call(ast.Name(f"forward_{name}", ast.Load()), arguments, [])
-
-    @staticmethod
-    def visible(callee: Op, call: ast.expr) -> ast.expr:
-        """What a call of a forward on arrays gives to a formula: the outputs that are not hidden."""
-        outputs, visible = callee.signature.outputs, callee.signature.visible
-        if outputs == visible:
-            return call
-        last = ast.Constant(len(visible))
-        return ast.Subscript(call, ast.Constant(0) if len(visible) == 1 else ast.Slice(None, last), ast.Load())
-
-    def is_array(self, tree: ast.expr) -> bool:
-        return kind_of(tree, self.scope) == ARRAY
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if not isinstance(node.func, ast.Name):  # np.f or kernels.f
-            node.args = [self.visit(a) for a in node.args]
-            node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-            return node
-        name = node.func.id
-        if name in self.world.helpers:
-            func: ast.expr = ast.Attribute(ast.Name("formulas", ast.Load()), name, ast.Load())
-        elif self.mode == TENSORS_MODE:
-            func = ast.Attribute(ast.Name("ops", ast.Load()), self.world.by_spelling[name].name, ast.Load())
-        else:
-            callee = self.world.by_spelling[name]
-            bound = bind_call(node, callee.signature)
-            return self.visible(callee, self.forward(callee.name, [
-                self.visit(bound[a.name]) if a.name in bound else ast.parse(str(a.default), mode="eval").body
-                for a in callee.signature.arguments
-            ]))  # fmt: skip
-        return ast.Call(func, [self.visit(a) for a in node.args],
-                        [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords])
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if isinstance(node.value, float) and not math.isfinite(node.value):
-            return ast.Name(f"math.{node.value}", ast.Load())
-        return node
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        on_arrays = self.mode == ARRAYS_MODE and self.is_array(node)
-        left, right = self.visit(node.left), self.visit(node.right)
-        if on_arrays:
-            return self.forward(OPERATORS[type(node.op)], [left, right])
-        return ast.BinOp(left, node.op, right)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        on_arrays = self.mode == ARRAYS_MODE and type(node.op) in OPERATORS and self.is_array(node)
-        operand = self.visit(node.operand)
-        return self.forward(OPERATORS[type(node.op)], [operand]) if on_arrays else ast.UnaryOp(node.op, operand)
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        on_arrays = self.mode == ARRAYS_MODE and type(node.ops[0]) in OPERATORS and self.is_array(node)
-        operands = [self.visit(operand) for operand in [node.left, *node.comparators]]
-        if on_arrays:
-            return self.forward(OPERATORS[type(node.ops[0])], operands)
-        return ast.Compare(operands[0], node.ops, operands[1:])
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if not isinstance(node.value, ast.Name) or node.value.id == "np":
-            return node
-        name, attribute = node.value.id, node.attr
-        field_name = self.saved.get((name, "shape" if attribute == "size" else attribute))
-        if field_name and attribute == "size":
-            return ast.Call(ast.Name("math.prod", ast.Load()), [ast.Name(field_name, ast.Load())], [])
-        if field_name:
-            return ast.Name(field_name, ast.Load())
-        return ast.Call(ast.Name(f"{attribute}_of", ast.Load()), [node.value], [])
-
-
-@dataclass
-class Statement:
-    """`name = value`, inside `if guard:` unless that is empty."""
-
-    name: str
-    value: str
-    guard: str = ""
-
-
-@dataclass
-class Evaluation:
-    """One way through a Node's formulas."""
-
-    unpack: list[Statement] = field(default_factory=list)
-    lets: list[Statement] = field(default_factory=list)
-    grads: list[Statement] = field(default_factory=list)
-
-
 class View:
     """One op as the templates see it."""
 
@@ -284,7 +180,7 @@ class View:
         self.node_forwards: set[str] = set()
         self.forward_lines = self._forward_lines()
         if self.has_node:
-            self.on_arrays, self.on_tensors = self._evaluation(ARRAYS_MODE), self._evaluation(TENSORS_MODE)
+            self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(OnTensors)
 
     # The forward.
 
@@ -307,43 +203,14 @@ class View:
 
     def _forward_lines(self) -> list[str]:
         """The body of the forward on arrays: lets, then the result."""
-        formula = self.op.forward or self.op.composite or self.op.inplace
-        speller = Speller(self.op, self.world, ARRAYS_MODE)
-        lines = self._branches(formula, speller, [])
-        self.composite_forwards = speller.forwards
-        return lines
+        spell = OnArrays(self.world.signatures)
+        found = lines(forward_statements(self.op), spell, self.op)
+        self.composite_forwards = spell.forwards
+        return found
 
     def composite_lines(self) -> list[str]:
         """The composite on tensors."""
-        return self._branches(self.op.composite, Speller(self.op, self.world, TENSORS_MODE), [])
-
-    def _branches(self, formula: Formula, speller: Speller, known: list[str]) -> list[str]:
-        """A formula as statements: each branch of an outermost `a if c else b` computes only the lets that it reads."""
-
-        def lets_for(part: Formula, known: list[str]) -> list[str]:
-            return [name for name in self._lets_of(part) if name not in known]
-
-        if not isinstance(formula.tree, ast.IfExp) or not self.op.lets:
-            needed = lets_for(formula, known)
-            return [*(f"{name} = {speller(self.op.lets[name])}" for name in needed), f"return {speller(formula)}"]
-        test, body, orelse = (make_formula(part, formula)
-                              for part in (formula.tree.test, formula.tree.body, formula.tree.orelse))
-        needed = lets_for(test, known)
-        known = [*known, *needed]
-        return [
-            *(f"{name} = {speller(self.op.lets[name])}" for name in needed),
-            f"if {speller(test)}:",
-            *(f"    {line}" for line in self._branches(body, speller, known)),
-            *self._branches(orelse, speller, known),
-        ]
-
-    def _lets_of(self, formula: Formula) -> list[str]:
-        needed, pending = set(), [formula]
-        while pending:
-            for name in pending.pop().names & self.op.lets.keys() - needed:
-                needed.add(name)
-                pending.append(self.op.lets[name])
-        return [name for name in self.op.lets if name in needed]
+        return lines(forward_statements(self.op), OnTensors(self.world.signatures), self.op)
 
     # The Node.
 
@@ -395,66 +262,33 @@ class View:
     @property
     def undefined_grads(self) -> list[tuple[str, int]]:
         """(name of the gradient, output number) where one of several gradients may be missing."""
-        return [(f"grad_{o.name}" if len(self.visible) > 1 else "grad", i) for i, o in enumerate(self.grad_outputs)]
+        return [(name, i) for i, name in enumerate(grad_names(self.op))]
 
-    def _evaluation(self, mode: str) -> Evaluation:
-        speller = Speller(self.op, self.world, mode, self.derived.saved)
-        suffix = "array" if mode == ARRAYS_MODE else "tensor"
-        result = Evaluation()
-        for saved in self.saved:
-            guard = self.guard(self.needed_by(saved))
-            if saved.kind in ("input", "output"):
-                value = f'saved_{suffix}(self, self.saved_{saved.field}, self.version_{saved.field}, "{saved.name}")'
-            else:
-                value = f"self.saved_{saved.field}"
-            result.unpack.append(Statement(saved.field, value, guard))
-        lets: dict[str, list[str]] = {}
-        for name in self.derived.vjp:
-            for let in self.derived.lets_for.get(f"vjp:{name}", ()):
-                lets.setdefault(let, []).append(name)
-        for let in self.op.lets:
-            if let in lets:
-                result.lets.append(Statement(let, speller(self.op.lets[let]), self.guard(lets[let])))
-        for argument in self.arrays:
-            formula = self.derived.vjp.get(argument.name)
-            if formula is not None:
-                guard = "" if len(self.arrays) == 1 else self.guard([argument.name])
-                result.grads.append(Statement(f"grad_{argument.name}", speller(formula), guard))
-        if mode == ARRAYS_MODE:
-            self.node_forwards = speller.forwards
-        return result
+    def _evaluation(self, spelling: type[OnTensors]) -> list[str]:
+        """One way through a Node's formulas."""
+        spell = spelling(self.world.signatures, self.derived.saved)
+        found = lines(vjp_statements(self.op), spell, self.op)
+        if isinstance(spell, OnArrays):
+            self.node_forwards = spell.forwards
+        return found
+
+    @property
+    def unset_grads(self) -> list[str]:
+        """Gradients that may end without a value: None until they have one."""
+        ruled = [a.name for a in self.arrays if a.name in self.derived.vjp]
+        guarded = ruled if len(self.arrays) > 1 and not self.list_inputs else []
+        return [f"grad_{a.name}" for a in self.arrays if a.name in guarded or a.name not in self.derived.vjp]
 
     @property
     def grad_names(self) -> list[str]:
         return [f"grad_{a.name}" for a in self.arrays]
 
-    @property
-    def missing_grads(self) -> list[str]:
-        """Inputs without a rule of their own; their gradient is None."""
-        return [f"grad_{a.name}" for a in self.arrays if a.name not in self.derived.vjp]
-
     # Forward mode.
 
-    def jvp_terms(self, output: str) -> list[tuple[str, str]]:
-        """(input whose tangent the summand holds, summand on tensors)."""
-        speller = Speller(self.op, self.world, TENSORS_MODE)
-        return [(term.tangent_of, speller(term.formula)) for term in self.derived.jvp[output]]
-
-    def jvp_lets(self) -> list[tuple[str, list[str], str]]:
-        """(name, inputs whose tangents it holds, value) of the lets that some jvp term uses."""
-        speller = Speller(self.op, self.world, TENSORS_MODE)
-        used = {let for key, lets in self.derived.lets_for.items() if key.startswith("jvp:") for let in lets}
-        return [(name, self._tangents(name), speller(self.op.lets[name])) for name in self.op.lets if name in used]
-
-    def _tangents(self, let: str) -> list[str]:
-        """Inputs whose tangents a let reads, through other lets too."""
-        found = []
-        for name in self.op.lets[let].names:
-            if name.endswith("_t") and self.signature.argument(name[:-2]):
-                found.append(name[:-2])
-            elif name in self.op.lets:
-                found.extend(self._tangents(name))
-        return sorted(set(found))
+    @property
+    def jvp_lines(self) -> list[str]:
+        """The tangents of the outputs, on tensors."""
+        return lines(jvp_statements(self.op), OnTensors(self.world.signatures), self.op)
 
     def joint_call(self) -> str:
         """The op itself on tangents, for a jointly linear op."""
@@ -471,9 +305,7 @@ class View:
         """Inputs and outputs that some jvp formula names."""
         if self.derived.joint_linear:
             return {a.name for a in self.arguments if a.name not in self.derived.joint_linear}
-        formulas = [term.formula for terms in self.derived.jvp.values() for term in terms]
-        formulas += [self.op.lets[let] for let, _, _ in self.jvp_lets()]
-        return {name for formula in formulas for name in formula.names}
+        return {name for rule in self.derived.jvp.values() for name, attribute in values_in(rule, self.op.let_expressions)}
 
     # Bindings.
 
@@ -616,11 +448,7 @@ class View:
     def inplace_forward_on(self, written: str) -> str:
         """The in-place kernel's call, writing into the array `written`."""
         names = {a.name: f"array_of({a.name})" for a in self.arrays} | {self.arguments[0].name: written}
-        tree = copy.deepcopy(self.op.inplace.tree)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id in names:
-                node.id = names[node.id]
-        return ast.unparse(Speller(self.op, self.world, ARRAYS_MODE).visit(tree))
+        return OnArrays(self.world.signatures)(renamed(self.op.inplace.expression, names))
 
     @property
     def is_array_method(self) -> bool:

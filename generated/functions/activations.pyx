@@ -107,21 +107,27 @@ cdef class GeluBackward(Node):
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        below = forward_divide(forward_erfc(forward_divide(forward_negative(x), 1.4142135623730951)), 2)
-        density = forward_multiply(0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2)))
-        turn = forward_tanh(forward_multiply(forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))))
-        rate = forward_multiply(0.3989422804014327, forward_add(1, forward_multiply(forward_multiply(0.134145, x), x)))
-        grad_x = forward_multiply(grad, forward_add(below, forward_multiply(x, density)) if approximate == 'none' else forward_add(forward_divide(forward_add(1, turn), 2), forward_multiply(forward_multiply(x, rate), forward_subtract(1, forward_multiply(turn, turn)))))
+        if approximate == 'none':
+            below = forward_divide(forward_erfc(forward_divide(forward_negative(x), 1.4142135623730951)), 2)
+            density = forward_multiply(0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2)))
+            grad_x = forward_multiply(grad, forward_add(below, forward_multiply(x, density)))
+        else:
+            turn = forward_tanh(forward_multiply(forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))))
+            rate = forward_multiply(0.3989422804014327, forward_add(1, forward_multiply(forward_multiply(0.134145, x), x)))
+            grad_x = forward_multiply(grad, forward_add(forward_divide(forward_add(1, turn), 2), forward_multiply(forward_multiply(x, rate), forward_subtract(1, forward_multiply(turn, turn)))))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        below = ops.erfc(-x / 1.4142135623730951) / 2
-        density = 0.3989422804014327 * ops.exp(-x * x / 2)
-        turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
-        rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
-        grad_x = grad * (below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn))
+        if approximate == 'none':
+            below = ops.erfc(-x / 1.4142135623730951) / 2
+            density = 0.3989422804014327 * ops.exp(-x * x / 2)
+            grad_x = grad * (below + x * density)
+        else:
+            turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
+            rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
+            grad_x = grad * ((1 + turn) / 2 + x * rate * (1 - turn * turn))
         return grad_x
 
     cdef void release_variables(self):

@@ -97,25 +97,21 @@ cdef class IndexAddBackward(Node):
 
     cdef object apply(self, object grad):
         grad_x = grad_source = None
-        if self.needs(1):
-            indices = self.saved_indices
-        if self.needs(1):
-            axis = self.saved_axis
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
+            indices = self.saved_indices
+            axis = self.saved_axis
             grad_source = forward_take(grad, indices, axis)
         return grad_x, grad_source
 
     cdef object apply_recorded(self, object grad):
         grad_x = grad_source = None
-        if self.needs(1):
-            indices = self.saved_indices
-        if self.needs(1):
-            axis = self.saved_axis
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
+            indices = self.saved_indices
+            axis = self.saved_axis
             grad_source = ops.take(grad, indices, axis)
         return grad_x, grad_source
 
@@ -133,22 +129,20 @@ cdef class IndexPutBackward(Node):
     cdef object apply(self, object grad):
         grad_x = grad_value = None
         index = self.saved_index
-        if self.needs(1):
-            value_shape = self.saved_value_shape
         if self.needs(0):
             grad_x = forward_index_put(grad, index, 0)
         if self.needs(1):
+            value_shape = self.saved_value_shape
             grad_value = forward__index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad):
         grad_x = grad_value = None
         index = self.saved_index
-        if self.needs(1):
-            value_shape = self.saved_value_shape
         if self.needs(0):
             grad_x = ops.index_put(grad, index, 0)
         if self.needs(1):
+            value_shape = self.saved_value_shape
             grad_value = ops._index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
 
@@ -222,25 +216,21 @@ cdef class ScatterAddBackward(Node):
 
     cdef object apply(self, object grad):
         grad_x = grad_source = None
-        if self.needs(1):
-            axis = self.saved_axis
-        if self.needs(1):
-            indices = self.saved_indices
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
+            axis = self.saved_axis
+            indices = self.saved_indices
             grad_source = forward_gather(grad, axis, indices)
         return grad_x, grad_source
 
     cdef object apply_recorded(self, object grad):
         grad_x = grad_source = None
-        if self.needs(1):
-            axis = self.saved_axis
-        if self.needs(1):
-            indices = self.saved_indices
         if self.needs(0):
             grad_x = grad
         if self.needs(1):
+            axis = self.saved_axis
+            indices = self.saved_indices
             grad_source = ops.gather(grad, axis, indices)
         return grad_x, grad_source
 

@@ -45,7 +45,8 @@ from gradspec.generated.kernels.forward cimport (
     forward_triu,
     forward_vecdot,
 )
-from gradspec.input_buffer cimport defined_array, defined_tensor
+from gradspec.forward_ad cimport minus, plus
+from gradspec.input_buffer cimport minus_array, plus_array
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
@@ -122,7 +123,6 @@ cdef class CofactorJvpBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if self.needs(0):
             t = saved_array(self, self.saved_t, self.version_t, "t")
-        if self.needs(0):
             grad_x = forward_conj(forward__cofactor_hessian(x, t, forward_conj(grad)))
         if self.needs(1):
             grad_t = forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
@@ -133,7 +133,6 @@ cdef class CofactorJvpBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         if self.needs(0):
             t = saved_tensor(self, self.saved_t, self.version_t, "t")
-        if self.needs(0):
             grad_x = ops.conj(ops._cofactor_hessian(x, t, ops.conj(grad)))
         if self.needs(1):
             grad_t = ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
@@ -160,20 +159,20 @@ cdef class CrossBackward(Node):
         grad_a = grad_b = None
         axis = self.saved_axis
         if self.needs(0):
-            a_ndim = self.saved_a_ndim
-        if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            b_ndim = self.saved_b_ndim
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
-            a_axis = axis if axis < 0 else axis - a_ndim
-        if self.needs(1):
-            b_axis = axis if axis < 0 else axis - b_ndim
-        if self.needs(0):
+            if axis < 0:
+                a_axis = axis
+            else:
+                a_ndim = self.saved_a_ndim
+                a_axis = axis - a_ndim
             grad_a = forward_moveaxis(forward_cross(forward_conj(b), grad, axis), axis, a_axis)
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            if axis < 0:
+                b_axis = axis
+            else:
+                b_ndim = self.saved_b_ndim
+                b_axis = axis - b_ndim
             grad_b = forward_moveaxis(forward_cross(grad, forward_conj(a), axis), axis, b_axis)
         return grad_a, grad_b
 
@@ -181,20 +180,20 @@ cdef class CrossBackward(Node):
         grad_a = grad_b = None
         axis = self.saved_axis
         if self.needs(0):
-            a_ndim = self.saved_a_ndim
-        if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            b_ndim = self.saved_b_ndim
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
-            a_axis = axis if axis < 0 else axis - a_ndim
-        if self.needs(1):
-            b_axis = axis if axis < 0 else axis - b_ndim
-        if self.needs(0):
+            if axis < 0:
+                a_axis = axis
+            else:
+                a_ndim = self.saved_a_ndim
+                a_axis = axis - a_ndim
             grad_a = ops.moveaxis(ops.cross(ops.conj(b), grad, axis), axis, a_axis)
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            if axis < 0:
+                b_axis = axis
+            else:
+                b_ndim = self.saved_b_ndim
+                b_axis = axis - b_ndim
             grad_b = ops.moveaxis(ops.cross(grad, ops.conj(a), axis), axis, b_axis)
         return grad_a, grad_b
 
@@ -236,29 +235,47 @@ cdef class EighBackward(Node):
     saves = ("values", "vectors", "x_dtype", )
 
     cdef object apply(self, object grad):
-        grad_values = defined_array(self, grad, 0)
-        grad_vectors = defined_array(self, grad, 1)
-        values = saved_array(self, self.saved_values, self.version_values, "values")
+        grad_values = grad[0]
+        grad_vectors = grad[1]
+        if grad_vectors is not None:
+            values = saved_array(self, self.saved_values, self.version_values, "values")
         vectors = saved_array(self, self.saved_vectors, self.version_vectors, "vectors")
+        if grad_vectors is not None:
+            gaps = forward__reciprocal_gaps(values)
         x_dtype = self.saved_x_dtype
-        gaps = forward__reciprocal_gaps(values)
-        turn = forward_expand_dims(forward_vecdot(vectors, grad_vectors, -2), -2)
-        held = forward_subtract(grad_vectors, forward__phase_turn_backward(turn, vectors)) if formulas.is_complex(x_dtype) else grad_vectors
-        core = forward_add(forward_multiply(gaps, forward_matmul(forward_mH(vectors), held)), forward_diag_embed(grad_values, 0, -2, -1))
-        grad_x = forward_matmul(vectors, forward_matmul(forward__hermitian_part(core), forward_mH(vectors)))
+        if formulas.is_complex(x_dtype):
+            turn = None if grad_vectors is None else forward_expand_dims(forward_vecdot(vectors, grad_vectors, -2), -2)
+            held = grad_vectors
+            if turn is not None:
+                held = minus_array(held, forward__phase_turn_backward(turn, vectors))
+        else:
+            held = grad_vectors
+        core = None if held is None else forward_multiply(gaps, forward_matmul(forward_mH(vectors), held))
+        if grad_values is not None:
+            core = plus_array(core, forward_diag_embed(grad_values, 0, -2, -1))
+        grad_x = None if core is None else forward_matmul(vectors, forward_matmul(forward__hermitian_part(core), forward_mH(vectors)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        grad_values = defined_tensor(self, grad, 0)
-        grad_vectors = defined_tensor(self, grad, 1)
-        values = saved_tensor(self, self.saved_values, self.version_values, "values")
+        grad_values = grad[0]
+        grad_vectors = grad[1]
+        if grad_vectors is not None:
+            values = saved_tensor(self, self.saved_values, self.version_values, "values")
         vectors = saved_tensor(self, self.saved_vectors, self.version_vectors, "vectors")
+        if grad_vectors is not None:
+            gaps = ops._reciprocal_gaps(values)
         x_dtype = self.saved_x_dtype
-        gaps = ops._reciprocal_gaps(values)
-        turn = ops.expand_dims(ops.vecdot(vectors, grad_vectors, -2), -2)
-        held = grad_vectors - ops._phase_turn_backward(turn, vectors) if formulas.is_complex(x_dtype) else grad_vectors
-        core = gaps * ops.matmul(ops.mH(vectors), held) + ops.diag_embed(grad_values)
-        grad_x = ops.matmul(vectors, ops.matmul(ops._hermitian_part(core), ops.mH(vectors)))
+        if formulas.is_complex(x_dtype):
+            turn = None if grad_vectors is None else ops.expand_dims(ops.vecdot(vectors, grad_vectors, -2), -2)
+            held = grad_vectors
+            if turn is not None:
+                held = minus(held, ops._phase_turn_backward(turn, vectors))
+        else:
+            held = grad_vectors
+        core = None if held is None else gaps * ops.matmul(ops.mH(vectors), held)
+        if grad_values is not None:
+            core = plus(core, ops.diag_embed(grad_values))
+        grad_x = None if core is None else ops.matmul(vectors, ops.matmul(ops._hermitian_part(core), ops.mH(vectors)))
         return grad_x
 
     cdef void release_variables(self):
@@ -281,11 +298,9 @@ cdef class EinsumPairBackward(Node):
         subscripts = self.saved_subscripts
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             grad_a = forward__einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, forward_conj(b))
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_b = forward__einsum_pair(formulas.einsum_adjoint(subscripts, 1), forward_conj(a), grad)
         return grad_a, grad_b
 
@@ -294,11 +309,9 @@ cdef class EinsumPairBackward(Node):
         subscripts = self.saved_subscripts
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             grad_a = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, ops.conj(b))
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 1), ops.conj(a), grad)
         return grad_a, grad_b
 
@@ -381,29 +394,45 @@ cdef class MatmulBackward(Node):
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         b_ndim = self.saved_b_ndim
+        a_ndim = self.saved_a_ndim
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        a_ndim = self.saved_a_ndim
+            if b_ndim == 1:
+                grad_a = forward_multiply(forward_expand_dims(grad, -1), forward_conj(b))
+            else:
+                grad_a = forward_matmul(grad if a_ndim > 1 else forward_expand_dims(grad, -2), forward_mH(b))
         if self.needs(1):
             a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
-            grad_a = forward_multiply(forward_expand_dims(grad, -1), forward_conj(b)) if b_ndim == 1 else forward_matmul(grad if a_ndim > 1 else forward_expand_dims(grad, -2), forward_mH(b))
-        if self.needs(1):
-            grad_b = forward_multiply(forward_expand_dims(forward_conj(a), -1), forward_expand_dims(grad, -2)) if a_ndim == 1 and b_ndim > 1 else forward_matmul(forward_expand_dims(grad, -2), forward_conj(a)) if a_ndim > 1 and b_ndim == 1 else forward_multiply(forward_conj(a), grad) if a_ndim == 1 else forward_matmul(forward_mH(a), grad)
+            if a_ndim == 1 and b_ndim > 1:
+                grad_b = forward_multiply(forward_expand_dims(forward_conj(a), -1), forward_expand_dims(grad, -2))
+            elif a_ndim > 1 and b_ndim == 1:
+                grad_b = forward_matmul(forward_expand_dims(grad, -2), forward_conj(a))
+            elif a_ndim == 1:
+                grad_b = forward_multiply(forward_conj(a), grad)
+            else:
+                grad_b = forward_matmul(forward_mH(a), grad)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         b_ndim = self.saved_b_ndim
+        a_ndim = self.saved_a_ndim
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        a_ndim = self.saved_a_ndim
+            if b_ndim == 1:
+                grad_a = ops.expand_dims(grad, -1) * ops.conj(b)
+            else:
+                grad_a = ops.matmul(grad if a_ndim > 1 else ops.expand_dims(grad, -2), ops.mH(b))
         if self.needs(1):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
-            grad_a = ops.expand_dims(grad, -1) * ops.conj(b) if b_ndim == 1 else ops.matmul(grad if a_ndim > 1 else ops.expand_dims(grad, -2), ops.mH(b))
-        if self.needs(1):
-            grad_b = ops.expand_dims(ops.conj(a), -1) * ops.expand_dims(grad, -2) if a_ndim == 1 and b_ndim > 1 else ops.matmul(ops.expand_dims(grad, -2), ops.conj(a)) if a_ndim > 1 and b_ndim == 1 else ops.conj(a) * grad if a_ndim == 1 else ops.matmul(ops.mH(a), grad)
+            if a_ndim == 1 and b_ndim > 1:
+                grad_b = ops.expand_dims(ops.conj(a), -1) * ops.expand_dims(grad, -2)
+            elif a_ndim > 1 and b_ndim == 1:
+                grad_b = ops.matmul(ops.expand_dims(grad, -2), ops.conj(a))
+            elif a_ndim == 1:
+                grad_b = ops.conj(a) * grad
+            else:
+                grad_b = ops.matmul(ops.mH(a), grad)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -449,15 +478,11 @@ cdef class OuterBackward(Node):
         grad_a = grad_b = None
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
             a_shape = self.saved_a_shape
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            b_shape = self.saved_b_shape
-        if self.needs(0):
             grad_a = forward_reshape(forward_matmul(grad, forward_conj(forward_ravel(b))), a_shape)
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b_shape = self.saved_b_shape
             grad_b = forward_reshape(forward_matmul(forward_ravel(forward_conj(a)), grad), b_shape)
         return grad_a, grad_b
 
@@ -465,15 +490,11 @@ cdef class OuterBackward(Node):
         grad_a = grad_b = None
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
             a_shape = self.saved_a_shape
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            b_shape = self.saved_b_shape
-        if self.needs(0):
             grad_a = ops.reshape(ops.matmul(grad, ops.conj(ops.ravel(b))), a_shape)
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b_shape = self.saved_b_shape
             grad_b = ops.reshape(ops.matmul(ops.ravel(ops.conj(a)), grad), b_shape)
         return grad_a, grad_b
 
@@ -514,30 +535,38 @@ cdef class QrBackward(Node):
     """qr(x) -> q, r
 
     grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = _lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
+    where mixed = _lower_half(matmul(r, mH(grad_r))) - _lower_half(matmul(mH(grad_q), q))
     where total = grad_q + matmul(q, mixed + mH(mixed))
     """
 
     saves = ("r", "q", )
 
     cdef object apply(self, object grad):
-        grad_q = defined_array(self, grad, 0)
-        grad_r = defined_array(self, grad, 1)
+        grad_q = grad[0]
+        grad_r = grad[1]
         r = saved_array(self, self.saved_r, self.version_r, "r")
         q = saved_array(self, self.saved_q, self.version_q, "q")
-        mixed = forward__lower_half(forward_subtract(forward_matmul(r, forward_mH(grad_r)), forward_matmul(forward_mH(grad_q), q)))
-        total = forward_add(grad_q, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
-        grad_x = forward_mH(forward_solve_triangular(r, forward_mH(total), False, False))
+        mixed = None if grad_r is None else forward__lower_half(forward_matmul(r, forward_mH(grad_r)))
+        if grad_q is not None:
+            mixed = minus_array(mixed, forward__lower_half(forward_matmul(forward_mH(grad_q), q)))
+        total = grad_q
+        if mixed is not None:
+            total = plus_array(total, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
+        grad_x = None if total is None else forward_mH(forward_solve_triangular(r, forward_mH(total), False, False))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        grad_q = defined_tensor(self, grad, 0)
-        grad_r = defined_tensor(self, grad, 1)
+        grad_q = grad[0]
+        grad_r = grad[1]
         r = saved_tensor(self, self.saved_r, self.version_r, "r")
         q = saved_tensor(self, self.saved_q, self.version_q, "q")
-        mixed = ops._lower_half(ops.matmul(r, ops.mH(grad_r)) - ops.matmul(ops.mH(grad_q), q))
-        total = grad_q + ops.matmul(q, mixed + ops.mH(mixed))
-        grad_x = ops.mH(ops.solve_triangular(r, ops.mH(total)))
+        mixed = None if grad_r is None else ops._lower_half(ops.matmul(r, ops.mH(grad_r)))
+        if grad_q is not None:
+            mixed = minus(mixed, ops._lower_half(ops.matmul(ops.mH(grad_q), q)))
+        total = grad_q
+        if mixed is not None:
+            total = plus(total, ops.matmul(q, mixed + ops.mH(mixed)))
+        grad_x = None if total is None else ops.mH(ops.solve_triangular(r, ops.mH(total)))
         return grad_x
 
     cdef void release_variables(self):
@@ -556,23 +585,29 @@ cdef class SlogdetBackward(Node):
     saves = ("sign", "x", )
 
     cdef object apply(self, object grad):
-        grad_sign = defined_array(self, grad, 0)
-        grad_logabsdet = defined_array(self, grad, 1)
-        sign = saved_array(self, self.saved_sign, self.version_sign, "sign")
+        grad_sign = grad[0]
+        grad_logabsdet = grad[1]
+        if grad_sign is not None:
+            sign = saved_array(self, self.saved_sign, self.version_sign, "sign")
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        turn = forward_multiply(grad_sign, forward_conj(sign))
-        weight = forward_add(grad_logabsdet, forward_divide(forward_subtract(turn, forward_conj(turn)), 2))
-        grad_x = forward_multiply(forward_expand_dims(weight, (-2, -1)), forward_mH(forward_inv(x)))
+        turn = None if grad_sign is None else forward_multiply(grad_sign, forward_conj(sign))
+        weight = grad_logabsdet
+        if turn is not None:
+            weight = plus_array(weight, forward_divide(forward_subtract(turn, forward_conj(turn)), 2))
+        grad_x = None if weight is None else forward_multiply(forward_expand_dims(weight, (-2, -1)), forward_mH(forward_inv(x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        grad_sign = defined_tensor(self, grad, 0)
-        grad_logabsdet = defined_tensor(self, grad, 1)
-        sign = saved_tensor(self, self.saved_sign, self.version_sign, "sign")
+        grad_sign = grad[0]
+        grad_logabsdet = grad[1]
+        if grad_sign is not None:
+            sign = saved_tensor(self, self.saved_sign, self.version_sign, "sign")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        turn = grad_sign * ops.conj(sign)
-        weight = grad_logabsdet + (turn - ops.conj(turn)) / 2
-        grad_x = ops.expand_dims(weight, (-2, -1)) * ops.mH(ops.inv(x))
+        turn = None if grad_sign is None else grad_sign * ops.conj(sign)
+        weight = grad_logabsdet
+        if turn is not None:
+            weight = plus(weight, (turn - ops.conj(turn)) / 2)
+        grad_x = None if weight is None else ops.expand_dims(weight, (-2, -1)) * ops.mH(ops.inv(x))
         return grad_x
 
     cdef void release_variables(self):
@@ -671,58 +706,116 @@ cdef class SvdBackward(Node):
     where column = expand_dims(s, -1)
     where gaps = _reciprocal_gaps(s * s)
     where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
-    where turn = expand_dims(vecdot(u, grad_u, -2) - vecdot(vh, grad_vh), -2)
+    where turns = vecdot(u, grad_u, -2) - vecdot(vh, grad_vh)
+    where turn = expand_dims(turns, -2)
     where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
     where a = matmul(mH(u), held)
     where b = matmul(vh, mH(grad_vh))
-    where core = matmul(u, u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s))
+    where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s)
+    where core = matmul(u, middle)
     where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
     """
 
     saves = ("s", "x_dtype", "u", "vh", "x_shape", )
 
     cdef object apply(self, object grad):
-        grad_u = defined_array(self, grad, 0)
-        grad_s = defined_array(self, grad, 1)
-        grad_vh = defined_array(self, grad, 2)
+        grad_u = grad[0]
+        grad_s = grad[1]
+        grad_vh = grad[2]
         s = saved_array(self, self.saved_s, self.version_s, "s")
-        x_dtype = self.saved_x_dtype
         u = saved_array(self, self.saved_u, self.version_u, "u")
         vh = saved_array(self, self.saved_vh, self.version_vh, "vh")
         x_shape = self.saved_x_shape
-        row = forward_expand_dims(s, -2)
-        column = forward_expand_dims(s, -1)
-        gaps = forward__reciprocal_gaps(forward_multiply(s, s))
-        u_gaps = forward_add(gaps, forward_diag_embed(forward_divide(1, forward_multiply(forward_multiply(2, s), s)), 0, -2, -1)) if formulas.is_complex(x_dtype) else gaps
-        turn = forward_expand_dims(forward_subtract(forward_vecdot(u, grad_u, -2), forward_vecdot(vh, grad_vh, -1)), -2)
-        held = forward_subtract(grad_u, forward__phase_turn_backward(turn, u)) if formulas.is_complex(x_dtype) else grad_u
-        a = forward_matmul(forward_mH(u), held)
-        b = forward_matmul(vh, forward_mH(grad_vh))
-        core = forward_matmul(u, forward_add(forward_add(forward_multiply(forward_multiply(u_gaps, forward_subtract(a, forward_mH(a))), row), forward_multiply(forward_multiply(gaps, forward_subtract(b, forward_mH(b))), column)), forward_diag_embed(grad_s, 0, -2, -1)))
-        left = forward_add(core, forward_divide(forward_subtract(held, forward_matmul(u, a)), row)) if x_shape[-2] > x_shape[-1] else core
-        grad_x = forward_matmul(left, vh) if x_shape[-2] >= x_shape[-1] else forward_add(forward_matmul(left, vh), forward_matmul(u, forward_divide(forward_subtract(grad_vh, forward_matmul(forward_mH(b), vh)), column)))
+        if grad_vh is not None:
+            column = forward_expand_dims(s, -1)
+        b = None if grad_vh is None else forward_matmul(vh, forward_mH(grad_vh))
+        x_dtype = self.saved_x_dtype
+        if grad_u is not None or grad_vh is not None:
+            row = forward_expand_dims(s, -2)
+            gaps = forward__reciprocal_gaps(forward_multiply(s, s))
+            if formulas.is_complex(x_dtype):
+                u_gaps = forward_add(gaps, forward_diag_embed(forward_divide(1, forward_multiply(forward_multiply(2, s), s)), 0, -2, -1))
+            else:
+                u_gaps = gaps
+        if formulas.is_complex(x_dtype):
+            turns = None if grad_u is None else forward_vecdot(u, grad_u, -2)
+            if grad_vh is not None:
+                turns = minus_array(turns, forward_vecdot(vh, grad_vh, -1))
+            turn = None if turns is None else forward_expand_dims(turns, -2)
+            held = grad_u
+            if turn is not None:
+                held = minus_array(held, forward__phase_turn_backward(turn, u))
+        else:
+            held = grad_u
+        a = None if held is None else forward_matmul(forward_mH(u), held)
+        middle = None if a is None else forward_multiply(forward_multiply(u_gaps, forward_subtract(a, forward_mH(a))), row)
+        if b is not None:
+            middle = plus_array(middle, forward_multiply(forward_multiply(gaps, forward_subtract(b, forward_mH(b))), column))
+        if grad_s is not None:
+            middle = plus_array(middle, forward_diag_embed(grad_s, 0, -2, -1))
+        core = None if middle is None else forward_matmul(u, middle)
+        if x_shape[-2] > x_shape[-1]:
+            left = core
+            if held is not None:
+                left = plus_array(left, forward_divide(forward_subtract(held, forward_matmul(u, a)), row))
+        else:
+            left = core
+        if x_shape[-2] >= x_shape[-1]:
+            grad_x = None if left is None else forward_matmul(left, vh)
+        else:
+            grad_x = None if left is None else forward_matmul(left, vh)
+            if grad_vh is not None:
+                grad_x = plus_array(grad_x, forward_matmul(u, forward_divide(forward_subtract(grad_vh, forward_matmul(forward_mH(b), vh)), column)))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        grad_u = defined_tensor(self, grad, 0)
-        grad_s = defined_tensor(self, grad, 1)
-        grad_vh = defined_tensor(self, grad, 2)
+        grad_u = grad[0]
+        grad_s = grad[1]
+        grad_vh = grad[2]
         s = saved_tensor(self, self.saved_s, self.version_s, "s")
-        x_dtype = self.saved_x_dtype
         u = saved_tensor(self, self.saved_u, self.version_u, "u")
         vh = saved_tensor(self, self.saved_vh, self.version_vh, "vh")
         x_shape = self.saved_x_shape
-        row = ops.expand_dims(s, -2)
-        column = ops.expand_dims(s, -1)
-        gaps = ops._reciprocal_gaps(s * s)
-        u_gaps = gaps + ops.diag_embed(1 / (2 * s * s)) if formulas.is_complex(x_dtype) else gaps
-        turn = ops.expand_dims(ops.vecdot(u, grad_u, -2) - ops.vecdot(vh, grad_vh), -2)
-        held = grad_u - ops._phase_turn_backward(turn, u) if formulas.is_complex(x_dtype) else grad_u
-        a = ops.matmul(ops.mH(u), held)
-        b = ops.matmul(vh, ops.mH(grad_vh))
-        core = ops.matmul(u, u_gaps * (a - ops.mH(a)) * row + gaps * (b - ops.mH(b)) * column + ops.diag_embed(grad_s))
-        left = core + (held - ops.matmul(u, a)) / row if x_shape[-2] > x_shape[-1] else core
-        grad_x = ops.matmul(left, vh) if x_shape[-2] >= x_shape[-1] else ops.matmul(left, vh) + ops.matmul(u, (grad_vh - ops.matmul(ops.mH(b), vh)) / column)
+        if grad_vh is not None:
+            column = ops.expand_dims(s, -1)
+        b = None if grad_vh is None else ops.matmul(vh, ops.mH(grad_vh))
+        x_dtype = self.saved_x_dtype
+        if grad_u is not None or grad_vh is not None:
+            row = ops.expand_dims(s, -2)
+            gaps = ops._reciprocal_gaps(s * s)
+            if formulas.is_complex(x_dtype):
+                u_gaps = gaps + ops.diag_embed(1 / (2 * s * s))
+            else:
+                u_gaps = gaps
+        if formulas.is_complex(x_dtype):
+            turns = None if grad_u is None else ops.vecdot(u, grad_u, -2)
+            if grad_vh is not None:
+                turns = minus(turns, ops.vecdot(vh, grad_vh))
+            turn = None if turns is None else ops.expand_dims(turns, -2)
+            held = grad_u
+            if turn is not None:
+                held = minus(held, ops._phase_turn_backward(turn, u))
+        else:
+            held = grad_u
+        a = None if held is None else ops.matmul(ops.mH(u), held)
+        middle = None if a is None else u_gaps * (a - ops.mH(a)) * row
+        if b is not None:
+            middle = plus(middle, gaps * (b - ops.mH(b)) * column)
+        if grad_s is not None:
+            middle = plus(middle, ops.diag_embed(grad_s))
+        core = None if middle is None else ops.matmul(u, middle)
+        if x_shape[-2] > x_shape[-1]:
+            left = core
+            if held is not None:
+                left = plus(left, (held - ops.matmul(u, a)) / row)
+        else:
+            left = core
+        if x_shape[-2] >= x_shape[-1]:
+            grad_x = None if left is None else ops.matmul(left, vh)
+        else:
+            grad_x = None if left is None else ops.matmul(left, vh)
+            if grad_vh is not None:
+                grad_x = plus(grad_x, ops.matmul(u, (grad_vh - ops.matmul(ops.mH(b), vh)) / column))
         return grad_x
 
     cdef void release_variables(self):
@@ -749,15 +842,11 @@ cdef class TensordotBackward(Node):
         axes = self.saved_axes
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
-        if self.needs(1):
-            b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
-        if self.needs(0):
             grad_a = forward_permute_dims(forward_tensordot(grad, forward_conj(b), a_plan[0]), a_plan[1])
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
             grad_b = forward_permute_dims(forward_tensordot(forward_conj(a), grad, b_plan[0]), b_plan[1])
         return grad_a, grad_b
 
@@ -768,15 +857,11 @@ cdef class TensordotBackward(Node):
         axes = self.saved_axes
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
-        if self.needs(1):
-            b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
-        if self.needs(0):
             grad_a = ops.permute_dims(ops.tensordot(grad, ops.conj(b), a_plan[0]), a_plan[1])
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
             grad_b = ops.permute_dims(ops.tensordot(ops.conj(a), grad, b_plan[0]), b_plan[1])
         return grad_a, grad_b
 
@@ -832,34 +917,44 @@ cdef class VecdotBackward(Node):
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         axis = self.saved_axis
-        a_ndim = self.saved_a_ndim
-        b_ndim = self.saved_b_ndim
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        a_axis = axis if axis < 0 else axis - a_ndim
-        b_axis = axis if axis < 0 else axis - b_ndim
+        if axis < 0:
+            a_axis = axis
+        else:
+            a_ndim = self.saved_a_ndim
+            a_axis = axis - a_ndim
+        if axis < 0:
+            b_axis = axis
+        else:
+            b_ndim = self.saved_b_ndim
+            b_axis = axis - b_ndim
         if self.needs(0):
             grad_a = forward_moveaxis(forward_multiply(forward_expand_dims(forward_conj(grad), -1), forward_moveaxis(b, b_axis, -1)), -1, a_axis)
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_b = forward_moveaxis(forward_multiply(forward_expand_dims(grad, -1), forward_moveaxis(a, a_axis, -1)), -1, b_axis)
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         axis = self.saved_axis
-        a_ndim = self.saved_a_ndim
-        b_ndim = self.saved_b_ndim
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        a_axis = axis if axis < 0 else axis - a_ndim
-        b_axis = axis if axis < 0 else axis - b_ndim
+        if axis < 0:
+            a_axis = axis
+        else:
+            a_ndim = self.saved_a_ndim
+            a_axis = axis - a_ndim
+        if axis < 0:
+            b_axis = axis
+        else:
+            b_ndim = self.saved_b_ndim
+            b_axis = axis - b_ndim
         if self.needs(0):
             grad_a = ops.moveaxis(ops.expand_dims(ops.conj(grad), -1) * ops.moveaxis(b, b_axis, -1), -1, a_axis)
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = ops.moveaxis(ops.expand_dims(grad, -1) * ops.moveaxis(a, a_axis, -1), -1, b_axis)
         return grad_a, grad_b
 

@@ -115,10 +115,19 @@ cdef class ClipBackward(Node):
         min = saved_array(self, self.saved_min, self.version_min, "min")
         x = saved_array(self, self.saved_x, self.version_x, "x")
         max = saved_array(self, self.saved_max, self.version_max, "max")
-        raised = forward_maximum(x, min) if min is not None else x
-        above = forward_greater(raised, max) if max is not None else False
+        if max is not None:
+            if min is not None:
+                raised = forward_maximum(x, min)
+            else:
+                raised = x
+            above = forward_greater(raised, max)
+        else:
+            above = False
         if self.needs(0) or self.needs(1):
-            below = forward_less(x, min) if min is not None else False
+            if min is not None:
+                below = forward_less(x, min)
+            else:
+                below = False
         if self.needs(0):
             grad_x = forward_where(above, 0, forward_where(below, 0, grad))
         if self.needs(1):
@@ -132,10 +141,19 @@ cdef class ClipBackward(Node):
         min = saved_tensor(self, self.saved_min, self.version_min, "min")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         max = saved_tensor(self, self.saved_max, self.version_max, "max")
-        raised = ops.maximum(x, min) if min is not None else x
-        above = raised > max if max is not None else False
+        if max is not None:
+            if min is not None:
+                raised = ops.maximum(x, min)
+            else:
+                raised = x
+            above = raised > max
+        else:
+            above = False
         if self.needs(0) or self.needs(1):
-            below = x < min if min is not None else False
+            if min is not None:
+                below = x < min
+            else:
+                below = False
         if self.needs(0):
             grad_x = ops.where(above, 0, ops.where(below, 0, grad))
         if self.needs(1):
@@ -158,9 +176,7 @@ cdef class CopysignBackward(Node):
         grad_a = grad_b = None
         if self.needs(0):
             a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
             grad_a = forward_multiply(grad, forward_multiply(forward_sign(a), forward_copysign(1, b)))
         if self.needs(1):
             grad_b = forward_zeros_like(grad, None)
@@ -170,9 +186,7 @@ cdef class CopysignBackward(Node):
         grad_a = grad_b = None
         if self.needs(0):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
             grad_a = grad * (ops.sign(a) * ops.copysign(1, b))
         if self.needs(1):
             grad_b = ops.zeros_like(grad)
@@ -191,22 +205,20 @@ cdef class DivideBackward(Node):
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = forward_divide(grad, forward_conj(b))
         if self.needs(1):
+            y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(grad, forward_conj(forward_divide(forward_negative(y), b)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = grad / ops.conj(b)
         if self.needs(1):
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * ops.conj(-y / b)
         return grad_a, grad_b
 
@@ -223,22 +235,20 @@ cdef class DivideOrZeroBackward(Node):
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_conj(forward__divide_or_zero(1, b)))
         if self.needs(1):
+            y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(grad, forward_negative(forward_conj(forward__divide_or_zero(y, b))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = grad * ops.conj(ops._divide_or_zero(1, b))
         if self.needs(1):
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * -ops.conj(ops._divide_or_zero(y, b))
         return grad_a, grad_b
 
@@ -342,25 +352,21 @@ cdef class FmodBackward(Node):
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_b = forward_multiply(grad, forward_negative(forward_trunc(forward_divide(a, b))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * -ops.trunc(a / b)
         return grad_a, grad_b
 
@@ -379,11 +385,10 @@ cdef class HypotBackward(Node):
         if self.needs(0):
             a = saved_array(self, self.saved_a, self.version_a, "a")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        if self.needs(1):
-            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward__divide_or_zero(a, y))
         if self.needs(1):
+            b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_b = forward_multiply(grad, forward__divide_or_zero(b, y))
         return grad_a, grad_b
 
@@ -392,11 +397,10 @@ cdef class HypotBackward(Node):
         if self.needs(0):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if self.needs(1):
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad * ops._divide_or_zero(a, y)
         if self.needs(1):
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * ops._divide_or_zero(b, y)
         return grad_a, grad_b
 
@@ -552,11 +556,9 @@ cdef class MultiplyBackward(Node):
         grad_a = grad_b = None
         if self.needs(0):
             b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             grad_a = forward_multiply(grad, forward_conj(b))
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_b = forward_multiply(grad, forward_conj(a))
         return grad_a, grad_b
 
@@ -564,11 +566,9 @@ cdef class MultiplyBackward(Node):
         grad_a = grad_b = None
         if self.needs(0):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
             grad_a = grad * ops.conj(b)
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = grad * ops.conj(a)
         return grad_a, grad_b
 
@@ -586,11 +586,10 @@ cdef class PowBackward(Node):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, forward_subtract(b, 1))))
         if self.needs(1):
+            y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
         return grad_a, grad_b
 
@@ -598,11 +597,10 @@ cdef class PowBackward(Node):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_a = grad * ops.conj(ops._scaled_pow(b, a, b - 1))
         if self.needs(1):
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_a, grad_b
 
@@ -618,25 +616,21 @@ cdef class RemainderBackward(Node):
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        if self.needs(1):
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_b = forward_multiply(grad, forward_negative(forward_floor_divide(a, b)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        if self.needs(1):
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(1):
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
             grad_a = grad
         if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * -ops.floor_divide(a, b)
         return grad_a, grad_b
 
@@ -659,15 +653,13 @@ cdef class ScaledPowBackward(Node):
         grad_c = grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            c = saved_array(self, self.saved_c, self.version_c, "c")
-        if self.needs(2):
-            y = saved_array(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_c = forward_multiply(grad, forward_conj(forward_pow(a, b)))
         if self.needs(1):
+            c = saved_array(self, self.saved_c, self.version_c, "c")
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
         if self.needs(2):
+            y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
         return grad_c, grad_a, grad_b
 
@@ -675,15 +667,13 @@ cdef class ScaledPowBackward(Node):
         grad_c = grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(1):
-            c = saved_tensor(self, self.saved_c, self.version_c, "c")
-        if self.needs(2):
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         if self.needs(0):
             grad_c = grad * ops.conj(ops.pow(a, b))
         if self.needs(1):
+            c = saved_tensor(self, self.saved_c, self.version_c, "c")
             grad_a = grad * ops.conj(ops._scaled_pow(c * b, a, b - 1))
         if self.needs(2):
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_c, grad_a, grad_b
 

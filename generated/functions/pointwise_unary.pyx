@@ -790,16 +790,22 @@ cdef class SignBackward(Node):
 
     cdef object apply(self, object grad):
         x_dtype = self.saved_x_dtype
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(forward_multiply(1j, y), forward__divide_or_zero(forward_imag(forward_multiply(forward_conj(y), grad)), forward_absolute(x))) if formulas.is_complex(x_dtype) else forward_zeros_like(grad, None)
+        if formulas.is_complex(x_dtype):
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+            grad_x = forward_multiply(forward_multiply(1j, y), forward__divide_or_zero(forward_imag(forward_multiply(forward_conj(y), grad)), forward_absolute(x)))
+        else:
+            grad_x = forward_zeros_like(grad, None)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
         x_dtype = self.saved_x_dtype
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * grad), ops.absolute(x)) if formulas.is_complex(x_dtype) else ops.zeros_like(grad)
+        if formulas.is_complex(x_dtype):
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+            grad_x = 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * grad), ops.absolute(x))
+        else:
+            grad_x = ops.zeros_like(grad)
         return grad_x
 
     cdef void release_variables(self):

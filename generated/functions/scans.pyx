@@ -32,14 +32,20 @@ cdef class CumprodBackward(Node):
     saves = ("axis", "reverse", "x", "y_shape", "y", "x_shape", )
 
     cdef object apply(self, object grad):
-        axis = self.saved_axis
         reverse = self.saved_reverse
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y_shape = self.saved_y_shape
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
-        dim = 0 if axis is None else axis
-        step = -1 if reverse else 1
+        axis = self.saved_axis
+        if axis is None:
+            dim = 0
+        else:
+            dim = axis
+        if reverse:
+            step = -1
+        else:
+            step = 1
         factors = forward_reshape(x, y_shape)
         before = forward__shift(y, step, dim, 1)
         after = forward__linear_recurrence(forward_conj(forward__shift(factors, -step, dim, 0)), grad, dim, not reverse)
@@ -47,14 +53,20 @@ cdef class CumprodBackward(Node):
         return grad_x
 
     cdef object apply_recorded(self, object grad):
-        axis = self.saved_axis
         reverse = self.saved_reverse
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y_shape = self.saved_y_shape
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
-        dim = 0 if axis is None else axis
-        step = -1 if reverse else 1
+        axis = self.saved_axis
+        if axis is None:
+            dim = 0
+        else:
+            dim = axis
+        if reverse:
+            step = -1
+        else:
+            step = 1
         factors = ops.reshape(x, y_shape)
         before = ops._shift(y, step, dim, 1)
         after = ops._linear_recurrence(ops.conj(ops._shift(factors, -step, dim)), grad, dim, reverse=not reverse)
@@ -109,7 +121,10 @@ cdef class LinearRecurrenceBackward(Node):
             y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        step = -1 if reverse else 1
+        if reverse:
+            step = -1
+        else:
+            step = 1
         if self.needs(0):
             before = forward__shift(y, step, axis, 0)
         after = forward__linear_recurrence(forward_conj(forward__shift(a, -step, axis, 0)), grad, axis, not reverse)
@@ -126,7 +141,10 @@ cdef class LinearRecurrenceBackward(Node):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        step = -1 if reverse else 1
+        if reverse:
+            step = -1
+        else:
+            step = 1
         if self.needs(0):
             before = ops._shift(y, step, axis)
         after = ops._linear_recurrence(ops.conj(ops._shift(a, -step, axis)), grad, axis, reverse=not reverse)

@@ -409,7 +409,15 @@ cdef object forward__unreduce(object x, object shape, object axis, object keepdi
 
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
-    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == math.inf else forward_min(forward_absolute(x), axis, keepdims) if ord == -math.inf else forward__power_norm(x, ord, axis, keepdims)
+    if ord == 2:
+        return forward__euclidean_norm(x, axis, keepdims)
+    if ord == 1 or ord == 0:
+        return forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims)
+    if ord == math.inf:
+        return forward_max(forward_absolute(x), axis, keepdims)
+    if ord == -math.inf:
+        return forward_min(forward_absolute(x), axis, keepdims)
+    return forward__power_norm(x, ord, axis, keepdims)
 
 
 cdef object forward_cumprod(object x, object axis, object reverse):
@@ -488,7 +496,9 @@ cdef object forward_eigh(object x):
 
 
 cdef object forward__einsum_fold(object steps, object x, object operands):
-    return x if not steps else forward__einsum_fold(steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+    if not steps:
+        return x
+    return forward__einsum_fold(steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
 
 
 cdef object forward__einsum_pair(object subscripts, object a, object b):
@@ -535,7 +545,15 @@ cdef object forward_matmul(object a, object b):
 
 
 cdef object forward_matrix_power(object x, object n):
-    return forward_matrix_power(forward_inv(x), -n) if n < 0 else x if n == 1 else forward_matmul(x, forward_matrix_power(x, n - 1)) if n % 2 else forward_matrix_power(forward_matmul(x, x), n // 2) if n else forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
+    if n < 0:
+        return forward_matrix_power(forward_inv(x), -n)
+    if n == 1:
+        return x
+    if n % 2:
+        return forward_matmul(x, forward_matrix_power(x, n - 1))
+    if n:
+        return forward_matrix_power(forward_matmul(x, x), n // 2)
+    return forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
 
 
 cdef object forward__minors(object x):
@@ -604,7 +622,9 @@ cdef object forward_tensordot(object a, object b, object axes):
 
 
 cdef object forward__triangle(object x, object lower, object strict):
-    return forward_tril(x, -1 if strict else 0) if lower else forward_triu(x, 1 if strict else 0)
+    if lower:
+        return forward_tril(x, -1 if strict else 0)
+    return forward_triu(x, 1 if strict else 0)
 
 
 cdef object forward_tril(object x, object k):
@@ -671,7 +691,9 @@ cdef object forward_flip(object x, object axis):
 
 
 cdef object forward_mH(object x):
-    return forward_conj(forward_mT(x)) if formulas.is_complex(dtype_of(x)) else forward_mT(x)
+    if formulas.is_complex(dtype_of(x)):
+        return forward_conj(forward_mT(x))
+    return forward_mT(x)
 
 
 cdef object forward_mT(object x):

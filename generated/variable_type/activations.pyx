@@ -37,7 +37,7 @@ from gradspec.generated.functions.activations cimport (
     SoftplusBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, wrap_forward
@@ -84,9 +84,7 @@ cdef int jvp_celu(object dual_y, object dual_x, object alpha) except -1:
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.where(x > 0, 1, y / alpha + 1))
+        y_t = x_t * ops.where(x > 0, 1, y / alpha + 1)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -152,9 +150,7 @@ cdef int jvp_dropout(object dual_y, object dual__mask, object dual_x, object p, 
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         _mask = primal_of(dual__mask, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * _mask)
+        y_t = x_t * _mask
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -205,9 +201,7 @@ cdef int jvp_elu(object dual_y, object dual_x, object alpha) except -1:
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.where(x > 0, 1, y + alpha))
+        y_t = x_t * ops.where(x > 0, 1, y + alpha)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -270,13 +264,14 @@ cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        below = ops.erfc(-x / 1.4142135623730951) / 2
-        density = 0.3989422804014327 * ops.exp(-x * x / 2)
-        turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
-        rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)))
+        if approximate == 'none':
+            below = ops.erfc(-x / 1.4142135623730951) / 2
+            density = 0.3989422804014327 * ops.exp(-x * x / 2)
+            y_t = x_t * (below + x * density)
+        else:
+            turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
+            rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
+            y_t = x_t * ((1 + turn) / 2 + x * rate * (1 - turn * turn))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -490,9 +485,7 @@ cdef int jvp_leaky_relu(object dual_y, object dual_x, object negative_slope) exc
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.where(x > 0, 1, negative_slope))
+        y_t = x_t * ops.where(x > 0, 1, negative_slope)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -624,9 +617,7 @@ cdef int jvp_relu(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (y > 0))
+        y_t = x_t * (y > 0)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -758,9 +749,7 @@ cdef int jvp_silu(object dual_y, object dual_x) except -1:
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         s = ops.sigmoid(x)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (s * (1 + x * (1 - s))))
+        y_t = x_t * (s * (1 + x * (1 - s)))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -824,9 +813,7 @@ cdef int jvp_softplus(object dual_y, object dual_x, object beta, object threshol
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x)))
+        y_t = x_t * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x))
         set_tangent(dual_y, level_, y_t)
     return 0
 

@@ -26,7 +26,7 @@ from gradspec.generated.functions.joining cimport (
     UnstackBackward,
 )
 from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, plus, set_tangent, tangents_of
+from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
@@ -240,9 +240,7 @@ cdef int jvp_pad(object dual_y, object dual_x, object pad_width, object mode, ob
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.pad(x_t, pad_width, mode))
+        y_t = ops.pad(x_t, pad_width, mode)
         set_tangent(dual_y, level_, y_t)
     return 0
 

@@ -60,7 +60,7 @@ from gradspec.generated.functions.linear_algebra cimport (
     VecdotBackward,
 )
 from gradspec.accumulate_grad cimport any_needs_grad, connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.forward_ad cimport has_tangent, levels_of, minus, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
@@ -162,12 +162,8 @@ cdef int jvp_cholesky(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        half_t = None
-        if x_t is not None:
-            half_t = ops.mH(ops.solve_triangular(y, ops._hermitian_part(x_t), lower=True))
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.matmul(y, ops._lower_half(ops.solve_triangular(y, half_t, lower=True))))
+        half_t = ops.mH(ops.solve_triangular(y, ops._hermitian_part(x_t), lower=True))
+        y_t = ops.matmul(y, ops._lower_half(ops.solve_triangular(y, half_t, lower=True)))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -218,9 +214,7 @@ cdef int jvp__cofactor(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops._cofactor_jvp(x, x_t))
+        y_t = ops._cofactor_jvp(x, x_t)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -296,9 +290,7 @@ cdef int jvp__cofactor_jvp(object dual_y, object dual_x, object dual_t) except -
         t_t = tangents_of(dual_t, level_, False)
         x = primal_of(dual_x, level_)
         t = primal_of(dual_t, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops._cofactor_hessian(x, t, x_t))
+        y_t = None if x_t is None else ops._cofactor_hessian(x, t, x_t)
         if t_t is not None:
             y_t = plus(y_t, ops._cofactor_jvp(x, t_t))
         set_tangent(dual_y, level_, y_t)
@@ -393,9 +385,7 @@ cdef int jvp_cross(object dual_y, object dual_a, object dual_b, object axis) exc
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, ops.cross(a_t, b, axis))
+        y_t = None if a_t is None else ops.cross(a_t, b, axis)
         if b_t is not None:
             y_t = plus(y_t, ops.cross(a, b_t, axis))
         set_tangent(dual_y, level_, y_t)
@@ -449,9 +439,7 @@ cdef int jvp_det(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops._cofactor(x) * x_t, (-2, -1)))
+        y_t = ops.sum(ops._cofactor(x) * x_t, (-2, -1))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -465,7 +453,11 @@ def det(x):
 
 
 cdef object forward_dot(object a, object b):
-    return forward_multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else forward_matmul(a, b) if ndim_of(b) <= 2 else forward_tensordot(a, b, ((-1,), (-2,)))
+    if ndim_of(a) == 0 or ndim_of(b) == 0:
+        return forward_multiply(a, b)
+    if ndim_of(b) <= 2:
+        return forward_matmul(a, b)
+    return forward_tensordot(a, b, ((-1,), (-2,)))
 
 
 cdef object op_dot(object a, object b):
@@ -474,7 +466,11 @@ cdef object op_dot(object a, object b):
     b = as_operand(b, "dot", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.matmul(a, b) if ndim_of(b) <= 2 else ops.tensordot(a, b, ((-1,), (-2,)))
+        if ndim_of(a) == 0 or ndim_of(b) == 0:
+            return ops.multiply(a, b)
+        if ndim_of(b) <= 2:
+            return ops.matmul(a, b)
+        return ops.tensordot(a, b, ((-1,), (-2,)))
     return wrap_forward(forward_dot(array_of(a), array_of(b)))
 
 
@@ -529,19 +525,14 @@ cdef int jvp_eigh(object dual_values, object dual_vectors, object dual_x) except
         x = primal_of(dual_x, level_)
         values = primal_of(dual_values, level_)
         vectors = primal_of(dual_vectors, level_)
+        change = ops.matmul(ops.mH(vectors), ops.matmul(ops._hermitian_part(x_t), vectors))
+        values_t = ops.real(ops.diagonal(change, 0, -2, -1))
         gaps = ops._reciprocal_gaps(values)
-        change = None
-        if x_t is not None:
-            change = ops.matmul(ops.mH(vectors), ops.matmul(ops._hermitian_part(x_t), vectors))
-        free = None
-        if x_t is not None:
-            free = ops.matmul(vectors, gaps * change)
-        values_t = None
-        if x_t is not None:
-            values_t = plus(values_t, ops.real(ops.diagonal(change, 0, -2, -1)))
-        vectors_t = None
-        if x_t is not None:
-            vectors_t = plus(vectors_t, free - vectors * ops._phase_turn(free, vectors) if formulas.is_complex(dtype_of(x)) else free)
+        free = ops.matmul(vectors, gaps * change)
+        if formulas.is_complex(dtype_of(x)):
+            vectors_t = free - vectors * ops._phase_turn(free, vectors)
+        else:
+            vectors_t = free
         set_tangent(dual_values, level_, values_t)
         set_tangent(dual_vectors, level_, vectors_t)
     return 0
@@ -613,7 +604,9 @@ def einsum(subscripts, operands):
 
 
 cdef object forward__einsum_fold(object steps, object x, object operands):
-    return x if not steps else forward__einsum_fold(steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+    if not steps:
+        return x
+    return forward__einsum_fold(steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
 
 
 cdef object op__einsum_fold(object steps, object x, object operands):
@@ -622,7 +615,9 @@ cdef object op__einsum_fold(object steps, object x, object operands):
     operands = as_operands(operands, "_einsum_fold", "operands")
 
     if needs_grad(state_, x) or any_needs_grad(state_, operands) or state_.flags & DUAL:
-        return x if not steps else ops._einsum_fold(steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
+        if not steps:
+            return x
+        return ops._einsum_fold(steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
     return wrap_forward(forward__einsum_fold(steps, array_of(x), arrays_of(operands)))
 
 
@@ -677,9 +672,7 @@ cdef int jvp__einsum_pair(object dual_y, object subscripts, object dual_a, objec
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, ops._einsum_pair(subscripts, a_t, b))
+        y_t = None if a_t is None else ops._einsum_pair(subscripts, a_t, b)
         if b_t is not None:
             y_t = plus(y_t, ops._einsum_pair(subscripts, a, b_t))
         set_tangent(dual_y, level_, y_t)
@@ -817,7 +810,9 @@ def _hermitian_part(x):
 
 
 cdef object forward_inner(object a, object b):
-    return forward_multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else forward_tensordot(a, b, ((-1,), (-1,)))
+    if ndim_of(a) == 0 or ndim_of(b) == 0:
+        return forward_multiply(a, b)
+    return forward_tensordot(a, b, ((-1,), (-1,)))
 
 
 cdef object op_inner(object a, object b):
@@ -826,7 +821,9 @@ cdef object op_inner(object a, object b):
     b = as_operand(b, "inner", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        return ops.multiply(a, b) if ndim_of(a) == 0 or ndim_of(b) == 0 else ops.tensordot(a, b, ((-1,), (-1,)))
+        if ndim_of(a) == 0 or ndim_of(b) == 0:
+            return ops.multiply(a, b)
+        return ops.tensordot(a, b, ((-1,), (-1,)))
     return wrap_forward(forward_inner(array_of(a), array_of(b)))
 
 
@@ -872,9 +869,7 @@ cdef int jvp_inv(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, -ops.matmul(y, ops.matmul(x_t, y)))
+        y_t = -ops.matmul(y, ops.matmul(x_t, y))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -971,9 +966,7 @@ cdef int jvp_matmul(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, ops.matmul(a_t, b))
+        y_t = None if a_t is None else ops.matmul(a_t, b)
         if b_t is not None:
             y_t = plus(y_t, ops.matmul(a, b_t))
         set_tangent(dual_y, level_, y_t)
@@ -1020,7 +1013,15 @@ def matmul(a, b, *, out=None):
 
 
 cdef object forward_matrix_power(object x, object n):
-    return forward_matrix_power(forward_inv(x), -n) if n < 0 else x if n == 1 else forward_matmul(x, forward_matrix_power(x, n - 1)) if n % 2 else forward_matrix_power(forward_matmul(x, x), n // 2) if n else forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
+    if n < 0:
+        return forward_matrix_power(forward_inv(x), -n)
+    if n == 1:
+        return x
+    if n % 2:
+        return forward_matmul(x, forward_matrix_power(x, n - 1))
+    if n:
+        return forward_matrix_power(forward_matmul(x, x), n // 2)
+    return forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
 
 
 cdef object op_matrix_power(object x, object n):
@@ -1029,7 +1030,15 @@ cdef object op_matrix_power(object x, object n):
     n = as_scalar(n, "matrix_power", "n")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.matrix_power(ops.inv(x), -n) if n < 0 else x if n == 1 else ops.matmul(x, ops.matrix_power(x, n - 1)) if n % 2 else ops.matrix_power(ops.matmul(x, x), n // 2) if n else ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
+        if n < 0:
+            return ops.matrix_power(ops.inv(x), -n)
+        if n == 1:
+            return x
+        if n % 2:
+            return ops.matmul(x, ops.matrix_power(x, n - 1))
+        if n:
+            return ops.matrix_power(ops.matmul(x, x), n // 2)
+        return ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
     return wrap_forward(forward_matrix_power(array_of(x), n))
 
 
@@ -1179,9 +1188,7 @@ cdef int jvp_outer(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, ops.outer(a_t, b))
+        y_t = None if a_t is None else ops.outer(a_t, b)
         if b_t is not None:
             y_t = plus(y_t, ops.outer(a, b_t))
         set_tangent(dual_y, level_, y_t)
@@ -1291,16 +1298,8 @@ cdef int jvp_pinv(object dual_y, object dual_x) except -1:
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        h = None
-        if x_t is not None:
-            h = ops.mH(x_t)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, y @ ops.mH(y) @ (h - h @ x @ y))
-        if x_t is not None:
-            y_t = plus(y_t, (h - y @ x @ h) @ ops.mH(y) @ y)
-        if x_t is not None:
-            y_t = plus(y_t, -(y @ x_t @ y))
+        h = ops.mH(x_t)
+        y_t = y @ ops.mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ ops.mH(y) @ y - y @ x_t @ y
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1379,23 +1378,11 @@ cdef int jvp_qr(object dual_q, object dual_r, object dual_x) except -1:
         x_t = tangents_of(dual_x, level_, False)
         q = primal_of(dual_q, level_)
         r = primal_of(dual_r, level_)
-        scaled = None
-        if x_t is not None:
-            scaled = ops.mH(ops.solve_triangular(ops.mH(r), ops.mH(x_t), lower=True))
-        turned = None
-        if x_t is not None:
-            turned = ops.matmul(ops.mH(q), scaled)
-        ratio = None
-        if x_t is not None:
-            ratio = ops.mH(ops._lower_half(turned + ops.mH(turned)))
-        q_t = None
-        if x_t is not None:
-            q_t = plus(q_t, scaled)
-        if x_t is not None:
-            q_t = plus(q_t, -ops.matmul(q, ratio))
-        r_t = None
-        if x_t is not None:
-            r_t = plus(r_t, ops.matmul(ratio, r))
+        scaled = ops.mH(ops.solve_triangular(ops.mH(r), ops.mH(x_t), lower=True))
+        turned = ops.matmul(ops.mH(q), scaled)
+        ratio = ops.mH(ops._lower_half(turned + ops.mH(turned)))
+        q_t = scaled - ops.matmul(q, ratio)
+        r_t = ops.matmul(ratio, r)
         set_tangent(dual_q, level_, q_t)
         set_tangent(dual_r, level_, r_t)
     return 0
@@ -1406,7 +1393,7 @@ def qr(x):
 
     qr(x) -> q, r
     grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = _lower_half(matmul(r, mH(grad_r)) - matmul(mH(grad_q), q))
+    where mixed = _lower_half(matmul(r, mH(grad_r))) - _lower_half(matmul(mH(grad_q), q))
     where total = grad_q + matmul(q, mixed + mH(mixed))
     q_t = scaled - matmul(q, ratio)
     r_t = matmul(ratio, r)
@@ -1477,15 +1464,9 @@ cdef int jvp_slogdet(object dual_sign, object dual_logabsdet, object dual_x) exc
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         sign = primal_of(dual_sign, level_)
-        growth = None
-        if x_t is not None:
-            growth = ops.trace(ops.solve(x, x_t), 0, -2, -1)
-        sign_t = None
-        if x_t is not None:
-            sign_t = plus(sign_t, sign * (growth - ops.conj(growth)) / 2)
-        logabsdet_t = None
-        if x_t is not None:
-            logabsdet_t = plus(logabsdet_t, ops.real(growth))
+        growth = ops.trace(ops.solve(x, x_t), 0, -2, -1)
+        sign_t = sign * (growth - ops.conj(growth)) / 2
+        logabsdet_t = ops.real(growth)
         set_tangent(dual_sign, level_, sign_t)
         set_tangent(dual_logabsdet, level_, logabsdet_t)
     return 0
@@ -1506,7 +1487,9 @@ def slogdet(x):
 
 
 cdef object forward_solve(object a, object b):
-    return forward_squeeze(forward__solve_columns(a, forward_expand_dims(b, -1)), -1) if ndim_of(b) == 1 else forward__solve_columns(a, b)
+    if ndim_of(b) == 1:
+        return forward_squeeze(forward__solve_columns(a, forward_expand_dims(b, -1)), -1)
+    return forward__solve_columns(a, b)
 
 
 cdef object op_solve(object a, object b):
@@ -1515,7 +1498,9 @@ cdef object op_solve(object a, object b):
     b = as_operand(b, "solve", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1) if ndim_of(b) == 1 else ops._solve_columns(a, b)
+        if ndim_of(b) == 1:
+            return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1)
+        return ops._solve_columns(a, b)
     return wrap_forward(forward_solve(array_of(a), array_of(b)))
 
 
@@ -1567,11 +1552,9 @@ cdef int jvp__solve_columns(object dual_y, object dual_a, object dual_b) except 
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if b_t is not None:
-            y_t = plus(y_t, ops._solve_columns(a, b_t))
+        y_t = None if b_t is None else ops._solve_columns(a, b_t)
         if a_t is not None:
-            y_t = plus(y_t, -ops._solve_columns(a, ops.matmul(a_t, y)))
+            y_t = minus(y_t, ops._solve_columns(a, ops.matmul(a_t, y)))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1631,14 +1614,10 @@ cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, objec
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         y = primal_of(dual_y, level_)
-        load = None
-        if a_t is not None:
-            load = ops.matmul(ops._triangle(a_t, lower, unit_diagonal), y)
-        y_t = None
-        if b_t is not None:
-            y_t = plus(y_t, ops.solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal))
-        if a_t is not None:
-            y_t = plus(y_t, -ops.solve_triangular(a, load, lower=lower, unit_diagonal=unit_diagonal))
+        load = None if a_t is None else ops.matmul(ops._triangle(a_t, lower, unit_diagonal), y)
+        y_t = None if b_t is None else ops.solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal)
+        if load is not None:
+            y_t = minus(y_t, ops.solve_triangular(a, load, lower=lower, unit_diagonal=unit_diagonal))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1707,30 +1686,26 @@ cdef int jvp_svd(object dual_u, object dual_s, object dual_vh, object dual_x, ob
         row = ops.expand_dims(s, -2)
         column = ops.expand_dims(s, -1)
         gaps = ops._reciprocal_gaps(s * s)
-        p = None
-        if x_t is not None:
-            p = ops.matmul(ops.mH(u), ops.matmul(x_t, ops.mH(vh)))
-        p_s = None
-        if x_t is not None:
-            p_s = ops.diagonal(p, 0, -2, -1)
-        twist = None
-        if x_t is not None:
-            twist = ops.diag_embed((p_s - ops.conj(p_s)) / (2 * s)) + gaps * (p * row + ops.mH(p) * column)
-        u_free = None
-        if x_t is not None:
-            u_free = ops.matmul(u, twist) if shape_of(x)[-2] <= shape_of(x)[-1] else ops.matmul(u, twist) + (ops.matmul(x_t, ops.mH(vh)) - ops.matmul(u, p)) / row
-        v_free = None
-        if x_t is not None:
-            v_free = -ops.matmul(gaps * (p * column + ops.mH(p) * row), vh) if shape_of(x)[-2] >= shape_of(x)[-1] else (ops.matmul(ops.mH(u), x_t) - ops.matmul(p, vh)) / column - ops.matmul(gaps * (p * column + ops.mH(p) * row), vh)
-        u_t = None
-        if x_t is not None:
-            u_t = plus(u_t, u_free - u * ops._phase_turn(u_free, u) if formulas.is_complex(dtype_of(x)) else u_free)
-        s_t = None
-        if x_t is not None:
-            s_t = plus(s_t, ops.real(p_s))
-        vh_t = None
-        if x_t is not None:
-            vh_t = plus(vh_t, v_free + ops.mT(ops._phase_turn(u_free, u)) * vh if formulas.is_complex(dtype_of(x)) else v_free)
+        p = ops.matmul(ops.mH(u), ops.matmul(x_t, ops.mH(vh)))
+        p_s = ops.diagonal(p, 0, -2, -1)
+        twist = ops.diag_embed((p_s - ops.conj(p_s)) / (2 * s)) + gaps * (p * row + ops.mH(p) * column)
+        if shape_of(x)[-2] <= shape_of(x)[-1]:
+            u_free = ops.matmul(u, twist)
+        else:
+            u_free = ops.matmul(u, twist) + (ops.matmul(x_t, ops.mH(vh)) - ops.matmul(u, p)) / row
+        if formulas.is_complex(dtype_of(x)):
+            u_t = u_free - u * ops._phase_turn(u_free, u)
+        else:
+            u_t = u_free
+        s_t = ops.real(p_s)
+        if shape_of(x)[-2] >= shape_of(x)[-1]:
+            v_free = -ops.matmul(gaps * (p * column + ops.mH(p) * row), vh)
+        else:
+            v_free = (ops.matmul(ops.mH(u), x_t) - ops.matmul(p, vh)) / column - ops.matmul(gaps * (p * column + ops.mH(p) * row), vh)
+        if formulas.is_complex(dtype_of(x)):
+            vh_t = v_free + ops.mT(ops._phase_turn(u_free, u)) * vh
+        else:
+            vh_t = v_free
         set_tangent(dual_u, level_, u_t)
         set_tangent(dual_s, level_, s_t)
         set_tangent(dual_vh, level_, vh_t)
@@ -1748,11 +1723,13 @@ def svd(x, *, full_matrices=False):
     where column = expand_dims(s, -1)
     where gaps = _reciprocal_gaps(s * s)
     where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
-    where turn = expand_dims(vecdot(u, grad_u, -2) - vecdot(vh, grad_vh), -2)
+    where turns = vecdot(u, grad_u, -2) - vecdot(vh, grad_vh)
+    where turn = expand_dims(turns, -2)
     where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
     where a = matmul(mH(u), held)
     where b = matmul(vh, mH(grad_vh))
-    where core = matmul(u, u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s))
+    where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s)
+    where core = matmul(u, middle)
     where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
     u_t = u_free - u * _phase_turn(u_free, u) if is_complex(x.dtype) else u_free
     s_t = real(p_s)
@@ -1833,9 +1810,7 @@ cdef int jvp_tensordot(object dual_y, object dual_a, object dual_b, object axes)
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, ops.tensordot(a_t, b, axes))
+        y_t = None if a_t is None else ops.tensordot(a_t, b, axes)
         if b_t is not None:
             y_t = plus(y_t, ops.tensordot(a, b_t, axes))
         set_tangent(dual_y, level_, y_t)
@@ -1880,7 +1855,9 @@ def trace(x, offset=0, axis1=0, axis2=1):
 
 
 cdef object forward__triangle(object x, object lower, object strict):
-    return forward_tril(x, -1 if strict else 0) if lower else forward_triu(x, 1 if strict else 0)
+    if lower:
+        return forward_tril(x, -1 if strict else 0)
+    return forward_triu(x, 1 if strict else 0)
 
 
 cdef object op__triangle(object x, object lower, object strict):
@@ -1890,7 +1867,9 @@ cdef object op__triangle(object x, object lower, object strict):
     strict = as_scalar(strict, "_triangle", "strict")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.tril(x, -1 if strict else 0) if lower else ops.triu(x, 1 if strict else 0)
+        if lower:
+            return ops.tril(x, -1 if strict else 0)
+        return ops.triu(x, 1 if strict else 0)
     return wrap_forward(forward__triangle(array_of(x), lower, strict))
 
 
@@ -2093,9 +2072,7 @@ cdef int jvp_vecdot(object dual_y, object dual_a, object dual_b, object axis) ex
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, ops.vecdot(a_t, b, axis))
+        y_t = None if a_t is None else ops.vecdot(a_t, b, axis)
         if b_t is not None:
             y_t = plus(y_t, ops.vecdot(a, b_t, axis))
         set_tangent(dual_y, level_, y_t)

@@ -90,7 +90,10 @@ def binary_cross_entropy_with_logits(x, target, reduction='mean'):
 
 
 cdef object forward_cross_entropy(object x, object target, object reduction):
-    axis = 1 if ndim_of(x) > 1 else 0
+    if ndim_of(x) > 1:
+        axis = 1
+    else:
+        axis = 0
     return forward__reduce_loss(forward_subtract(forward_logsumexp(x, axis, False), forward__pick(x, target, axis)), reduction)
 
 
@@ -100,7 +103,10 @@ cdef object op_cross_entropy(object x, object target, object reduction):
     target = as_index(target)
 
     if needs_grad(state_, x) or state_.flags & DUAL:
-        axis = 1 if ndim_of(x) > 1 else 0
+        if ndim_of(x) > 1:
+            axis = 1
+        else:
+            axis = 0
         return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
     return wrap_forward(forward_cross_entropy(array_of(x), target, reduction))
 
@@ -371,7 +377,9 @@ def _reduce_loss(x, reduction='mean'):
 
 
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
-    return forward_l1_loss(x, target, reduction) if beta == 0 else forward_divide(forward_huber_loss(x, target, reduction, beta), beta)
+    if beta == 0:
+        return forward_l1_loss(x, target, reduction)
+    return forward_divide(forward_huber_loss(x, target, reduction, beta), beta)
 
 
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
@@ -381,7 +389,9 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
     beta = as_scalar(beta, "smooth_l1_loss", "beta")
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        return ops.l1_loss(x, target, reduction) if beta == 0 else ops.huber_loss(x, target, reduction, beta) / beta
+        if beta == 0:
+            return ops.l1_loss(x, target, reduction)
+        return ops.huber_loss(x, target, reduction, beta) / beta
     return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
 
 

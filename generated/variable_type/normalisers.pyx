@@ -13,7 +13,7 @@ from gradspec.errors import explain
 from gradspec.generated.kernels.forward cimport forward_negative
 from gradspec.generated.functions.normalisers cimport LogSoftmaxBackward, SoftmaxBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_ints, as_real_operand, wrap_forward
@@ -57,11 +57,7 @@ cdef int jvp_log_softmax(object dual_y, object dual_x, object axis) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t)
-        if x_t is not None:
-            y_t = plus(y_t, -ops.sum(ops.exp(y) * x_t, axis, True))
+        y_t = x_t - ops.sum(ops.exp(y) * x_t, axis, True)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -112,9 +108,7 @@ cdef int jvp_softmax(object dual_y, object dual_x, object axis) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, y * (x_t - ops.sum(y * x_t, axis, True)))
+        y_t = y * (x_t - ops.sum(y * x_t, axis, True))
         set_tangent(dual_y, level_, y_t)
     return 0
 

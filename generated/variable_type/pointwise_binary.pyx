@@ -80,9 +80,7 @@ cdef int jvp_add(object dual_y, object dual_a, object dual_b) except -1:
     for level_ in levels_of((dual_a, dual_b, )):
         a_t = tangents_of(dual_a, level_, False)
         b_t = tangents_of(dual_b, level_, False)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t)
+        y_t = a_t
         if b_t is not None:
             y_t = plus(y_t, b_t)
         set_tangent(dual_y, level_, y_t)
@@ -243,9 +241,7 @@ cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
         squares = a * a + b * b
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops._divide_or_zero(b, squares))
+        y_t = None if a_t is None else a_t * ops._divide_or_zero(b, squares)
         if b_t is not None:
             y_t = plus(y_t, b_t * -ops._divide_or_zero(a, squares))
         set_tangent(dual_y, level_, y_t)
@@ -333,12 +329,20 @@ cdef int jvp_clip(object dual_y, object dual_x, object dual_min, object dual_max
         x = primal_of(dual_x, level_)
         min = primal_of(dual_min, level_)
         max = primal_of(dual_max, level_)
-        raised = ops.maximum(x, min) if min is not None else x
-        above = raised > max if max is not None else False
-        below = x < min if min is not None else False
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.where(above, 0, ops.where(below, 0, x_t)))
+        if max is not None:
+            if min is not None:
+                raised = ops.maximum(x, min)
+            else:
+                raised = x
+            above = raised > max
+        else:
+            above = False
+        if x_t is not None or min_t is not None:
+            if min is not None:
+                below = x < min
+            else:
+                below = False
+        y_t = None if x_t is None else ops.where(above, 0, ops.where(below, 0, x_t))
         if min_t is not None:
             y_t = plus(y_t, ops.where(above, 0, ops.where(below, min_t, 0)))
         if max_t is not None:
@@ -430,9 +434,7 @@ cdef int jvp_copysign(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * (ops.sign(a) * ops.copysign(1, b)))
+        y_t = None if a_t is None else a_t * (ops.sign(a) * ops.copysign(1, b))
         if b_t is not None:
             y_t = plus(y_t, ops.zeros_like(b_t))
         set_tangent(dual_y, level_, y_t)
@@ -514,9 +516,7 @@ cdef int jvp_divide(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t / b)
+        y_t = None if a_t is None else a_t / b
         if b_t is not None:
             y_t = plus(y_t, b_t * (-y / b))
         set_tangent(dual_y, level_, y_t)
@@ -597,9 +597,7 @@ cdef int jvp__divide_or_zero(object dual_y, object dual_a, object dual_b) except
         b_t = tangents_of(dual_b, level_, False)
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops._divide_or_zero(1, b))
+        y_t = None if a_t is None else a_t * ops._divide_or_zero(1, b)
         if b_t is not None:
             y_t = plus(y_t, b_t * -ops._divide_or_zero(y, b))
         set_tangent(dual_y, level_, y_t)
@@ -648,9 +646,7 @@ cdef int jvp_floor_divide(object dual_y, object dual_a, object dual_b) except -1
     for level_ in levels_of((dual_a, dual_b, )):
         a_t = tangents_of(dual_a, level_, False)
         b_t = tangents_of(dual_b, level_, False)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, ops.zeros_like(a_t))
+        y_t = None if a_t is None else ops.zeros_like(a_t)
         if b_t is not None:
             y_t = plus(y_t, ops.zeros_like(b_t))
         set_tangent(dual_y, level_, y_t)
@@ -731,9 +727,7 @@ cdef int jvp_fmax(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops.where(a == b, 0.5, (a > b) | ops.isnan(b)))
+        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a > b) | ops.isnan(b))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b)))
         set_tangent(dual_y, level_, y_t)
@@ -816,9 +810,7 @@ cdef int jvp_fmin(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops.where(a == b, 0.5, (a < b) | ops.isnan(b)))
+        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a < b) | ops.isnan(b))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b)))
         set_tangent(dual_y, level_, y_t)
@@ -903,9 +895,7 @@ cdef int jvp_fmod(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t)
+        y_t = a_t
         if b_t is not None:
             y_t = plus(y_t, b_t * -ops.trunc(a / b))
         set_tangent(dual_y, level_, y_t)
@@ -1041,9 +1031,7 @@ cdef int jvp_hypot(object dual_y, object dual_a, object dual_b) except -1:
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops._divide_or_zero(a, y))
+        y_t = None if a_t is None else a_t * ops._divide_or_zero(a, y)
         if b_t is not None:
             y_t = plus(y_t, b_t * ops._divide_or_zero(b, y))
         set_tangent(dual_y, level_, y_t)
@@ -1177,9 +1165,7 @@ cdef int jvp_logaddexp(object dual_y, object dual_a, object dual_b) except -1:
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
         gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops.sigmoid(gap))
+        y_t = None if a_t is None else a_t * ops.sigmoid(gap)
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.sigmoid(-gap))
         set_tangent(dual_y, level_, y_t)
@@ -1266,9 +1252,7 @@ cdef int jvp_logaddexp2(object dual_y, object dual_a, object dual_b) except -1:
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
         gap = 0.6931471805599453 * ops.where(ops.isinf(y) & (a == b), 0, a - b)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops.sigmoid(gap))
+        y_t = None if a_t is None else a_t * ops.sigmoid(gap)
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.sigmoid(-gap))
         set_tangent(dual_y, level_, y_t)
@@ -1352,9 +1336,7 @@ cdef int jvp_maximum(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops.where(a == b, 0.5, ~(a < b)))
+        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a < b))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b < a)))
         set_tangent(dual_y, level_, y_t)
@@ -1435,9 +1417,7 @@ cdef int jvp_minimum(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops.where(a == b, 0.5, ~(a > b)))
+        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a > b))
         if b_t is not None:
             y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b > a)))
         set_tangent(dual_y, level_, y_t)
@@ -1520,9 +1500,7 @@ cdef int jvp_multiply(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * b)
+        y_t = None if a_t is None else a_t * b
         if b_t is not None:
             y_t = plus(y_t, b_t * a)
         set_tangent(dual_y, level_, y_t)
@@ -1605,9 +1583,7 @@ cdef int jvp_pow(object dual_y, object dual_a, object dual_b) except -1:
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops._scaled_pow(b, a, b - 1))
+        y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b - 1)
         if b_t is not None:
             y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
         set_tangent(dual_y, level_, y_t)
@@ -1689,9 +1665,7 @@ cdef int jvp_remainder(object dual_y, object dual_a, object dual_b) except -1:
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t)
+        y_t = a_t
         if b_t is not None:
             y_t = plus(y_t, b_t * -ops.floor_divide(a, b))
         set_tangent(dual_y, level_, y_t)
@@ -1780,9 +1754,7 @@ cdef int jvp__scaled_pow(object dual_y, object dual_c, object dual_a, object dua
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if c_t is not None:
-            y_t = plus(y_t, c_t * ops.pow(a, b))
+        y_t = None if c_t is None else c_t * ops.pow(a, b)
         if a_t is not None:
             y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
         if b_t is not None:
@@ -1836,9 +1808,7 @@ cdef int jvp_subtract(object dual_y, object dual_a, object dual_b) except -1:
     for level_ in levels_of((dual_a, dual_b, )):
         a_t = tangents_of(dual_a, level_, False)
         b_t = tangents_of(dual_b, level_, False)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t)
+        y_t = a_t
         if b_t is not None:
             y_t = plus(y_t, -b_t)
         set_tangent(dual_y, level_, y_t)
@@ -1967,9 +1937,7 @@ cdef int jvp_xlogy(object dual_y, object dual_a, object dual_b) except -1:
         a = primal_of(dual_a, level_)
         b = primal_of(dual_b, level_)
         safe = ops.where((a == 0) & (b == 0), 1, b)
-        y_t = None
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops.log(safe))
+        y_t = None if a_t is None else a_t * ops.log(safe)
         if b_t is not None:
             y_t = plus(y_t, b_t * (a / safe))
         set_tangent(dual_y, level_, y_t)

@@ -67,7 +67,7 @@ from gradspec.generated.functions.pointwise_unary cimport (
     TruncBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, dtype_of, wrap_forward
@@ -119,9 +119,7 @@ cdef int jvp_absolute(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.real(ops.conj(ops.sign(x)) * x_t))
+        y_t = ops.real(ops.conj(ops.sign(x)) * x_t)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -193,9 +191,7 @@ cdef int jvp_acos(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * -ops.rsqrt((1 - x) * (1 + x)))
+        y_t = x_t * -ops.rsqrt((1 - x) * (1 + x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -267,9 +263,7 @@ cdef int jvp_acosh(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x + 1)))
+        y_t = x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x + 1))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -341,9 +335,7 @@ cdef int jvp_angle(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.imag(ops._divide_or_zero(x_t, x)))
+        y_t = ops.imag(ops._divide_or_zero(x_t, x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -390,9 +382,7 @@ cdef int jvp_asin(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.rsqrt((1 - x) * (1 + x)))
+        y_t = x_t * ops.rsqrt((1 - x) * (1 + x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -464,9 +454,7 @@ cdef int jvp_asinh(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.rsqrt(1 + x * x))
+        y_t = x_t * ops.rsqrt(1 + x * x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -538,9 +526,7 @@ cdef int jvp_atan(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t / (1 + x * x))
+        y_t = x_t / (1 + x * x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -612,9 +598,7 @@ cdef int jvp_atanh(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t / ((1 - x) * (1 + x)))
+        y_t = x_t / ((1 - x) * (1 + x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -686,9 +670,7 @@ cdef int jvp_cbrt(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t / (3 * y * y))
+        y_t = x_t / (3 * y * y)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -759,9 +741,7 @@ cdef int jvp_ceil(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.zeros_like(x_t))
+        y_t = ops.zeros_like(x_t)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -907,9 +887,7 @@ cdef int jvp_cos(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * -ops.sin(x))
+        y_t = x_t * -ops.sin(x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -981,9 +959,7 @@ cdef int jvp_cosh(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.sinh(x))
+        y_t = x_t * ops.sinh(x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1053,9 +1029,7 @@ cdef int jvp_deg2rad(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * 0.017453292519943295)
+        y_t = x_t * 0.017453292519943295
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1128,9 +1102,7 @@ cdef int jvp_digamma(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.polygamma(1, x))
+        y_t = x_t * ops.polygamma(1, x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1201,9 +1173,7 @@ cdef int jvp_entr(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (-ops.log(x) - 1))
+        y_t = x_t * (-ops.log(x) - 1)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1250,9 +1220,7 @@ cdef int jvp_erf(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (1.1283791670955126 * ops.exp(-x * x)))
+        y_t = x_t * (1.1283791670955126 * ops.exp(-x * x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1323,9 +1291,7 @@ cdef int jvp_erfc(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (-1.1283791670955126 * ops.exp(-x * x)))
+        y_t = x_t * (-1.1283791670955126 * ops.exp(-x * x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1398,9 +1364,7 @@ cdef int jvp_erfcx(object dual_y, object dual_x) except -1:
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (2 * x * y - 1.1283791670955126))
+        y_t = x_t * (2 * x * y - 1.1283791670955126)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1447,9 +1411,7 @@ cdef int jvp_erfinv(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (0.8862269254527579 * ops.exp(y * y)))
+        y_t = x_t * (0.8862269254527579 * ops.exp(y * y))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1520,9 +1482,7 @@ cdef int jvp_exp(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * y)
+        y_t = x_t * y
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1594,9 +1554,7 @@ cdef int jvp_exp2(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (0.6931471805599453 * y))
+        y_t = x_t * (0.6931471805599453 * y)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1668,9 +1626,7 @@ cdef int jvp_expm1(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (y + 1))
+        y_t = x_t * (y + 1)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1740,9 +1696,7 @@ cdef int jvp_floor(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.zeros_like(x_t))
+        y_t = ops.zeros_like(x_t)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1863,9 +1817,7 @@ cdef int jvp_lgamma(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.digamma(x))
+        y_t = x_t * ops.digamma(x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1936,9 +1888,7 @@ cdef int jvp_log(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t / x)
+        y_t = x_t / x
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2010,9 +1960,7 @@ cdef int jvp_log10(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (0.43429448190325176 / x))
+        y_t = x_t * (0.43429448190325176 / x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2084,9 +2032,7 @@ cdef int jvp_log1p(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t / (1 + x))
+        y_t = x_t / (1 + x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2158,9 +2104,7 @@ cdef int jvp_log2(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (1.4426950408889634 / x))
+        y_t = x_t * (1.4426950408889634 / x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2232,9 +2176,7 @@ cdef int jvp_logit(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t / (x * (1 - x)))
+        y_t = x_t / (x * (1 - x))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2307,9 +2249,7 @@ cdef int jvp_nan_to_num(object dual_y, object dual_x, object nan, object posinf,
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.isfinite(x))
+        y_t = x_t * ops.isfinite(x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2384,9 +2324,7 @@ cdef int jvp_negative(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, -x_t)
+        y_t = -x_t
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2460,9 +2398,7 @@ cdef int jvp_polygamma(object dual_y, object n, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.polygamma(n + 1, x))
+        y_t = x_t * ops.polygamma(n + 1, x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2518,9 +2454,7 @@ cdef int jvp_positive(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t)
+        y_t = x_t
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2565,9 +2499,7 @@ cdef int jvp_rad2deg(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * 57.29577951308232)
+        y_t = x_t * 57.29577951308232
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2688,9 +2620,7 @@ cdef int jvp_reciprocal(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (-y * y))
+        y_t = x_t * (-y * y)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2759,9 +2689,7 @@ cdef int jvp_round(object dual_y, object dual_x, object decimals) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.zeros_like(x_t))
+        y_t = ops.zeros_like(x_t)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2834,9 +2762,7 @@ cdef int jvp_rsqrt(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (-y * y * y / 2))
+        y_t = x_t * (-y * y * y / 2)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2906,9 +2832,7 @@ cdef int jvp_sigmoid(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (y * (1 - y)))
+        y_t = x_t * (y * (1 - y))
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -2981,9 +2905,10 @@ cdef int jvp_sign(object dual_y, object dual_x) except -1:
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * x_t), ops.absolute(x)) if formulas.is_complex(dtype_of(x)) else ops.zeros_like(x_t))
+        if formulas.is_complex(dtype_of(x)):
+            y_t = 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * x_t), ops.absolute(x))
+        else:
+            y_t = ops.zeros_like(x_t)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3058,9 +2983,7 @@ cdef int jvp_sin(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.cos(x))
+        y_t = x_t * ops.cos(x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3132,9 +3055,7 @@ cdef int jvp_sinc(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops._sinc_derivative(x, 1))
+        y_t = x_t * ops._sinc_derivative(x, 1)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3207,9 +3128,7 @@ cdef int jvp__sinc_derivative(object dual_y, object dual_x, object n) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops._sinc_derivative(x, n + 1))
+        y_t = x_t * ops._sinc_derivative(x, n + 1)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3256,9 +3175,7 @@ cdef int jvp_sinh(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * ops.cosh(x))
+        y_t = x_t * ops.cosh(x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3330,9 +3247,7 @@ cdef int jvp_sqrt(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (0.5 / y))
+        y_t = x_t * (0.5 / y)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3404,9 +3319,7 @@ cdef int jvp_square(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (2 * x))
+        y_t = x_t * (2 * x)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3478,9 +3391,7 @@ cdef int jvp_tan(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (1 + y * y))
+        y_t = x_t * (1 + y * y)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3552,9 +3463,7 @@ cdef int jvp_tanh(object dual_y, object dual_x) except -1:
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, x_t * (1 - y * y))
+        y_t = x_t * (1 - y * y)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -3624,9 +3533,7 @@ cdef int jvp_trunc(object dual_y, object dual_x) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.zeros_like(x_t))
+        y_t = ops.zeros_like(x_t)
         set_tangent(dual_y, level_, y_t)
     return 0
 

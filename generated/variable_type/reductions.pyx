@@ -41,7 +41,7 @@ from gradspec.generated.functions.reductions cimport (
     VarBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
@@ -198,9 +198,7 @@ cdef int jvp__euclidean_norm(object dual_y, object dual_x, object axis, object k
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops._divide_or_zero(ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims), y))
+        y_t = ops._divide_or_zero(ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims), y)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -258,9 +256,7 @@ cdef int jvp_logsumexp(object dual_y, object dual_x, object axis, object keepdim
         y = primal_of(dual_y, level_)
         offset = ops.where(y == -math.inf, 0, y)
         weight = ops.exp(x - ops._unreduce(offset, shape_of(x), axis, keepdims))
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims))
+        y_t = ops.sum(weight * x_t, axis, keepdims)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -322,9 +318,7 @@ cdef int jvp_max(object dual_y, object dual_x, object axis, object keepdims) exc
         top = ops._unreduce(y, shape_of(x), axis, keepdims)
         weight = ops.astype((x == top) | ops.isnan(x), dtype_of(y))
         count = ops.sum(weight, axis, keepdims)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims) / count)
+        y_t = ops.sum(weight * x_t, axis, keepdims) / count
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -464,9 +458,7 @@ cdef int jvp_min(object dual_y, object dual_x, object axis, object keepdims) exc
         bottom = ops._unreduce(y, shape_of(x), axis, keepdims)
         weight = ops.astype((x == bottom) | ops.isnan(x), dtype_of(y))
         count = ops.sum(weight, axis, keepdims)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.sum(weight * x_t, axis, keepdims) / count)
+        y_t = ops.sum(weight * x_t, axis, keepdims) / count
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -612,9 +604,7 @@ cdef int jvp__power_norm(object dual_y, object dual_x, object ord, object axis, 
         y = primal_of(dual_y, level_)
         share = ops._divide_or_zero(ops.absolute(x), ops._unreduce(y, shape_of(x), axis, keepdims))
         slope = ops.sign(x) * ops.pow(share, ord - 1)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims))
+        y_t = ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -670,9 +660,7 @@ cdef int jvp_prod(object dual_y, object dual_x, object axis, object keepdims) ex
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims))
+        y_t = ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -785,9 +773,7 @@ cdef int jvp_std(object dual_y, object dual_x, object axis, object keepdims, obj
         y = primal_of(dual_y, level_)
         residual = x - ops.mean(x, axis, True)
         divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor))
+        y_t = ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1015,9 +1001,7 @@ cdef int jvp_var(object dual_y, object dual_x, object axis, object keepdims, obj
         x = primal_of(dual_x, level_)
         residual = x - ops.mean(x, axis, True)
         half_count = formulas.reduced_count(shape_of(x), axis, correction) / 2
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count)
+        y_t = ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -1035,7 +1019,15 @@ def var(x, axis=None, keepdims=False, *, correction=0):
 
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
-    return forward__euclidean_norm(x, axis, keepdims) if ord == 2 else forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims) if ord == 1 or ord == 0 else forward_max(forward_absolute(x), axis, keepdims) if ord == math.inf else forward_min(forward_absolute(x), axis, keepdims) if ord == -math.inf else forward__power_norm(x, ord, axis, keepdims)
+    if ord == 2:
+        return forward__euclidean_norm(x, axis, keepdims)
+    if ord == 1 or ord == 0:
+        return forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims)
+    if ord == math.inf:
+        return forward_max(forward_absolute(x), axis, keepdims)
+    if ord == -math.inf:
+        return forward_min(forward_absolute(x), axis, keepdims)
+    return forward__power_norm(x, ord, axis, keepdims)
 
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
@@ -1046,7 +1038,15 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops._euclidean_norm(x, axis, keepdims) if ord == 2 else ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims) if ord == 1 or ord == 0 else ops.max(ops.absolute(x), axis, keepdims) if ord == math.inf else ops.min(ops.absolute(x), axis, keepdims) if ord == -math.inf else ops._power_norm(x, ord, axis, keepdims)
+        if ord == 2:
+            return ops._euclidean_norm(x, axis, keepdims)
+        if ord == 1 or ord == 0:
+            return ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims)
+        if ord == math.inf:
+            return ops.max(ops.absolute(x), axis, keepdims)
+        if ord == -math.inf:
+            return ops.min(ops.absolute(x), axis, keepdims)
+        return ops._power_norm(x, ord, axis, keepdims)
     return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
 
 

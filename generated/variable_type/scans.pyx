@@ -77,13 +77,17 @@ cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) 
         x_t = tangents_of(dual_x, level_, False)
         x = primal_of(dual_x, level_)
         y = primal_of(dual_y, level_)
-        dim = 0 if axis is None else axis
-        step = -1 if reverse else 1
+        if axis is None:
+            dim = 0
+        else:
+            dim = axis
+        if reverse:
+            step = -1
+        else:
+            step = 1
         factors = ops.reshape(x, shape_of(y))
         before = ops._shift(y, step, dim, 1)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse))
+        y_t = ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse)
         set_tangent(dual_y, level_, y_t)
     return 0
 
@@ -258,11 +262,13 @@ cdef int jvp__linear_recurrence(object dual_y, object dual_a, object dual_b, obj
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         y = primal_of(dual_y, level_)
-        step = -1 if reverse else 1
-        before = ops._shift(y, step, axis)
-        y_t = None
         if a_t is not None:
-            y_t = plus(y_t, ops._linear_recurrence(a, a_t * before, axis, reverse=reverse))
+            if reverse:
+                step = -1
+            else:
+                step = 1
+            before = ops._shift(y, step, axis)
+        y_t = None if a_t is None else ops._linear_recurrence(a, a_t * before, axis, reverse=reverse)
         if b_t is not None:
             y_t = plus(y_t, ops._linear_recurrence(a, b_t, axis, reverse=reverse))
         set_tangent(dual_y, level_, y_t)
@@ -322,9 +328,7 @@ cdef int jvp__shift(object dual_y, object dual_x, object n, object axis, object 
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
-        y_t = None
-        if x_t is not None:
-            y_t = plus(y_t, ops._shift(x_t, n, axis))
+        y_t = ops._shift(x_t, n, axis)
         set_tangent(dual_y, level_, y_t)
     return 0
 

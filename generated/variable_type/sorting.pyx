@@ -15,7 +15,7 @@ from gradspec.errors import explain
 from gradspec.generated.kernels.forward cimport forward_take_along_axis
 from gradspec.generated.functions.sorting cimport TopkBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_real_operand, as_scalar, shape_of, wrap_forward
@@ -188,9 +188,7 @@ cdef int jvp_topk(object dual_values, object dual_indices, object dual_x, object
     for level_ in levels_of((dual_x, )):
         x_t = tangents_of(dual_x, level_, False)
         indices = primal_of(dual_indices, level_)
-        values_t = None
-        if x_t is not None:
-            values_t = plus(values_t, ops.take_along_axis(x_t, indices, axis))
+        values_t = ops.take_along_axis(x_t, indices, axis)
         set_tangent(dual_values, level_, values_t)
     return 0
 

@@ -88,7 +88,9 @@ def broadcast_to(x, shape):
 
 
 cdef object forward_diag(object x, object k):
-    return forward_diag_embed(x, k, -2, -1) if ndim_of(x) == 1 else forward_diagonal(x, k, 0, 1)
+    if ndim_of(x) == 1:
+        return forward_diag_embed(x, k, -2, -1)
+    return forward_diagonal(x, k, 0, 1)
 
 
 cdef object op_diag(object x, object k):
@@ -97,7 +99,9 @@ cdef object op_diag(object x, object k):
     k = as_scalar(k, "diag", "k")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.diag_embed(x, k) if ndim_of(x) == 1 else ops.diagonal(x, k)
+        if ndim_of(x) == 1:
+            return ops.diag_embed(x, k)
+        return ops.diagonal(x, k)
     return wrap_forward(forward_diag(array_of(x), k))
 
 
@@ -400,7 +404,9 @@ def flip(x, axis=None):
 
 
 cdef object forward_mH(object x):
-    return forward_conj(forward_mT(x)) if formulas.is_complex(dtype_of(x)) else forward_mT(x)
+    if formulas.is_complex(dtype_of(x)):
+        return forward_conj(forward_mT(x))
+    return forward_mT(x)
 
 
 cdef object op_mH(object x):
@@ -408,7 +414,9 @@ cdef object op_mH(object x):
     x = as_operand(x, "mH", "x")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.conj(ops.mT(x)) if formulas.is_complex(dtype_of(x)) else ops.mT(x)
+        if formulas.is_complex(dtype_of(x)):
+            return ops.conj(ops.mT(x))
+        return ops.mT(x)
     return wrap_forward(forward_mH(array_of(x)))
 
 
