@@ -199,10 +199,10 @@ def changed(key: str, line: str) -> str:
 
 
 def refuse(function, *arguments) -> SpecErrors:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(SpecErrors) as caught:
         function(*arguments)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert all(error.line >= 1 and error.column >= 1 and error.message for error in caught.value.errors)
     str(caught.value).encode()
     return caught.value
