@@ -46,11 +46,12 @@ RUNTIME = [
 CODEGEN = [
     ["spec.constants", "spec.model", "verify.numeric", "progress", "build"],
     ["errors"],
-    ["spec.documents", "spec.limits", "spec.names"],
+    ["spec.documents", "spec.expression", "spec.limits", "spec.names"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],
     ["spec.order", "spec.shapes", "skeleton"],
     ["spec.reader"],
-    ["rules.derive", "rules.resolve"],
+    ["rules.resolve", "rules.statements"],
+    ["rules.derive"],
     ["rules.analyze"],
     ["verify.coverage"],
     ["verify.evaluate"],
@@ -58,7 +59,7 @@ CODEGEN = [
     ["verify.dtypes", "verify.forms", "verify.stated"],
     ["verify.check"],
     ["verify.mutate"],
-    ["write.maths", "write.stubs"],
+    ["write.maths", "write.spelling", "write.stubs"],
     ["write.emit"],
     ["show"],
     ["__main__"],
@@ -68,7 +69,7 @@ CODEGEN = [
 
 LIMIT = 400
 # Files that ought to be two, and how far they may grow until they are.
-TOO_LONG = {"runtime/tensor.pyx": 490, "runtime/engine.pyx": 470, "codegen/write/emit.py": 660, "runtime/gradcheck.py": 450}
+TOO_LONG = {"runtime/tensor.pyx": 490, "runtime/engine.pyx": 470, "codegen/write/emit.py": 520, "runtime/gradcheck.py": 450}
 
 
 def module_of(path):

@@ -128,8 +128,7 @@ class OnTensors(Spelling):
         field = Saved.of(name, attribute).field
         if field not in self.fields:
             return ast.Call(_name(f"{attribute}_of"), [_name(name)], [])
-        size = ast.Attribute(_name("math"), "prod", ast.Load())
-        return ast.Call(size, [_name(field)], []) if attribute == "size" else _name(field)
+        return ast.parse(f"math.prod({field})", mode="eval").body if attribute == "size" else _name(field)
 
 
 class OnArrays(OnTensors):
