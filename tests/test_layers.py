@@ -56,7 +56,7 @@ CODEGEN = [
     ["verify.coverage"],
     ["verify.evaluate"],
     ["verify.case"],
-    ["verify.dtypes", "verify.forms", "verify.stated"],
+    ["verify.forms", "verify.promises", "verify.stated"],
     ["verify.check"],
     ["verify.mutate"],
     ["write.maths", "write.spelling", "write.stubs"],

@@ -18,15 +18,16 @@ import numpy as np
 
 from ..errors import ErrorList
 from ..rules.analyze import formulas_of
+from ..spec.formula import calls_in
 from ..spec.limits import memory
 from ..spec.model import Formula, Op, Spec, Text
 from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
 from . import coverage, numeric
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
-from .dtypes import check_dtypes
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks
 from .numeric import TOLERANCE, Value
+from .promises import check_promises
 from .stated import check_stated
 
 Progress = Callable[[int, int, str], None]
@@ -65,7 +66,7 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList) -> None:
     evaluator.record.clear()
     calls = check_calls(op, evaluator, report)
     if not report.keys:
-        check_dtypes(op, evaluator, report)
+        check_promises(op, evaluator, report)
     if not report.keys:
         _check_coverage(op, evaluator, errors, calls)
 
@@ -132,10 +133,10 @@ def _check_coverage(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list
         for node, message in coverage.untried(formula.tree, evaluator.record):
             errors.add(message, node, op.name, key)
     for name in coverage.string_arguments(op):
-        _check_words(op, name, evaluator, errors, calls)
+        check_words(op, name, evaluator, errors, calls)
 
 
-def _check_words(op: Op, name: str, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
+def check_words(op: Op, name: str, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
     """Every word that a string argument is compared with is given by a sample, and any other is refused."""
     word, given = coverage.Word(), {call.arguments[name] for call in calls}
     at = op.signature.argument(name).location
@@ -283,6 +284,9 @@ class _Check(Case):
         except ValueError as error:
             self.report(f"{error} at {self.call}", key, formula)
             return
+        if self.hermitian(name) and not numeric.same(got, np.swapaxes(got.conj(), -1, -2)):
+            self.report(f"is not Hermitian, as '{name}' is, at {self.call}", key, formula)
+            return
         expected = sum(map(numeric.inner, grads, change))
         scale = 1 + sum(numeric.size_of(g) * numeric.size_of(c) for g, c in zip(grads, change))
         found = numeric.inner(got, direction)
@@ -290,6 +294,11 @@ class _Check(Case):
             others = self._others(name, lambda n: self._product(self.vjp(n, grads), direction))
             wrong = (np.float64(found), np.float64(expected))
             self._report_wrong(key, formula, name, wrong, numeric.hint(*wrong, others))
+
+    def hermitian(self, name: str) -> bool:
+        """Whether the domain keeps an input to Hermitian matrices."""
+        domain = self.op.domain
+        return domain is not None and name in domain.names and any(c.func.id == "mH" for c in calls_in(domain.tree))
 
     def _product(self, got: Value, direction: Value) -> np.float64:
         return np.float64(numeric.inner(numeric.reduced(got, direction), direction))

@@ -19,8 +19,10 @@ from ..spec.formula import bind_call, parse_formula
 from ..spec.library import read_library
 from ..spec.model import Op, Signature, Spec, Text
 from .case import Report
-from .check import Progress, check_calls, quiet
+from .check import Progress, check_calls, check_words, quiet
+from .coverage import string_arguments
 from .evaluate import Evaluator
+from .promises import check_promises
 
 _FAR = 10**6  # the line where mutants stand: far from all others, so that their nodes have places of their own
 _OTHER: dict[type, tuple[type, ...]] = {
@@ -43,7 +45,7 @@ class Mutant:
     changed: str
 
     def __str__(self) -> str:
-        return f"{self.op}: {self.key}: {self.formula}  ->  {self.changed}"
+        return f"{self.op}: {self.key}: {self.changed}"
 
 
 class Refused(Exception):
@@ -89,7 +91,11 @@ def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator) -
         changed = analysis.op(_with(op, mutant), errors)
         if not errors:
             evaluator.swap(changed)
-            check_calls(changed, evaluator, _Refusal(changed, errors))
+            report = _Refusal(changed, errors)
+            calls = check_calls(changed, evaluator, report)
+            check_promises(changed, evaluator, report)
+            for name in string_arguments(changed):
+                check_words(changed, name, evaluator, errors, calls)
     except (Refused, SpecError):
         return True
     finally:
@@ -116,7 +122,8 @@ def _with(op: Op, mutant: Mutant) -> Op:
 
 def _changes(tree: ast.expr, signatures: dict[str, Signature]) -> Iterator[ast.expr]:
     """Copies of a tree with one node changed."""
-    yield ast.UnaryOp(ast.USub(), copy.deepcopy(tree))
+    if not (isinstance(tree, ast.Constant) and tree.value == 0):
+        yield ast.UnaryOp(ast.USub(), copy.deepcopy(tree))
     for index, node in enumerate(ast.walk(tree)):
         for count in range(len(list(_variants(node, signatures)))):
             whole = copy.deepcopy(tree)

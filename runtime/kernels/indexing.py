@@ -140,7 +140,8 @@ def index_put_backward(x, index, shape):
         last = np.empty(x.shape, turns.dtype)
         last[index] = turns
         y = y * (last[index] == turns)
-    return _sum_to(y, shape)
+    y = _sum_to(y, shape)
+    return y.copy() if np.may_share_memory(y, x) else y
 
 
 def masked_fill_(x, mask, value):

@@ -88,7 +88,7 @@ ops:
 - op: unsum(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
   doc: The adjoint of sum.
   shape: x -> shape
-  forward: np.broadcast_to(x if keepdims or axis is None else np.expand_dims(x, axis), shape)
+  forward: np.copy(np.broadcast_to(x if keepdims or axis is None else np.expand_dims(x, axis), shape))
   linear: [x]
   vjp:
     x: sum(grad, axis, keepdims)

@@ -74,6 +74,7 @@ def test_lists_and_optional_arrays(small):
 
 - op: parts(x, int[] shapes, int axis=0) -> Array[] ys
   doc: The adjoint of join.
+  view: x
   forward: np.split(x, np.cumsum(np.array(shapes)[:-1, axis]), axis)
   linear: [x]
   vjp:
@@ -84,7 +85,7 @@ def test_lists_and_optional_arrays(small):
 
 - op: scaled(x, Array? w=None) -> y
   doc: Product with w, if there is one.
-  forward: x if w is None else x * w
+  forward: np.positive(x) if w is None else x * w
   let:
     factor: 1 if w is None else w
   vjp:
@@ -491,3 +492,44 @@ def test_refused(small, name):
     entry, message = REFUSED[name]
     small.write('runtime/kernels/copies.py', KERNELS)
     assert small.refusal("check", entry) == message
+
+
+def test_a_result_that_shares_memory_is_a_view(small):
+    assert small.refusal("check", """\
+- op: f(x) -> y
+  doc: F.
+  forward: x[::-1]
+  linear: [x]
+  vjp:
+    x: f(grad)
+  samples: one
+""") == """\
+derivatives.yaml:14:12: error: f: forward: y shares memory with an input at f(x(3, 4)) in float32, and the entry has no `view:`
+  forward: x[::-1]
+           ^"""  # fmt: skip
+
+
+def test_the_gradient_of_a_hermitian_matrix_is_hermitian(small):
+    """Along Hermitian directions a triangle of the gradient would do."""
+    message = small.refusal("check", """\
+- op: f(x) -> y
+  doc: Sum of a symmetric matrix.
+  domain: x == mH(x)
+  dtype: real
+  forward: np.sum(x, (-2, -1))
+  linear: [x]
+  vjp:
+    x: kept(unsum(grad, x.shape, (-2, -1)))
+  samples:
+  - f(psd(3))
+- op: kept(x) -> y
+  doc: The lower triangle, twice below the diagonal.
+  forward: np.tril(x) + np.tril(x, -1)
+  linear: [x]
+  vjp:
+    x: kept(grad)
+  samples: one
+""")
+    assert message.startswith(
+        "derivatives.yaml:19:8: error: f: vjp: x: is not Hermitian, as 'x' is, at f(psd(3)) in float64\n"
+    )

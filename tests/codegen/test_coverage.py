@@ -14,7 +14,7 @@ def shifted(x, mode):
 
 
 def lenient(x, mode):
-    return x + 1 if mode == "up" else x
+    return x + 1 if mode == "up" else x - 1
 """
 
 REFUSED = {

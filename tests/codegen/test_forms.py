@@ -17,6 +17,7 @@ DOT = """\
   - f(x(3, 2), x(3, 2), 0)
 - op: widened(x, int axis=0) -> y
   doc: A new axis.
+  view: x
   forward: np.expand_dims(x, axis)
   linear: [x]
   vjp:

@@ -101,3 +101,21 @@ def test_python_numbers_are_weak(small):
     x: half(grad)
   samples: one
 """.replace("half", "timid")) == []  # fmt: skip
+
+
+def test_a_dtype_that_is_not_given(small):
+    assert small.refusal("check", """\
+- op: cast(x, DType? dtype=None) -> y
+  doc: X in another dtype.
+  dtype: real
+  forward: np.array(x)
+  linear: [x]
+  vjp:
+    x: grad
+  samples:
+  - f(x(3))
+  - f(x(3), 'float64')
+""") == """\
+derivatives.yaml:15:12: error: cast: forward: gives float32 where 'dtype' is float64 at f(x(3), 'float64') in float32
+  forward: np.array(x)
+           ^"""  # fmt: skip

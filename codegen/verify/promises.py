@@ -1,12 +1,13 @@
-"""Dtypes: the forward in single precision and in integers, where differences would say nothing.
+"""Results: the forward in single precision and in integers, where differences would say nothing, and memory of its own.
 
-Owns the promise that the precision of the result is that of the inputs, and the hint at what breaks it.
+Owns the promises that the precision of a result is that of the inputs, that it has the dtype that is asked for and that
+it shares no memory unless it is a view, and the hint at what breaks them.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .evaluate import Evaluator
 _OTHERS = {"real": (np.float32,), "float": (np.float32, np.complex64), "any": (np.float32, np.complex64, np.int64)}
 
 
-def check_dtypes(op: Op, evaluator: Evaluator, report: Report) -> None:
+def check_promises(op: Op, evaluator: Evaluator, report: Report) -> None:
     """Runs the forward at every sample in the other dtypes that the entry claims."""
     key = "composite" if op.composite else "forward" if op.forward else "inplace"
     formula = getattr(op, key)
@@ -31,11 +32,30 @@ def check_dtypes(op: Op, evaluator: Evaluator, report: Report) -> None:
             except Exception as error:
                 failures.append(f"fails at {call}: {what(error)}")
                 continue
+            _check_asked(op, call, outputs, lambda message: report(message, key, formula))
+            if op.forward and not op.view:
+                _check_memory(op, call, outputs, lambda message: report(message, key, formula))
             for got in _wider(op, call, outputs):
                 report(f"gives {got} for {call.dtype} at {call.source}{_scalar(formula)}", key, formula)
         # Some integers have no power with some others, but an entry for integers takes some.
         if failures and (dtype is not np.int64 or len(failures) == len(op.samples)):
             report(failures[0], key, formula)
+
+
+def _check_asked(op: Op, call: BoundCall, outputs: list[Any], report: Callable[[str], None]) -> None:
+    """A DType argument is the dtype of the result."""
+    for argument in op.signature.arguments:
+        wanted = call.arguments[argument.name]
+        if argument.type.base == "DType" and wanted is not None and outputs[0].dtype != wanted:
+            report(f"gives {outputs[0].dtype} where '{argument.name}' is {np.dtype(wanted)} at {call}")
+
+
+def _check_memory(op: Op, call: BoundCall, outputs: list[Any], report: Callable[[str], None]) -> None:
+    """Who writes into a result does not write into an input, if the entry does not say so."""
+    given = [value for value in call.arguments.values() if isinstance(value, np.ndarray)]
+    for output, value in zip(op.signature.outputs, outputs):
+        if any(np.may_share_memory(part, x) for part in (value if isinstance(value, list) else [value]) for x in given):
+            report(f"{output.name} shares memory with an input at {call}, and the entry has no `view:`")
 
 
 def _weak(op: Op, call: BoundCall) -> dict[str, Any]:
