@@ -22,11 +22,11 @@ from .serialization import load as load
 from .serialization import save as save
 from .operand import asarray as asarray
 from .operand import tensor as tensor
-from .tensor import TensorBase
+from .array_tensor import ArrayTensor
 
 __version__: str
 
-class Tensor(TensorBase):
+class Tensor(ArrayTensor):
     @property
     def T(self) -> Tensor:
         """The tensor with its axes in reverse order; a view."""

@@ -14,31 +14,18 @@ from numpy cimport ndarray
 
 import numpy as np
 
+from .capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM,
+    PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyTupleObject, Py_REFCNT,
+)
 from .dispatch import ops
 from .grad_mode cimport ThreadState
 from .kernels.ufunc cimport add_into
 from . cimport node as node_module
 from .node cimport Node, NodeHooks
-from .tensor cimport REQUIRES_GRAD, TensorBase, is_inexact, wrap
+from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, is_inexact, is_tensor, wrap
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    ctypedef struct PyTupleObject:
-        PyObject** ob_item
-    void PyObject_GC_UnTrack(void*)
-    int PyObject_GC_IsTracked(object)
-    Py_ssize_t Py_REFCNT(object)
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_FLAGS(ndarray)
-    int PyArray_NDIM(ndarray)
-    cnp.npy_intp* PyArray_STRIDES(ndarray)
-    cnp.npy_intp* PyArray_DIMS(ndarray)
-    int NPY_ARRAY_OWNDATA
-    int NPY_ARRAY_WRITEABLE
-    int NPY_ARRAY_C_CONTIGUOUS
-
 
 cdef class AccumulateGrad(Node):
     """Adds the gradient that arrives to its leaf's `.grad`."""
@@ -162,8 +149,11 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
     node.sequence_nr = state.sequence_nr
     state.sequence_nr += 1
     for i in range(count):
-        if needs_grad(state, <object> operands[i]):
-            operand = <TensorBase> operands[i]
+        # That something is recorded is known: what is left of needs_grad is the operand's own flags.
+        operand = <TensorBase> operands[i] if is_tensor(<object> operands[i]) else None
+        if operand is not None and operand.flags & VIEW:
+            check_view(operand)
+        if operand is not None and operand.flags & REQUIRES_GRAD:
             if operand.grad_fn_ is not None:
                 target = operand.grad_fn_
                 tracked = tracked or operand.grad_fn_.tracked

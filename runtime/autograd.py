@@ -5,7 +5,8 @@ from .backward import GradientEdge, backward, get_gradient_edge, grad
 from .errors import GradcheckError
 from .function import Function, once_differentiable
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .gradcheck import gradcheck, gradgradcheck
+from .gradcheck import gradcheck
+from .gradgradcheck import gradgradcheck
 from .node import Node
 from .saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
 

@@ -8,25 +8,14 @@ tangent can itself hold tangents and a graph, and levels cannot be confused.  Kn
 cimport numpy as cnp
 
 import collections
-import threading
 
-
-from .accumulate_grad cimport gradient_edge
 from .dispatch import ops
-from .grad_mode cimport DUAL, FORWARD_DISABLED, thread_state
-from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, TensorExtra, is_inexact
+from .grad_mode cimport DUAL, FORWARD_DISABLED, thread_objects, thread_state
+from .tensor cimport TANGENT, TensorBase, TensorExtra, is_inexact
 
 cnp.import_array()
 
 UnpackedDualTensor = collections.namedtuple("UnpackedDualTensor", ["primal", "tangent"])
-
-
-class _Levels(threading.local):
-    def __init__(self):
-        self.open = []
-
-
-_levels = _Levels()
 
 
 cdef class DualLevel:
@@ -117,10 +106,7 @@ cdef object primal_of(object operand, int level):
         return tensor
     while grad is not None and grad.level >= level:
         grad = grad.outer
-    primal = tensor.alias()
-    if tensor.flags & REQUIRES_GRAD:
-        primal.grad_fn_, primal.output_nr_ = gradient_edge(tensor), tensor.output_nr_
-        primal.flags |= REQUIRES_GRAD
+    primal = tensor.alias_with_history()
     if grad is not None:
         primal.ensure_extra().tangents = grad
         primal.flags |= TANGENT
@@ -168,7 +154,7 @@ cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1
         return 0
     grad = ForwardGrad.__new__(ForwardGrad)
     grad.tangent = tangent
-    grad.link(_levels.open[level - 1])
+    grad.link(thread_objects().dual_levels[level - 1])
     # Innermost first.
     if extra.tangents is None or (<ForwardGrad> extra.tangents).level < level:
         grad.outer = extra.tangents
@@ -206,8 +192,9 @@ def enter_dual_level():
     int
     """
     cdef DualLevel level = DualLevel.__new__(DualLevel)
-    level.index = len(_levels.open) + 1
-    _levels.open.append(level)
+    cdef list levels = thread_objects().dual_levels
+    level.index = len(levels) + 1
+    levels.append(level)
     thread_state().dual_level = level.index
     thread_state().flags |= DUAL
     return level.index
@@ -221,14 +208,15 @@ def exit_dual_level(*, level=None):
     level : int, optional
         Must be the innermost one.
     """
-    if not _levels.open:
+    cdef list levels = thread_objects().dual_levels
+    if not levels:
         raise RuntimeError("Trying to exit a dual level, but no level is open; enter one with dual_level()")
-    if level is not None and level != len(_levels.open):
-        raise RuntimeError(f"Trying to exit level {level}, but the innermost open level is {len(_levels.open)}: "
+    if level is not None and level != len(levels):
+        raise RuntimeError(f"Trying to exit level {level}, but the innermost open level is {len(levels)}: "
                            "levels are left innermost first")
-    (<DualLevel> _levels.open.pop()).leave()
-    thread_state().dual_level = len(_levels.open)
-    if not _levels.open:
+    (<DualLevel> levels.pop()).leave()
+    thread_state().dual_level = len(levels)
+    if not levels:
         thread_state().flags &= ~<unsigned int> DUAL
 
 
@@ -244,7 +232,7 @@ class dual_level:
 
 
 cdef int level_or_innermost(level, str function) except -1:
-    cdef int innermost = len(_levels.open)
+    cdef int innermost = thread_state().dual_level
     if innermost == 0:
         raise RuntimeError(f"{function}: no dual level is open; call it inside `with dual_level():`")
     if level is None:
@@ -282,10 +270,7 @@ def make_dual(primal, tangent, *, level=None):
     if find(tangent, index) is not None:
         raise RuntimeError("Trying to set a forward gradient that has a forward gradient at the same level")
     base = primal
-    dual = base.alias()
-    if base.flags & REQUIRES_GRAD:
-        dual.grad_fn_, dual.output_nr_ = gradient_edge(base), base.output_nr_
-        dual.flags |= REQUIRES_GRAD
+    dual = base.alias_with_history()
     take_tangents(dual, base)
     set_tangent(dual, index, tangent)
     return dual
@@ -307,7 +292,7 @@ def unpack_dual(tensor, *, level=None):
     """
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"unpack_dual: expected a Tensor, got {type(tensor).__name__}")
-    if level is None and not _levels.open:
+    if level is None and not thread_state().flags & DUAL:
         return UnpackedDualTensor(tensor, None)
     cdef int index = level_or_innermost(level, "unpack_dual")
     return UnpackedDualTensor(primal_of(tensor, index), tangent_of(tensor, index))

@@ -1,16 +1,14 @@
 """The state of a thread, in one struct: every rare mode is one bit of `flags`."""
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
 
 cdef enum:
     GRAD_DISABLED = 1       # no_grad: nothing is recorded
     INFERENCE = 2           # inference_mode: as no_grad, and results cannot be recorded later
     DUAL = 4                # a dual level is open
-    ANOMALY = 8             # detect_anomaly
-    SAVED_HOOKS = 16        # saved_tensors_hooks is active
-    FORWARD_DISABLED = 32   # tangents are not propagated
-    TRACING = 64
-    PROFILING = 128
+    SAVED_HOOKS = 8         # saved_tensors_hooks is active
+    FORWARD_DISABLED = 16   # tangents are not propagated
 
 cdef struct ThreadState:
     unsigned int flags
@@ -18,5 +16,13 @@ cdef struct ThreadState:
     uint64_t sequence_nr    # of the next node
     uint64_t graph_task     # id of the running GraphTask, 0 outside
     bint keep_graph         # of the running GraphTask
+    PyObject* objects       # the thread's ThreadObjects, borrowed; NULL until a mode needs one
 
+cdef class ThreadObjects:
+    cdef ThreadState* state
+    cdef list dual_levels       # the open DualLevels, outermost first
+    cdef list saved_hooks       # pairs of pack and unpack hook, innermost last
+    cdef list hooks_disabled    # messages of disable_saved_tensors_hooks, innermost last
+
+cdef ThreadObjects thread_objects()
 cdef ThreadState* thread_state() noexcept nogil

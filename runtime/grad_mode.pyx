@@ -3,9 +3,13 @@
 Owns the thread-local state and the context managers that switch its flags.  Knows no tensors.
 """
 
+from cpython.ref cimport PyObject
+
 import functools
 import inspect
 import warnings
+
+from .capi cimport PyThreadState_GetDict
 
 cdef extern from *:
     """
@@ -22,6 +26,32 @@ cdef extern from *:
 
 cdef ThreadState* thread_state() noexcept nogil:
     return <ThreadState*> &gradspec_thread_bytes[0]
+
+
+cdef class ThreadObjects:
+    """What the modes of one thread hold beside their flags.
+
+    Python's dictionary of the thread owns it, so it ends with the thread; the struct only points to it.
+    """
+
+    def __dealloc__(self):
+        if self.state == thread_state():  # an interpreter that ends clears the dictionaries of other threads too
+            self.state.objects = NULL
+            self.state.dual_level = 0
+            self.state.flags &= ~<unsigned int> (DUAL | SAVED_HOOKS)
+
+
+cdef ThreadObjects thread_objects():
+    """This thread's objects, made when they are first asked for."""
+    cdef ThreadState* state = thread_state()
+    cdef ThreadObjects objects
+    if state.objects == NULL:
+        objects = ThreadObjects.__new__(ThreadObjects)
+        objects.state = state
+        objects.dual_levels, objects.saved_hooks, objects.hooks_disabled = [], [], []
+        (<dict> PyThreadState_GetDict())["gradspec"] = objects
+        state.objects = <PyObject*> objects
+    return <ThreadObjects> state.objects
 
 
 def is_grad_enabled():

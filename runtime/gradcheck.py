@@ -1,4 +1,4 @@
-"""gradcheck and gradgradcheck: derivatives compared with finite differences.
+"""gradcheck: derivatives compared with finite differences.
 
 Owns the comparison and its messages, which are PyTorch's.  A Jacobian is held for one pair of input and output as an
 array (elements of the input, elements of the output); a complex number counts as its real and its imaginary part, which
@@ -12,7 +12,7 @@ import numpy as np
 from .backward import grad
 from .errors import GradcheckError
 from .forward_ad import dual_level, make_dual, unpack_dual
-from .operand import asarray, tensor
+from .operand import tensor
 from .tensor import TensorBase
 
 NOT_REENTRANT = (
@@ -90,69 +90,13 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
-                  raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
-                  check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False):  # fmt: skip
-    """Compare the derivatives of a function's gradients, with respect to its inputs and to `grad_outputs`, with differences.
-
-    Parameters
-    ----------
-    func, inputs
-        As for `gradcheck`.
-    grad_outputs : Tensor, or tuple, optional
-        Gradients with respect to the outputs; random ones by default.
-    gen_non_contig_grad_outputs : bool
-        Make the random ones non-contiguous.
-    check_fwd_over_rev, check_rev_over_rev : bool
-        Which modes to differentiate the gradients in.
-    eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, fast_mode
-        As for `gradcheck`.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GradcheckError
-        A derivative is wrong.
-    """
-    if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    if check_undefined_grad and not check_rev_over_rev:
-        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
-    if check_batched_grad and not check_rev_over_rev:
-        raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
-    inputs = _as_tuple(inputs)
-    if grad_outputs is None:
-        random = np.random.default_rng(0)
-        outputs = _requiring_grad(func(*inputs))
-        grad_outputs = tuple(_random_gradient(o, random, gen_non_contig_grad_outputs) for o in outputs)
-    grad_outputs = _as_tuple(grad_outputs)
-    count = len(grad_outputs)
-    checked = [_requires_grad(value) for value in inputs + grad_outputs]
-
-    def gradients(*values):
-        values = [v.requires_grad_() if wanted else v for v, wanted in zip(values, checked)]
-        arguments, cotangents = values[: len(values) - count], values[len(values) - count :]
-        outputs = _requiring_grad(func(*arguments))
-        wanted = [v for v, w in zip(arguments, checked) if w]
-        found = grad(outputs, wanted, cotangents, create_graph=True, allow_unused=True)
-        return tuple(g for g in found if g is not None)
-
-    return gradcheck(gradients, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
-                     nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
-                     check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
-                     check_backward_ad=check_rev_over_rev, fast_mode=fast_mode)  # fmt: skip
-
-
 class _Check:
     """One function at one point."""
 
     def __init__(self, func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes):
-        self.func, self.inputs, self.eps, self.atol, self.rtol = func, _as_tuple(inputs), eps, atol, rtol
+        self.func, self.inputs, self.eps, self.atol, self.rtol = func, as_tuple(inputs), eps, atol, rtol
         self.nondet_tol, self.check_grad_dtypes = nondet_tol, check_grad_dtypes
-        self.checked = [i for i, value in enumerate(self.inputs) if _requires_grad(value)]
+        self.checked = [i for i, value in enumerate(self.inputs) if is_checked(value)]
         for i in self.checked:
             _check_input(i, self.inputs[i])
         if not self.checked:
@@ -163,7 +107,7 @@ class _Check:
 
     def evaluate(self):
         """The floating-point outputs: tensors with their graph."""
-        return [o for o in _as_tuple(self.func(*self.inputs)) if isinstance(o, TensorBase) and o.dtype.kind in "fc"]
+        return [o for o in as_tuple(self.func(*self.inputs)) if isinstance(o, TensorBase) and o.dtype.kind in "fc"]
 
     # Differences.
 
@@ -303,7 +247,7 @@ class _Check:
                 if i in directions:
                     values[i] = make_dual(values[i], tensor(directions[i]))
             found = []
-            for output in _as_tuple(self.func(*values)):
+            for output in as_tuple(self.func(*values)):
                 if not isinstance(output, TensorBase) or output.dtype.kind not in "fc":
                     continue
                 primal, tangent = unpack_dual(output)
@@ -394,29 +338,18 @@ def _check_input(i, value):
                            "input before passing it to gradcheck.")  # fmt: skip
 
 
-def _as_tuple(value):
+def as_tuple(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _requires_grad(value):
+def is_checked(value):
+    """Whether derivatives by `value` are compared."""
     return isinstance(value, TensorBase) and value.requires_grad
-
-
-def _requiring_grad(outputs):
-    return [o for o in _as_tuple(outputs) if _requires_grad(o)]
 
 
 def _random_like(value, random):
     real = random.uniform(0.1, 1, value.shape)
     return (real + 1j * random.uniform(0.1, 1, value.shape) if value.dtype.kind == "c" else real).astype(value.dtype)
-
-
-def _random_gradient(output, random, noncontiguous):
-    values = random.uniform(-1, 1, (2, *output.shape))
-    values = (values[0] + 1j * values[1] if output.dtype.kind == "c" else values[0]).astype(output.dtype)
-    if not noncontiguous or values.ndim == 0:
-        return tensor(values, requires_grad=True)
-    return asarray(np.repeat(values, 2, axis=-1)[..., ::2], requires_grad=True)
 
 
 def _inner(x, y):

@@ -6,27 +6,19 @@ are tensors and every step is an operator.
 """
 
 cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
+from numpy cimport ndarray
 
 import numpy as np
 
+from .capi cimport (
+    NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, Py_REFCNT,
+)
 from .dispatch import ops
 from .kernels.ufunc cimport Ufunc, add_into
 from .node cimport InputMetadata, Node, metadata_shape
 from .tensor cimport TensorBase, wrap
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(object)
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_FLAGS(ndarray)
-    int PyArray_TYPE(ndarray)
-    int PyArray_NDIM(ndarray)
-    npy_intp* PyArray_DIMS(ndarray)
-    int NPY_ARRAY_OWNDATA
-    int NPY_ARRAY_WRITEABLE
 
 cdef Ufunc _add = Ufunc(np.add, "add")
 cdef Ufunc _subtract = Ufunc(np.subtract, "subtract")

@@ -12,20 +12,12 @@ walks a million live nodes costs more than the nodes' own work.
 cimport numpy as cnp
 from numpy cimport ndarray, npy_intp
 
+from .capi cimport (
+    PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, PyByteArray_AS_STRING, PyObject_GC_IsTracked, PyObject_GC_Track,
+)
 from .hooks import RemovableHandle
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    void PyObject_GC_Track(object)
-    int PyObject_GC_IsTracked(object)
-    char* PyByteArray_AS_STRING(object)
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_TYPE(ndarray)
-    int PyArray_NDIM(ndarray)
-    npy_intp* PyArray_DIMS(ndarray)
-
 
 cdef LeafNode accumulator_of = NULL
 cdef SavedReader read_saved = NULL

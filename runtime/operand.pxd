@@ -3,10 +3,8 @@
 cimport numpy as cnp
 from numpy cimport ndarray
 
+from .capi cimport PyArray_TYPE
 from .tensor cimport TensorBase, is_tensor, wrap
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_TYPE(ndarray)
 
 # Which numbers an operator takes, where it does not take all: the `dtype` of its entry.
 cdef enum Claim:

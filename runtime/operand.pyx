@@ -12,14 +12,11 @@ import operator
 
 import numpy as np
 
+from .capi cimport PyArray_CheckExact
 from .grad_mode cimport GRAD_DISABLED, INFERENCE, thread_state
 from .tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TensorBase, wrap
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_CheckExact(object)
-
 
 cdef TensorBase as_tensor(object data, str op, str argument):
     """`data` as a tensor, without a copy where it is an array."""

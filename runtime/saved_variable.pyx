@@ -9,25 +9,15 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport ndarray
 
-import threading
 import weakref
 
 from . cimport node as node_module
 from .accumulate_grad cimport grad_accumulator
-from .grad_mode cimport DUAL, SAVED_HOOKS, ThreadState, thread_state
+from .grad_mode cimport DUAL, SAVED_HOOKS, ThreadObjects, ThreadState, thread_objects, thread_state
 from .node cimport Node
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
 
 cnp.import_array()
-
-
-class _HookStack(threading.local):
-    def __init__(self):
-        self.hooks = []
-        self.disabled = []  # messages of disable_saved_tensors_hooks
-
-
-_stack = _HookStack()
 
 
 cdef class SavedVariable:
@@ -90,8 +80,8 @@ cdef SavedVariable pack_variable(TensorBase value):
 cdef object pack_input(TensorBase value):
     """A saved input under the innermost saved-tensor hooks."""
     cdef SavedVariable saved = pack_variable(value)
-    if _stack.hooks:
-        saved.pack(_stack.hooks[-1][0], _stack.hooks[-1][1])
+    pack_hook, unpack_hook = thread_objects().saved_hooks[-1]
+    saved.pack(pack_hook, unpack_hook)
     return saved
 
 
@@ -103,8 +93,9 @@ cdef SavedVariable save_output(TensorBase value):
     saved.counter = value.shared_counter()
     saved.version = saved.counter.value
     saved.extra = value.ensure_extra() if thread_state().flags & DUAL else value.extra  # tangents arrive after this
-    if thread_state().flags & SAVED_HOOKS and _stack.hooks:
-        saved.pack(_stack.hooks[-1][0], _stack.hooks[-1][1])
+    if thread_state().flags & SAVED_HOOKS:
+        pack_hook, unpack_hook = thread_objects().saved_hooks[-1]
+        saved.pack(pack_hook, unpack_hook)
     return saved
 
 
@@ -264,15 +255,17 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self):
-        if _stack.disabled:
-            raise RuntimeError(_stack.disabled[-1])
-        _stack.hooks.append((self.pack_hook, self.unpack_hook))
+        cdef ThreadObjects objects = thread_objects()
+        if objects.hooks_disabled:
+            raise RuntimeError(objects.hooks_disabled[-1])
+        objects.saved_hooks.append((self.pack_hook, self.unpack_hook))
         thread_state().flags |= SAVED_HOOKS
 
     def __exit__(self, *exc_info):
-        if _stack.hooks:
-            _stack.hooks.pop()
-        if not _stack.hooks:
+        cdef list hooks = thread_objects().saved_hooks
+        if hooks:
+            hooks.pop()
+        if not hooks:
             thread_state().flags &= ~<unsigned int> SAVED_HOOKS
 
 
@@ -289,9 +282,10 @@ class disable_saved_tensors_hooks:
         self.error_message = error_message
 
     def __enter__(self):
-        if _stack.hooks:
+        cdef ThreadObjects objects = thread_objects()
+        if objects.saved_hooks:
             raise RuntimeError(self.error_message)
-        _stack.disabled.append(self.error_message)
+        objects.hooks_disabled.append(self.error_message)
 
     def __exit__(self, *exc_info):
-        _stack.disabled.pop()
+        thread_objects().hooks_disabled.pop()

@@ -40,6 +40,7 @@ cdef class TensorBase:
     cdef void track(self) noexcept
     cdef void bump(self)
     cdef TensorBase alias(self)
+    cdef TensorBase alias_with_history(self)
     cdef NodeHooks hooks_of_node(self)
 
     cdef inline uint32_t version(self) noexcept:

@@ -1,7 +1,7 @@
 """TensorBase: one ndarray and its place in the graph.
 
-Owns the fields of a tensor, conversions to and from NumPy, and what needs no operator: flags, gradients, hooks, printing.
-The operators arrive with the generated subclass Tensor.  Knows the node that made a tensor, not how nodes run.
+Owns the fields of a tensor: flags, gradient, hooks, history.  What it has of an array is in the subclass ArrayTensor, the
+operators in the generated subclass Tensor.  Knows the node that made a tensor, not how nodes run.
 
 Tensors stay out of Python's cyclic collector until a hook, a user attribute or a Python Function can close a cycle.
 """
@@ -17,20 +17,13 @@ import weakref
 
 import numpy as np
 
-from .grad_mode cimport GRAD_DISABLED, thread_state
+from .capi cimport (
+    PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr,
+)
 from .hooks import RemovableHandle
+from .node cimport accumulator_of
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    void PyObject_GC_Track(object)
-    void PyObject_GC_UnTrack(void*)
-    int PyObject_GC_IsTracked(object)
-    int PyObject_GenericSetAttr(object, object, PyObject*) except -1
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_TYPE(ndarray)
-    int PyArray_NDIM(ndarray)
 
 cdef extern from *:
     """
@@ -40,17 +33,24 @@ cdef extern from *:
         if (self) PyObject_GC_UnTrack(self);
         return self;
     }
+    /* A subclass without fields of its own is torn down like its base: no call for each class between, and TensorBase's
+       trashcan, which asks whether the destructor of the object's type is its own, sees it too. */
+    static void gradspec_adopt(PyTypeObject *type, PyTypeObject *base) {
+        if (type->tp_basicsize == base->tp_basicsize) type->tp_dealloc = base->tp_dealloc;
+    }
     """
     object gradspec_new(PyTypeObject*, object)
+    void gradspec_adopt(PyTypeObject*, PyTypeObject*)
 
 cdef PyTypeObject* tensor_type = NULL
 cdef tuple NOTHING = ()
 
 
 def register_tensor_type(type cls):
-    """Make `cls` the type of every tensor that the library creates."""
+    """Make `cls`, which adds methods only, the type of every tensor that the library creates."""
     global tensor_type
     tensor_type = <PyTypeObject*> cls
+    gradspec_adopt(tensor_type, <PyTypeObject*> TensorBase)
 
 
 cdef TensorBase wrap(ndarray array):
@@ -109,6 +109,15 @@ cdef class TensorBase:
         other.counter = self.shared_counter()
         return other
 
+    cdef TensorBase alias_with_history(self):
+        """`alias` at this tensor's place in the graph; what goes with a tensor's identity, such as `.grad`, stays behind."""
+        cdef TensorBase other = self.alias()
+        if self.flags & REQUIRES_GRAD:
+            other.grad_fn_ = self.grad_fn_ if self.grad_fn_ is not None else accumulator_of(self)
+            other.output_nr_ = self.output_nr_
+            other.flags |= REQUIRES_GRAD
+        return other
+
     def __setattr__(self, name, value):
         if hasattr(type(self), name):
             PyObject_GenericSetAttr(self, name, <PyObject*> value)
@@ -127,47 +136,6 @@ cdef class TensorBase:
             del self.extra.attributes[name]
         else:
             PyObject_GenericSetAttr(self, name, NULL)
-
-    # What the array is.
-
-    @property
-    def shape(self):
-        """Tuple of ints."""
-        return (<object> self.array).shape
-
-    @property
-    def ndim(self):
-        return PyArray_NDIM(self.array)
-
-    @property
-    def size(self):
-        """Number of elements."""
-        return (<object> self.array).size
-
-    @property
-    def dtype(self):
-        return (<object> self.array).dtype
-
-    @property
-    def itemsize(self):
-        return (<object> self.array).itemsize
-
-    @property
-    def nbytes(self):
-        return (<object> self.array).nbytes
-
-    @property
-    def strides(self):
-        """Bytes between neighbours along each axis, as NumPy counts them."""
-        return (<object> self.array).strides
-
-    def dim(self):
-        """Number of axes; PyTorch's spelling of `ndim`."""
-        return PyArray_NDIM(self.array)
-
-    def numel(self):
-        """Number of elements; PyTorch's spelling of `size`."""
-        return (<object> self.array).size
 
     # Its place in the graph.
 
@@ -370,103 +338,6 @@ cdef class TensorBase:
         if self.flags & REQUIRES_GRAD and not is_inexact((<TensorBase> value).array):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self.array = (<TensorBase> value).array
-
-    # Out to NumPy and Python.
-
-    def numpy(self):
-        """The ndarray itself, not a copy.
-
-        Raises
-        ------
-        RuntimeError
-            Where a gradient would be dropped silently: outside `no_grad`, on a tensor that requires grad.
-        """
-        if self.flags & REQUIRES_GRAD and not thread_state().flags & GRAD_DISABLED:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self.array
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self.numpy(), dtype=dtype, copy=copy)
-
-    def item(self):
-        """The only element, as a Python number."""
-        if self.array.size != 1:
-            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to a number")
-        return (<object> self.array).item()
-
-    def tolist(self):
-        """Nested lists of Python numbers; a number for a 0-d tensor."""
-        return (<object> self.array).tolist()
-
-    def __len__(self):
-        if PyArray_NDIM(self.array) == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return self.array.shape[0]
-
-    def __iter__(self):
-        if PyArray_NDIM(self.array) == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(self.array.shape[0]))
-
-    def __bool__(self):
-        if self.array.size != 1:
-            raise RuntimeError(f"the truth value of a Tensor with {self.array.size} elements is ambiguous; "
-                               "use any() or all()")
-        return bool((<object> self.array).item())
-
-    def __int__(self):
-        return int(self.item())
-
-    def __float__(self):
-        return float(self.item())
-
-    def __complex__(self):
-        return complex(self.item())
-
-    def __index__(self):
-        if self.array.size != 1 or self.array.dtype.kind not in "iub":
-            raise TypeError("only integer tensors of one element can be converted to an index")
-        return int(self.item())
-
-    def __format__(self, spec):
-        return format(self.item(), spec) if spec and self.array.size == 1 else format(str(self), spec)
-
-    def __repr__(self):
-        parts = [np.array2string(self.array, separator=", ", prefix="tensor(")]
-        if self.array.dtype != np.float64 and self.array.dtype.kind not in "b" and self.array.dtype != np.int64:
-            parts.append(f"dtype={self.array.dtype}")
-        if self.array.size == 0 and self.array.ndim != 1:
-            parts.append(f"shape={self.shape}")
-        if self.grad_fn_ is not None:
-            stale = self.flags & VIEW and is_stale(self)
-            parts.append(f"grad_fn=<{'Invalid' if stale else self.grad_fn_.name()}>")
-        elif self.flags & REQUIRES_GRAD:
-            parts.append("requires_grad=True")
-        return f"tensor({', '.join(parts)})"
-
-    def __reduce_ex__(self, protocol):
-        if self.grad_fn_ is not None:
-            raise RuntimeError("only leaf tensors support copy.deepcopy and pickle: a graph cannot be copied. "
-                               "Use detach() first, or clone() to keep the graph")
-        return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
-                         None if self.extra is None else self.extra.attributes)
-
-    def __deepcopy__(self, memo):
-        import copy
-        _, arguments = self.__reduce_ex__(4)
-        memo[id(self)] = other = rebuild(arguments[0], *copy.deepcopy(arguments[1:], memo))
-        return other
-
-
-def rebuild(type cls, ndarray array, requires_grad, grad, attributes):
-    """A leaf from its parts: what pickle and deepcopy call."""
-    cdef TensorBase tensor = cls.__new__(cls)
-    tensor.array = array
-    tensor.grad_ = grad
-    if attributes:
-        for name, value in attributes.items():
-            setattr(tensor, name, value)
-    return tensor.requires_grad_(requires_grad)
 
 
 cdef bint is_stale(TensorBase view) noexcept:

@@ -10,7 +10,8 @@ from numpy cimport ndarray
 
 import numpy as np
 
-from .accumulate_grad cimport gradient_edge, set_history
+from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_FLAGS
+from .accumulate_grad cimport set_history
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState
 from .kernels.ufunc cimport as_array
@@ -18,11 +19,6 @@ from .node cimport Node
 from .tensor cimport REQUIRES_GRAD, RETAINS_GRAD, VIEW, TensorBase, TensorExtra, VersionCounter, wrap
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_FLAGS(ndarray)
-    int NPY_ARRAY_WRITEABLE
-
 
 cdef object owner_of(ndarray array):
     """The object that owns the memory: the end of NumPy's chain of bases."""
@@ -77,12 +73,9 @@ cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, st
 
 cdef TensorBase value_before(TensorBase target, bint copy):
     """The target as it was: with its history, and its own memory where the formula needs the old values."""
-    cdef TensorBase old = target.alias()
+    cdef TensorBase old = target.alias_with_history()
     if copy:
         old.array, old.counter = target.array.copy(order="K"), None
-    if target.flags & REQUIRES_GRAD:
-        old.grad_fn_, old.output_nr_ = gradient_edge(target), target.output_nr_
-        old.flags |= REQUIRES_GRAD
     if has_tangent(target):
         take_tangents(old, target)
     return old

@@ -113,8 +113,8 @@ def test_stubs_describe_what_there_is(files):
         operators = set(_public(module))
         assert not sorted(operators - named), f"{name} lacks operators"
     stub = next(n for n in ast.parse(files["__init__.pyi"]).body if isinstance(n, ast.ClassDef) and n.name == "Tensor")
-    base = ast.parse((ROOT / "runtime" / "tensor.pyi").read_text())
-    inherited = _names(next(n for n in base.body if isinstance(n, ast.ClassDef)).body)
+    bases = [ast.parse((ROOT / "runtime" / name).read_text()) for name in ("tensor.pyi", "array_tensor.pyi")]
+    inherited = {name for base in bases for n in base.body if isinstance(n, ast.ClassDef) for name in _names(n.body)}
     methods = {n for n in dir(gradspec.Tensor) if not n.startswith("_")}
     described = {n for n in _names(stub.body) | inherited if not n.startswith("_")}
     assert described == methods

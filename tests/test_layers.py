@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
-    ["errors", "hooks", "grad_mode", "dispatch", "formulas", "random"],
+    ["capi", "dispatch", "errors", "formulas", "hooks", "random"],
     [
         "kernels.contraction",
         "kernels.elementwise",
@@ -26,19 +26,21 @@ RUNTIME = [
         "kernels.sorting",
         "kernels.special",
         "kernels.ufunc",
+        "grad_mode",
         "node",
     ],
     ["kernels", "tensor"],
-    ["accumulate_grad", "operand", "ready_queue"],
+    ["accumulate_grad", "array_tensor", "operand", "ready_queue"],
     ["error_nodes", "forward_ad", "saved_variable"],
-    ["input_buffer", "view"],
-    ["engine", "function_node"],
+    ["graph_task", "input_buffer", "view"],
+    ["engine_hooks", "function_node"],
+    ["engine"],
     ["backward", "function"],
-    ["generated.kernels"],
+    ["generated.kernels", "gradcheck"],
     ["generated.functions"],
     ["generated.variable_type"],
     ["generated.tensor", "generated.ops", "generated.linalg", "generated.nn", "generated.op_info"],
-    ["generated", "gradcheck", "clip_grad", "optim", "serialization"],
+    ["generated", "gradgradcheck", "clip_grad", "optim", "serialization"],
     ["autograd", "linalg", "nn"],
     ["gradspec"],
 ]
@@ -69,7 +71,7 @@ CODEGEN = [
 
 LIMIT = 400
 # Files that ought to be two, and how far they may grow until they are.
-TOO_LONG = {"runtime/tensor.pyx": 490, "runtime/engine.pyx": 470, "codegen/write/emit.py": 520, "runtime/gradcheck.py": 450}
+TOO_LONG = {"codegen/write/emit.py": 520}
 
 
 def module_of(path):
@@ -211,7 +213,7 @@ def test_hand_written_files_are_short():
 def test_imports_are_found():
     """The test of the test: every form of import is seen in a file that is known to hold it."""
     found = {(dots, module) for _, dots, module, _ in imported(ROOT / "runtime/tensor.pyx")}
-    assert (1, "node") not in found and (1, "grad_mode") in found and (0, "numpy") in found
+    assert (1, "grad_mode") not in found and (1, "node") in found and (0, "numpy") in found
     tensor = dict((path, targets) for path, _, targets in edges("gradspec"))
     assert {"errors"} <= {target for _, target in tensor["runtime/kernels/ufunc.pyx"]}
     assert {"operand", "formulas", "kernels"} <= {target for _, target in tensor["generated/kernels/forward.pyx"]}

@@ -45,7 +45,9 @@ def read_library(root: Path) -> Library:
         frozenset(name for name in kernels if not name.startswith("_")),
         formulas_source=_text(formulas),
         public=frozenset(names | {path.stem for path in runtime.glob("*.py*")}),
-        attributes=frozenset(_METHOD.findall(_text(runtime / "tensor.pyx") + _text(runtime / "tensor.pxd"))),
+        attributes=frozenset(
+            name for stem in ("tensor", "array_tensor") for end in ("pyx", "pxd")
+            for name in _METHOD.findall(_text(runtime / f"{stem}.{end}"))),
     )  # fmt: skip
 
 

@@ -13,6 +13,10 @@ from libc.math cimport isinf
 
 import numpy as np
 
+from ..capi cimport (
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_EMPTY,
+    PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+)
 from ..errors import explain
 
 cnp.import_array()
@@ -43,21 +47,6 @@ cdef extern from "numpy/ufuncobject.h":
         void** data
         int ntypes
         const char* types
-
-cdef extern from "numpy/arrayobject.h" nogil:
-    int PyArray_CheckExact(object)
-    int PyArray_FLAGS(ndarray)
-    int PyArray_TYPE(ndarray)
-    int PyArray_NDIM(ndarray)
-    npy_intp* PyArray_DIMS(ndarray)
-    npy_intp PyArray_SIZE(ndarray)
-    npy_intp PyArray_ITEMSIZE(ndarray)
-    char* PyArray_BYTES(ndarray)
-    bint PyArray_ISNOTSWAPPED(ndarray)
-    int NPY_ARRAY_C_CONTIGUOUS
-    int NPY_ARRAY_ALIGNED
-    object PyArray_EMPTY(int, npy_intp*, int, int)
-
 
 cdef npy_intp GRAIN = 4096  # elements from which the loop is worth a release of the GIL
 

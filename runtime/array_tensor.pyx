@@ -1,0 +1,154 @@
+"""ArrayTensor: what a tensor has of an array.
+
+Owns shape, dtype and memory layout, the conversions to NumPy and Python, printing, copying and pickling.  A layer of
+methods between TensorBase, which has the fields, and the generated Tensor, which has the operators.
+"""
+
+from numpy cimport ndarray
+
+from copy import deepcopy
+
+import numpy as np
+
+from .capi cimport PyArray_NDIM
+from .grad_mode cimport GRAD_DISABLED, thread_state
+from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, is_stale
+
+
+cdef class ArrayTensor(TensorBase):
+    """A tensor as an array."""
+
+    @property
+    def shape(self):
+        """Tuple of ints."""
+        return (<object> self.array).shape
+
+    @property
+    def ndim(self):
+        return PyArray_NDIM(self.array)
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return (<object> self.array).size
+
+    @property
+    def dtype(self):
+        return (<object> self.array).dtype
+
+    @property
+    def itemsize(self):
+        return (<object> self.array).itemsize
+
+    @property
+    def nbytes(self):
+        return (<object> self.array).nbytes
+
+    @property
+    def strides(self):
+        """Bytes between neighbours along each axis, as NumPy counts them."""
+        return (<object> self.array).strides
+
+    def dim(self):
+        """Number of axes; PyTorch's spelling of `ndim`."""
+        return PyArray_NDIM(self.array)
+
+    def numel(self):
+        """Number of elements; PyTorch's spelling of `size`."""
+        return (<object> self.array).size
+
+    # Out to NumPy and Python.
+
+    def numpy(self):
+        """The ndarray itself, not a copy.
+
+        Raises
+        ------
+        RuntimeError
+            Where a gradient would be dropped silently: outside `no_grad`, on a tensor that requires grad.
+        """
+        if self.flags & REQUIRES_GRAD and not thread_state().flags & GRAD_DISABLED:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self.array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def item(self):
+        """The only element, as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to a number")
+        return (<object> self.array).item()
+
+    def tolist(self):
+        """Nested lists of Python numbers; a number for a 0-d tensor."""
+        return (<object> self.array).tolist()
+
+    def __len__(self):
+        if PyArray_NDIM(self.array) == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __iter__(self):
+        if PyArray_NDIM(self.array) == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(self.array.shape[0]))
+
+    def __bool__(self):
+        if self.array.size != 1:
+            raise RuntimeError(f"the truth value of a Tensor with {self.array.size} elements is ambiguous; "
+                               "use any() or all()")
+        return bool((<object> self.array).item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __index__(self):
+        if self.array.size != 1 or self.array.dtype.kind not in "iub":
+            raise TypeError("only integer tensors of one element can be converted to an index")
+        return int(self.item())
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec and self.array.size == 1 else format(str(self), spec)
+
+    def __repr__(self):
+        parts = [np.array2string(self.array, separator=", ", prefix="tensor(")]
+        if self.array.dtype != np.float64 and self.array.dtype.kind not in "b" and self.array.dtype != np.int64:
+            parts.append(f"dtype={self.array.dtype}")
+        if self.array.size == 0 and self.array.ndim != 1:
+            parts.append(f"shape={self.shape}")
+        if self.grad_fn_ is not None:
+            stale = self.flags & VIEW and is_stale(self)
+            parts.append(f"grad_fn=<{'Invalid' if stale else self.grad_fn_.name()}>")
+        elif self.flags & REQUIRES_GRAD:
+            parts.append("requires_grad=True")
+        return f"tensor({', '.join(parts)})"
+
+    def __reduce_ex__(self, protocol):
+        if self.grad_fn_ is not None:
+            raise RuntimeError("only leaf tensors support copy.deepcopy and pickle: a graph cannot be copied. "
+                               "Use detach() first, or clone() to keep the graph")
+        return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
+                         None if self.extra is None else self.extra.attributes)
+
+    def __deepcopy__(self, memo):
+        _, arguments = self.__reduce_ex__(4)
+        memo[id(self)] = other = rebuild(arguments[0], *deepcopy(arguments[1:], memo))
+        return other
+
+
+def rebuild(type cls, ndarray array, requires_grad, grad, attributes):
+    """A leaf from its parts: what pickle and deepcopy call."""
+    cdef TensorBase tensor = cls.__new__(cls)
+    tensor.array = array
+    tensor.grad_ = grad
+    if attributes:
+        for name, value in attributes.items():
+            setattr(tensor, name, value)
+    return tensor.requires_grad_(requires_grad)

@@ -1,0 +1,9 @@
+"""Hooks around a node, as the engine runs them."""
+
+from .graph_task cimport GraphTask
+from .node cimport Node
+
+cdef object as_user(object grad)
+cdef object run_tensor_hooks(GraphTask task, Node node, object grads)
+cdef object run_pre_hooks(GraphTask task, Node node, object grads)
+cdef object run_post_hooks(GraphTask task, Node node, object results, object grads)

@@ -1,0 +1,37 @@
+"""GraphTask: one backward pass, and its notes on the nodes that it walks."""
+
+from libc.stdint cimport uint64_t
+
+from .node cimport Node, TaskSlot
+from .ready_queue cimport ReadyQueue
+
+cdef class GraphRoot(Node):
+    cdef tuple grads
+
+cdef class GraphTask:
+    cdef uint64_t id
+    cdef bint keep_graph
+    cdef bint create_graph
+    cdef bint recording         # gradients are tensors: create_graph, or a dual level is open
+    cdef bint everything        # no `inputs=`: every node runs
+    cdef bint capturing         # grad(): results are captured, no leaf accumulates
+    cdef ReadyQueue ready
+    cdef GraphRoot root
+    cdef dict captures          # Node -> {output number: position among the results}
+    cdef list results
+    cdef dict shared            # Node -> SharedSlot, for nodes that another running task holds
+    cdef list callbacks
+    cdef list leaves            # the AccumulateGrads of this pass
+
+    cdef TaskSlot* slot(self, Node node) except NULL
+    cdef TaskSlot* claim(self, Node node) except NULL
+    cdef int release(self, Node node) except -1
+    cdef bint knows(self, Node node) except -1
+    cdef int count_dependencies(self) except -1
+    cdef int mark_needed(self) except -1
+    cdef int set_skip(self, Node node) except -1
+    cdef int abandon(self) except -1
+
+cdef GraphTask start_task(tuple roots, tuple grads, bint keep_graph, bint create_graph, bint recording)
+cdef GraphTask running_task(uint64_t id)
+cdef int finish_task(GraphTask task) except -1
