@@ -13,10 +13,28 @@ from .grad_mode import (
 )
 from .operand import asarray, tensor
 from .generated.tensor import Tensor
-from .generated import ops as _ops
+from .generated import ops
 from .generated.ops import *
-from . import autograd, linalg, nn, optim
+from . import autograd, linalg, nn, optim, random
 from .clip_grad import clip_grad_norm_, clip_grad_value_
 from .serialization import load, save
+from . import constants
+from .constants import *
 
 __version__ = "0.1.0"
+
+__all__ = sorted([
+    "Tensor", "asarray", "autograd", "clip_grad_norm_", "clip_grad_value_", "enable_grad", "inference_mode",
+    "is_grad_enabled", "is_inference_mode_enabled", "linalg", "load", "nn", "no_grad", "optim", "random", "save",
+    "set_grad_enabled", "tensor", *constants.__all__, *ops.__all__,
+])  # fmt: skip
+
+
+def __dir__():
+    return [*__all__, "__version__"]
+
+
+# A module that is not public is found by `from gradspec.engine import ...`, and is no attribute that a user meets.
+for _name in [name for name, value in globals().items() if type(value) is type(ops) and name not in __all__]:
+    del globals()[_name]
+del _name

@@ -17,6 +17,12 @@ import numpy as np
 from .generated.tensor import Tensor
 from .grad_mode import enable_grad, no_grad
 
+__all__ = ["Adam", "AdamW", "Optimizer", "SGD"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
 
 class Optimizer:
     """What all optimisers share: groups of parameters, each with options of its own, and a state for each parameter.

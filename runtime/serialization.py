@@ -1,17 +1,14 @@
 """Named tensors in a file: NumPy's `.npz`, without pickle, so that loading a file never runs code from it.
 
 Owns the layout of the file: one array a tensor under its percent-encoded name (`numpy.load` shows them), and one more,
-`%gradspec`, whose text says which of them require grad.  Knows leaves only: a graph is not saved.
+`%gradspec`, whose text says which of them require grad.  Knows leaves only: a graph is not saved.  Zip, JSON and URLs are
+imported where they are used: they would double the time of importing gradspec.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
-import zipfile
 from collections.abc import Mapping
-from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -40,6 +37,9 @@ def save(path: str | os.PathLike, state: Mapping[str, Tensor]) -> None:
     ValueError
         Where a tensor is not a leaf: its graph cannot be saved.
     """
+    import json
+    import zipfile
+
     for name, value in state.items():
         if not isinstance(name, str):
             raise TypeError(f"save: names must be str, got {name!r}")
@@ -53,7 +53,7 @@ def save(path: str | os.PathLike, state: Mapping[str, Tensor]) -> None:
     arrays[INDEX] = np.array(json.dumps(index))
 
     target = os.path.realpath(path)
-    temporary = f"{target}.{secrets.token_hex(8)}.tmp"  # beside the target: a rename within one folder is atomic
+    temporary = f"{target}.{os.urandom(8).hex()}.tmp"  # beside the target: a rename within one folder is atomic
     try:
         with open(temporary, "xb") as file:
             with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
@@ -86,6 +86,10 @@ def load(path: str | os.PathLike) -> dict[str, Tensor]:
     ValueError
         Where the file is damaged, or is not one that `save` wrote.
     """
+    import json
+    import zipfile
+    from urllib.parse import unquote
+
     with open(path, "rb") as file:
         try:
             with np.load(file, allow_pickle=False) as archive:
@@ -103,4 +107,6 @@ def load(path: str | os.PathLike) -> dict[str, Tensor]:
 
 def encode(name: str) -> str:
     """`name` as the name of a zip member: letters, digits and `_.-~` stay, all else is percent-encoded."""
+    from urllib.parse import quote
+
     return quote(name, safe="", errors="surrogatepass")

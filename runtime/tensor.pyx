@@ -27,16 +27,17 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    /* The generated Tensor; its tp_new takes a tensor from TensorBase's freelist. */
+    /* The generated Tensor adds methods only: it is made, from the freelist, and torn down by TensorBase's functions, with
+       no call for each class between. */
+    static newfunc gradspec_base_new = NULL;
+    static void gradspec_adopt(PyTypeObject *type, PyTypeObject *base) {
+        gradspec_base_new = base->tp_new;
+        if (type->tp_basicsize == base->tp_basicsize) type->tp_dealloc = base->tp_dealloc;
+    }
     static PyObject *gradspec_new(PyTypeObject *type, PyObject *empty) {
-        PyObject *self = type->tp_new(type, empty, NULL);
+        PyObject *self = gradspec_base_new(type, empty, NULL);
         if (self) PyObject_GC_UnTrack(self);
         return self;
-    }
-    /* A subclass without fields of its own is torn down like its base: no call for each class between, and TensorBase's
-       trashcan, which asks whether the destructor of the object's type is its own, sees it too. */
-    static void gradspec_adopt(PyTypeObject *type, PyTypeObject *base) {
-        if (type->tp_basicsize == base->tp_basicsize) type->tp_dealloc = base->tp_dealloc;
     }
     """
     object gradspec_new(PyTypeObject*, object)
@@ -74,7 +75,6 @@ cdef class TensorExtra:
 
 
 @cython.freelist(256)
-@cython.trashcan(True)
 cdef class TensorBase:
     """One ndarray, and its place in the graph."""
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
-    ["capi", "dispatch", "errors", "formulas", "hooks", "random"],
+    ["capi", "constants", "dispatch", "errors", "formulas", "generator", "hooks"],
     [
         "kernels.contraction",
         "kernels.elementwise",
@@ -41,7 +41,7 @@ RUNTIME = [
     ["generated.variable_type"],
     ["generated.tensor", "generated.ops", "generated.linalg", "generated.nn", "generated.op_info"],
     ["generated", "gradgradcheck", "clip_grad", "optim", "serialization"],
-    ["autograd", "linalg", "nn"],
+    ["autograd", "linalg", "nn", "random"],
     ["gradspec"],
 ]
 

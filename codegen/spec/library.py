@@ -39,6 +39,7 @@ def read_library(root: Path) -> Library:
     package = _parsed(runtime / "__init__.py", root)
     imports = [node for node in ast.walk(package) if isinstance(node, ast.ImportFrom)]
     names = {alias.asname or alias.name for node in imports for alias in node.names}
+    names |= _listed(package) | _listed(_parsed(runtime / "constants.py", root))
     return Library(
         {f.name: _signature(f, "runtime/formulas.py") for f in _parsed(formulas, root).body
          if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
@@ -49,6 +50,12 @@ def read_library(root: Path) -> Library:
             name for stem in ("tensor", "array_tensor") for end in ("pyx", "pxd")
             for name in _METHOD.findall(_text(runtime / f"{stem}.{end}"))),
     )  # fmt: skip
+
+
+def _listed(module: ast.Module) -> set[str]:
+    """The names that `__all__` of a module spells out."""
+    values = [n.value for n in module.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
+    return {n.value for value in values for n in ast.walk(value) if isinstance(n, ast.Constant)}
 
 
 def _text(path: Path) -> str:

@@ -13,11 +13,10 @@ from ..spec.model import Argument, Output, Type
 if TYPE_CHECKING:
     from .emit import View
 
-# Names that the stub templates define or import.
+# Names that the stub templates define or import; `bool` is a dtype of the namespace.
 _ARGUMENT = {
     "Array": "Operand", "Index": "Index", "Mask": "Operand", "Scalar": "complex", "DType": "npt.DTypeLike",
-    "int": "int", "float": "float", "bool": "bool", "str": "str",
-    "Generator": "np.random.Generator",
+    "int": "int", "float": "float", "bool": "_bool", "str": "str", "Generator": "np.random.Generator | int",
 }  # fmt: skip
 
 
@@ -36,7 +35,7 @@ def result_type(outputs: Iterable[Output]) -> str:
 
 def function_parameters(op: View) -> str:
     extra = ["out: Tensor | None = None"] if "out" in op.op.variants else []
-    extra += ["requires_grad: bool = False"] if op.is_creation else []
+    extra += ["requires_grad: _bool = False"] if op.is_creation else []
     return ", ".join(_parameters(op.arguments, extra))
 
 

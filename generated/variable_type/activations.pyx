@@ -11,7 +11,7 @@ import numpy as np
 from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
-from gradspec.random import as_generator
+from gradspec.generator import as_generator
 
 from gradspec.generated.kernels.forward cimport (
     forward_absolute,

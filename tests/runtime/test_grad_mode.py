@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
+import weakref
 
 import numpy as np
 import pytest
 
 import gradspec as gs
 from gradspec import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from gradspec.autograd import forward_ad, saved_tensors_hooks
 
 
 def leaf(*values):
@@ -198,3 +200,36 @@ def test_normal_tensors_stay_normal_in_inference_mode():
     assert h._version == 1
     with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
         y.backward()
+
+
+class Hook:
+    """A hook that can be referred to weakly."""
+
+    def __call__(self, value):
+        return value
+
+
+def test_what_a_thread_holds_ends_with_it():
+    """Hooks and dual levels that a thread never left are not left to the next thread, nor kept alive."""
+    seen = []
+
+    def forgetful():
+        hook = Hook()
+        seen.append(weakref.ref(hook))
+        saved_tensors_hooks(hook, hook).__enter__()
+        forward_ad.enter_dual_level()
+
+    def later():
+        x = gs.tensor([2.0], requires_grad=True)
+        (x * x).backward()
+        seen.append(x.grad.item())
+        with pytest.raises(RuntimeError, match="no level is open"):
+            forward_ad.exit_dual_level()
+        seen.append(forward_ad.enter_dual_level())
+
+    for function in (forgetful, later, later):
+        thread = threading.Thread(target=function)
+        thread.start()
+        thread.join()
+    assert seen[0]() is None
+    assert seen[1:] == [4.0, 1, 4.0, 1]

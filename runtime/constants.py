@@ -1,0 +1,33 @@
+"""Dtypes and constants under the names that the Array API gives them.
+
+A dtype here is what `x.dtype` is, NumPy's dtype object: it compares, hashes and shows as that does.
+"""
+
+import math
+
+import numpy as np
+
+bool = np.dtype(np.bool_)
+int8 = np.dtype(np.int8)
+int16 = np.dtype(np.int16)
+int32 = np.dtype(np.int32)
+int64 = np.dtype(np.int64)
+uint8 = np.dtype(np.uint8)
+uint16 = np.dtype(np.uint16)
+uint32 = np.dtype(np.uint32)
+uint64 = np.dtype(np.uint64)
+float32 = np.dtype(np.float32)
+float64 = np.dtype(np.float64)
+complex64 = np.dtype(np.complex64)
+complex128 = np.dtype(np.complex128)
+
+e = math.e
+inf = math.inf
+nan = math.nan
+newaxis = None
+pi = math.pi
+
+__all__ = [
+    "bool", "complex128", "complex64", "e", "float32", "float64", "inf", "int16", "int32", "int64", "int8", "nan", "newaxis",
+    "pi", "uint16", "uint32", "uint64", "uint8",
+]  # fmt: skip

@@ -1,0 +1,50 @@
+"""The generator that random operators draw from.
+
+Owns the default generator, which all threads share, and what may be passed in its place.  Knows no tensors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_default: np.random.Generator | None = None  # made when it is first asked for
+
+
+def manual_seed(seed: int) -> np.random.Generator:
+    """Start the default generator anew: from here on the same calls draw the same numbers.
+
+    Parameters
+    ----------
+    seed : int
+        Whatever `numpy.random.default_rng` takes as a seed.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The new default generator.
+    """
+    global _default
+    _default = np.random.default_rng(seed)
+    return _default
+
+
+def as_generator(value, op: str, argument: str) -> np.random.Generator:
+    """The generator that a random operator draws from.
+
+    None is the default generator.  A generator is used, and moved on.  An int is a seed, as it is for
+    `numpy.random.default_rng`: each call with it draws the same numbers.
+    """
+    global _default
+    if value is None:
+        if _default is None:
+            _default = np.random.default_rng()
+        return _default
+    if isinstance(value, np.random.Generator):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        if value < 0:
+            raise ValueError(f"{op}: argument '{argument}' is a seed and must not be negative, got {value}")
+        return np.random.default_rng(value)
+    hint = "; wrap it: numpy.random.Generator(...)" if isinstance(value, np.random.BitGenerator) else ""
+    raise TypeError(f"{op}: argument '{argument}' must be a numpy.random.Generator, an int to seed one, or None for the default "
+                    f"one of gradspec.random.manual_seed, got {type(value).__name__}{hint}")  # fmt: skip

@@ -1,0 +1,98 @@
+"""The namespace: what users see of gradspec, as dir() and the stubs show it."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+
+ROOT = Path(__file__).parents[2]
+STUBS = {
+    gs: "generated/__init__.pyi",
+    gs.linalg: "generated/linalg.pyi",
+    gs.nn: "generated/nn.pyi",
+}
+MODULES = {"autograd", "forward_ad", "linalg", "nn", "optim", "random"}
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
+
+
+def shown(module):
+    return {name for name in dir(module) if not name.startswith("__")}
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
+
+
+def described(path):
+    """What a stub exports: definitions, and imports under `as` the same name, which is how a stub says so."""
+    names = set()
+    for node in ast.parse((ROOT / path).read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets}
+        elif isinstance(node, ast.AnnAssign) and not ast.unparse(node.annotation).endswith("TypeAlias"):
+            names.add(node.target.id)
+        elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            names |= set(importlib.import_module(f"gradspec.{node.module}").__all__)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {alias.asname for alias in node.names if alias.asname == alias.name}
+    return {name for name in names if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("module", STUBS, ids=lambda module: module.__name__)
+def test_dir_is_what_the_stub_describes(module):
+    assert shown(module) == described(STUBS[module])
+
+
+@pytest.mark.parametrize("module", [gs, gs.linalg, gs.nn, gs.autograd, gs.optim, gs.random], ids=lambda m: m.__name__)
+def test_dir_holds_public_names_and_nothing_else(module):
+    assert shown(module) == set(module.__all__)
+    assert len(module.__all__) == len(set(module.__all__))
+    modules = {name for name in module.__all__ if isinstance(getattr(module, name), ModuleType)}
+    assert modules <= MODULES
+
+
+def test_no_other_module_is_an_attribute():
+    out = run("import gradspec; print(*[name for name, value in vars(gradspec).items() if type(value) is type(gradspec)])")
+    assert set(out.split()) == MODULES - {"forward_ad"}
+
+
+def test_modules_that_are_not_public_can_be_imported():
+    out = run("import gradspec, gradspec.engine; from gradspec import engine; from gradspec.engine import queue_callback\n"
+              "print(engine.__name__, hasattr(gradspec, 'engine'), hasattr(gradspec, 'operand'))")  # fmt: skip
+    assert out.split() == ["gradspec.engine", "False", "False"]
+
+
+def test_a_wrong_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'gradspec' has no attribute 'nope'"):
+        gs.nope  # noqa: B018
+
+
+def test_what_an_import_brings_along():
+    """What these take to import is not ours to take from the user's time."""
+    code = ("import numpy, sys; before = set(sys.modules); import gradspec\n"
+            "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))")  # fmt: skip
+    heavy = "asyncio dataclasses inspect json pathlib random scipy secrets threading typing unittest urllib yaml zipfile"
+    assert not set(heavy.split()) & set(run(code).split())
+    assert "__getattr__" not in vars(gs)  # with it Python would look up every `gs.name` the slow way
+
+
+@pytest.mark.parametrize("name", DTYPES.split())
+def test_dtypes_are_what_arrays_have(name):
+    dtype = getattr(gs, name)
+    x = gs.ones((2,), dtype=dtype)
+    assert x.dtype is dtype and dtype == name and {dtype: 1}[x.dtype] == 1
+    assert gs.asarray([1]).astype(dtype).dtype is dtype
+
+
+def test_constants():
+    assert (gs.pi, gs.e, gs.inf) == (np.pi, np.e, np.inf) and np.isnan(gs.nan)
+    assert gs.ones((2,))[:, gs.newaxis].shape == (2, 1)
