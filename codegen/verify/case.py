@@ -60,6 +60,8 @@ class Stop(Exception):
 class Report:
     """The errors of one op; each formula is reported once, at the first call that shows it wrong."""
 
+    hints = True  # whether anybody reads what a mistake looks like
+
     def __init__(self, op: Op, errors: ErrorList):
         self.op, self.errors = op, errors
         self.keys: set[str] = set()
@@ -122,18 +124,27 @@ class Case:
 
     def jvp(self, name: str, direction: Value, output: int) -> Value:
         """The tangent of one output when one input moves."""
-        derived, declared = self.op.derived, self.op.signature.outputs[output].name
+        derived = self.op.derived
         if derived.joint_linear:
             still = {n: numeric.scaled(0.0, self.arguments[n]) for n in derived.joint_linear}
             return self.forward({**self.call.arguments, **still, name: direction})[output]
-        found = self.evaluator.jvp(self.op, self.known({f"{name}_t": direction}))[declared]
+        return self.tangent({name: direction}, output)
+
+    def tangent(self, directions: Mapping[str, Value], output: int) -> Value:
+        """The same when several inputs move, by the rules of the entry."""
+        known = self.known({f"{name}_t": direction for name, direction in directions.items()})
+        found = self.evaluator.jvp(self.op, known)[self.op.signature.outputs[output].name]
         return numeric.scaled(0.0, self.outputs[output]) if found is None else numeric.numbers(found)
 
-    def vjp(self, name: str, grads: list[Value]) -> Value:
-        """The cotangent of one input, before it is reduced to its shape, given those of the differentiable outputs."""
-        return numeric.numbers(self.evaluator.vjp(self.op, name, self.known(self.cotangents(grads))))
+    def vjp(self, name: str, grads: list[Value | None]) -> Value | None:
+        """The cotangent of one input, before it is reduced to its shape, given those of the differentiable outputs.
 
-    def cotangents(self, grads: list[Value]) -> dict[str, Value]:
+        None stands for a cotangent that is absent, as that of an output which nobody uses.
+        """
+        found = self.evaluator.vjp(self.op, name, self.known(self.cotangents(grads)))
+        return None if found is None else numeric.numbers(found)
+
+    def cotangents(self, grads: list[Value | None]) -> dict[str, Value]:
         named = {output: grad for grad, output in grad_names(self.op).items()}
         return {named[self.op.signature.outputs[i].name]: grad for i, grad in zip(self.differentiable, grads)}
 

@@ -232,6 +232,39 @@ class _Check(Case):
             if self._check_jvp(name, direction) and self.op.form == "partial" and value.dtype.kind == "c":
                 self._check_jvp(name, 1j * direction, "; the op is not holomorphic: write vjp and jvp")
             self._check_vjp(name, numeric.direction_like(value, self.random))
+        if not self.report.keys:
+            self._check_absent()
+
+    def _check_absent(self) -> None:
+        """What is absent counts as zeros: the cotangent of each of several outputs in turn."""
+        grads = [numeric.random_like(self.outputs[i], self.random) for i in self.differentiable]
+        for place in range(len(grads)) if len(grads) > 1 else ():
+            absent, zeros = [*grads], [*grads]
+            absent[place], zeros[place] = None, numeric.scaled(0.0, grads[place])
+            for name, value in self.inputs.items():
+                key, formula = self.vjp_rule(name)
+                got = self.run(lambda: self.vjp(name, absent), key, formula)  # noqa: B023
+                got = numeric.scaled(0.0, value) if got is None else numeric.reduced(got, value)
+                expected = numeric.reduced(self.vjp(name, zeros), value)
+                if numeric.is_finite(expected) and not numeric.same(got, expected):
+                    output = self.op.signature.outputs[self.differentiable[place]].name
+                    message = f"an absent cotangent of {output} does not count as zeros at {self.call}"
+                    self.report(message, key, formula)
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """The tangents of all inputs together give the sum of what each gives while the others are absent."""
+        if len(self.inputs) < 2 or self.op.derived.joint_linear:
+            return
+        directions = {name: numeric.direction_like(value, self.random) for name, value in self.inputs.items()}
+        for output in self.differentiable:
+            like, (key, formula) = self.outputs[output], self.jvp_rule(next(iter(directions)), output)
+            both = self.run(lambda: self.tangent(directions, output), key, formula)  # noqa: B023
+            total = numeric.scaled(0.0, like)
+            for name, direction in directions.items():
+                total = numeric.combined(1.0, total, 1.0, numeric.expanded(self.jvp(name, direction, output), like))
+            if not numeric.same(numeric.expanded(both, like), total):
+                self.report(f"tangents together do not give the sum of what each gives at {self.call}", key, formula)
 
     def change(self, name: str, direction: Value) -> list[Value]:
         """How the outputs change when one input moves, by differences."""
@@ -265,6 +298,9 @@ class _Check(Case):
             shapes = f"has the shape {show(np.shape(got))}, and {declared} {show(np.shape(expected))}"
             self.report(f"{shapes} at {self.call}", key, formula)
             return False
+        if self.op.form != "partial" and not isinstance(expected, list) and np.iscomplexobj(got) > np.iscomplexobj(expected):
+            self.report(f"is complex, and {declared} is real at {self.call}", key, formula)
+            return False
         wrong = numeric.worst(got, expected)
         if wrong is not None:
             others = self._others(name, lambda n: numeric.expanded(self.jvp(n, direction, output), expected))
@@ -293,7 +329,22 @@ class _Check(Case):
         if not abs(found - expected) <= TOLERANCE * scale:
             others = self._others(name, lambda n: self._product(self.vjp(n, grads), direction))
             wrong = (np.float64(found), np.float64(expected))
-            self._report_wrong(key, formula, name, wrong, numeric.hint(*wrong, others))
+            hint = numeric.hint(*wrong, others) or numeric.hint(got, self._gradient(name, grads), {})
+            self._report_wrong(key, formula, name, wrong, hint)
+
+    def _gradient(self, name: str, grads: list[Value]) -> Value:
+        """What the whole cotangent of an input should be, by differences along every element; for the hint."""
+        value = self.inputs[name]
+        if isinstance(value, list) or value.size > 100 or not self.report.hints:
+            return np.zeros(0)
+        expected = np.zeros_like(value)
+        for place in np.ndindex(value.shape):
+            for unit in (1, 1j) if value.dtype.kind == "c" else (1,):
+                direction = np.zeros_like(value)
+                direction[place] = unit
+                change = numeric.derivative(lambda moved: self.at({name: moved}), value, direction)
+                expected[place] += unit * sum(map(numeric.inner, grads, change))
+        return expected
 
     def hermitian(self, name: str) -> bool:
         """Whether the domain keeps an input to Hermitian matrices."""

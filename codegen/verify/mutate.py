@@ -55,6 +55,8 @@ class Refused(Exception):
 class _Refusal(Report):
     """Ends the check of a mutant with its first error."""
 
+    hints = False
+
     def __call__(self, message: str, key: str, at: object = None) -> None:
         raise Refused(message)
 

@@ -5,6 +5,7 @@ Knows nothing of the spec.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,13 @@ TOLERANCE = 1e-6
 STEP = 2.0**-12
 LARGEST = 20_000  # numbers in a result; samples are small
 _FACTORS = [float(n) for n in range(2, 11)] + [1 / n for n in range(2, 11)]
+_CONSTANTS = {"log(2)": math.log(2), "log(10)": math.log(10), "pi": math.pi, "sqrt(2)": 2**0.5, "sqrt(pi)": math.pi**0.5,
+              "sqrt(2 * pi)": (2 * math.pi) ** 0.5, "e": math.e}  # fmt: skip
+_NAMES = {"180 / pi": 180 / math.pi, "pi / 180": math.pi / 180} | {
+    name: value
+    for c, x in _CONSTANTS.items()
+    for name, value in ((c, x), (f"1 / {c}", 1 / x), (f"2 * {c}", 2 * x), (f"{c} / 2", x / 2), (f"2 / {c}", 2 / x))
+}
 Value = Any  # an array, or a list of values
 
 
@@ -147,10 +155,31 @@ def hint(got: Value, expected: Value, others: Mapping[str, Value]) -> str:
     for name, value in others.items():
         if worst(value, expected) is None:
             return f"; it looks like the rule of '{name}'"
-    for factor in _FACTORS:
-        if worst(got / factor, expected) is None:
-            return f"; it is off by a factor {factor:g}" if factor >= 1 else f"; it misses a factor {1 / factor:g}"
-    return ""
+    factor = _factor(got, expected)
+    if factor is None:
+        return ""
+    return f"; it is off by a factor {_named(factor)}" if abs(factor) >= 1 else f"; it misses a factor {_named(1 / factor)}"
+
+
+def _factor(got: Any, expected: Any) -> float | None:
+    """The real number by which every element is off; of a single one, only if it is a small integer or its inverse."""
+    got, expected = np.ravel(got), np.ravel(expected)
+    if got.shape != expected.shape or not np.any(expected):
+        return None
+    place = np.argmax(np.abs(expected))
+    factor = complex(got[place] / expected[place])
+    if factor.imag or not factor or worst(got / factor.real, expected) is not None:
+        return None
+    plain = any(math.isclose(factor.real, n, rel_tol=1e-6) for n in _FACTORS)
+    return factor.real if plain or np.count_nonzero(expected) > 1 else None
+
+
+def _named(factor: float) -> str:
+    """A number, with its name where it has one that formulas know."""
+    if math.isclose(factor, round(factor), rel_tol=1e-6):
+        return f"{factor:g}"
+    names = (name for name, value in _NAMES.items() if math.isclose(abs(factor), value, rel_tol=1e-6))
+    return "".join([f"{factor:.5g}", *(f" = {'-' * (factor < 0)}{name}" for name in [*names][:1])])
 
 
 def plain(value: Any) -> complex | float:

@@ -183,6 +183,29 @@ derivatives.yaml:15:10: error: f: dy/dx: is wrong: expected -1.935, got -0.9675 
   dy/dx: cos(2 * x)
          ^""",
     ),
+    "missing constant": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: real
+  forward: np.sum(np.sinc(x))
+  vjp:
+    x: grad * slope(x)
+  jvp:
+    y: sum(slope(x) * x_t * 3.141592653589793)
+  samples: one
+- op: slope(x) -> y
+  doc: The derivative of sinc, up to pi.
+  dtype: real
+  forward: (np.cos(np.pi * x) - np.sinc(x)) / (np.pi * x)
+  nondifferentiable: true
+  samples: one
+""",
+        """\
+derivatives.yaml:17:8: error: f: vjp: x: is wrong: expected 2.672, got 0.8507 at f(x(3, 4)) in float64; it misses a factor 3.1416 = pi
+    x: grad * slope(x)
+       ^""",
+    ),
     "wrong": (
         """\
 - op: f(x) -> y
@@ -533,3 +556,42 @@ def test_the_gradient_of_a_hermitian_matrix_is_hermitian(small):
     assert message.startswith(
         "derivatives.yaml:19:8: error: f: vjp: x: is not Hermitian, as 'x' is, at f(psd(3)) in float64\n"
     )
+
+
+def test_an_absent_cotangent_counts_as_zeros(small):
+    """The term of an absent cotangent is left out, so it has to be zero where the cotangent is."""
+    assert small.refusal("check", """\
+- op: f(x) -> y, z
+  doc: F.
+  forward: (2 * x, 3 * x)
+  linear: [x]
+  vjp:
+    x: 2 * grad_y + 3 * grad_z + nought(grad_z)
+  samples: one
+- op: nought(x) -> y
+  doc: 1 at 0, else 0.
+  forward: (x == 0) * 1
+  nondifferentiable: true
+  samples:
+  - f(zeros(3))
+  - f(x(3))
+""") == """\
+derivatives.yaml:17:8: error: f: vjp: x: an absent cotangent of z does not count as zeros at f(x(3, 4)) in float64
+    x: 2 * grad_y + 3 * grad_z + nought(grad_z)
+       ^"""
+
+
+def test_a_tangent_of_a_real_result_is_real(small):
+    assert small.refusal("check", """\
+- op: f(x) -> y
+  doc: Squared modulus.
+  forward: np.real(np.conj(x) * x)
+  vjp:
+    x: 2 * grad * x
+  jvp:
+    y: conj(x) * x_t + x * conj(x_t)
+  samples: one
+""") == """\
+derivatives.yaml:18:8: error: f: jvp: y: is complex, and y is real at f(x(3, 4)) in complex128
+    y: conj(x) * x_t + x * conj(x_t)
+       ^"""

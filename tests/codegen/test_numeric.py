@@ -39,12 +39,21 @@ def test_sums_over_broadcast_axes():
         ([3.0, 6.0], "; it is off by a factor 3"),
         ([0.5, 1.0], "; it misses a factor 2"),
         ([4.0, 5.0], "; it looks like the rule of 'b'"),
+        ([2**0.5, 8**0.5], "; it is off by a factor 1.4142 = sqrt(2)"),
+        ([-np.log(2), -np.log(4)], "; it misses a factor -1.4427 = -1 / log(2)"),
+        ([1.3, 2.6], "; it is off by a factor 1.3"),
         ([4.0, 6.0], ""),
     ],
 )
 def test_hints(got, hint):
     other = np.array([1.0, 2.0]) if "rule" in hint else np.zeros(2)
     assert numeric.hint(np.array(got), np.array([1.0, 2.0]), {"b": other}) == hint
+
+
+def test_one_number_has_a_ratio_to_any_other():
+    """Of one element only the ratios of small integers are worth a word."""
+    assert numeric.hint(np.float64(1.3), np.float64(1.0), {}) == ""
+    assert numeric.hint(np.float64(4.0), np.float64(2.0), {}) == "; it is off by a factor 2"
 
 
 def test_nan_is_wrong():
