@@ -29,6 +29,7 @@ from codegen.spec.model import Spec
 from codegen.spec.reader import read_text
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
+from codegen.write.emit import render
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 1.0  # of processor time that a mutant may take beyond the text that it was made of
@@ -268,8 +269,11 @@ def _cut_of(seed: int, number: int) -> str:
 # What becomes of it.
 
 
-def run(text: str, entries: dict[str, str], seconds: float) -> Outcome:
-    """Reads, analyses and checks a text; of the numeric check only the ops whose entry is not in `entries`."""
+def run(text: str, entries: dict[str, str], seconds: float, write: bool = False) -> Outcome:
+    """Reads, analyses and checks a text; of the numeric check only the ops whose entry is not in `entries`.
+
+    With `write`, what is accepted is also made into code, which has no limit of time.
+    """
     start = time.process_time()
     before = signal.signal(signal.SIGPROF, _time_is_up)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -279,6 +283,9 @@ def run(text: str, entries: dict[str, str], seconds: float) -> Outcome:
             spec = analyze(read_text(text), ROOT, _library_for(text))
             texts = _entries(text)
             _check(spec, {op for op in spec.ops if entries.get(op) != texts.get(op)})
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            if write:
+                render(spec, ROOT)
         failure, trace, accepted = "", "", True
     except SpecErrors as errors:
         failure, trace, accepted = _wrong_message(errors, text), str(errors), False
@@ -354,9 +361,9 @@ def baseline(base: str) -> tuple[dict[str, str], float]:
     return _entries(base), outcome.seconds
 
 
-def judge(mutant: Mutant) -> Outcome:
+def judge(mutant: Mutant, write: bool = False) -> Outcome:
     entries, seconds = baseline(mutant.base)
-    return run(mutant.text, entries, seconds + SECONDS)
+    return run(mutant.text, entries, seconds + SECONDS, write)
 
 
 def main() -> int:
@@ -364,15 +371,16 @@ def main() -> int:
     parser.add_argument("count", type=int, nargs="?", default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
+    parser.add_argument("--write", action="store_true", help="make what is accepted into code too")
     parser.add_argument("--show", action="store_true", help="print what becomes of each")
     options = parser.parse_args()
     failures: dict[str, list[Mutant]] = {}
     outcomes, edits, slowest = Counter(), Counter(), 0.0
     for mutant in mutants(options.count, options.seed, options.first):
-        outcome = judge(mutant)
+        outcome = judge(mutant, options.write)
         outcomes["failed" if outcome.failure else "accepted" if outcome.accepted else "refused"] += 1
         edits.update(mutant.edits)
-        slowest = max(slowest, outcome.seconds - baseline(mutant.base)[1])
+        slowest = max(slowest, 0.0 if options.write else outcome.seconds - baseline(mutant.base)[1])
         if mutant.number % 1000 == 999:
             print(f"... {mutant.number + 1}", file=sys.stderr, flush=True)
         if options.show:

@@ -30,10 +30,16 @@ def test_every_mutant_is_judged_with_a_place_within_a_second():
 
 
 @posix
+def test_what_is_accepted_can_be_written():
+    assert [m.number for m in fuzz.mutants(60) if fuzz.judge(m, write=True).failure] == []
+
+
+@posix
 def test_a_mutation_in_most_mutants_is_seen():
     """The test of the test: what is mutated is right before, and seldom after."""
     outcomes = [fuzz.judge(mutant) for mutant in fuzz.mutants(60)]
     assert sum(not outcome.accepted for outcome in outcomes) > 30
+    assert sum(outcome.accepted for outcome in outcomes) > 2
     assert fuzz.run(fuzz.cut(0), {}, 10.0).accepted
 
 
