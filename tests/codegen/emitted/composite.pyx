@@ -1,0 +1,22 @@
+# generated/variable_type/emitted.pyx
+
+
+cdef object forward_root_mean_square(object x):
+    return forward_sqrt(forward_mean(forward_square(x), None, False))
+
+
+cdef object op_root_mean_square(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "root_mean_square", "x")
+
+    if needs_grad(state_, x) or state_.flags & DUAL:
+        return ops.sqrt(ops.mean(ops.square(x)))
+    return wrap_forward(forward_root_mean_square(array_of(x)))
+
+
+def root_mean_square(x):
+    """Root of the mean of squares.
+
+    root_mean_square(x) -> y; composite: sqrt(mean(square(x)))
+    """
+    return op_root_mean_square(x)

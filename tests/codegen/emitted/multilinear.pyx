@@ -1,0 +1,97 @@
+# generated/functions/emitted.pyx
+
+
+cdef class RowwiseBackward(Node):
+    """rowwise(a, b) -> y
+
+    multilinear in a, b
+    grad_a = expand_dims(grad, -1) * conj(b)
+    grad_b = expand_dims(grad, -1) * conj(a)
+    """
+
+    saves = ("b", "a", )
+
+    cdef object apply(self, object grad):
+        grad_a = grad_b = None
+        if self.needs(0):
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            grad_a = forward_multiply(forward_expand_dims(grad, -1), forward_conj(b))
+        if self.needs(1):
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            grad_b = forward_multiply(forward_expand_dims(grad, -1), forward_conj(a))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad):
+        grad_a = grad_b = None
+        if self.needs(0):
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            grad_a = ops.expand_dims(grad, -1) * ops.conj(b)
+        if self.needs(1):
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            grad_b = ops.expand_dims(grad, -1) * ops.conj(a)
+        return grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released = True
+        self.saved_b = self.saved_a = None
+
+
+# generated/variable_type/emitted.pyx
+
+
+cdef object forward_rowwise(object a, object b):
+    try:
+        return as_array(np.sum(forward_multiply(a, b), axis=-1))
+    except Exception as error_:
+        raise explain(error_, "rowwise", a=a, b=b) from None
+
+
+cdef object op_rowwise(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef RowwiseBackward node_ = None
+    cdef PyObject* inputs_[2]
+    cdef TensorBase y
+    a = as_operand(a, "rowwise", "a")
+    b = as_operand(b, "rowwise", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = RowwiseBackward.__new__(RowwiseBackward)
+        inputs_ = [<PyObject*> a, <PyObject*> b]
+        connect(node_, state_, inputs_, 2)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    y = wrap_forward(forward_rowwise(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        jvp_rowwise(y, a, b)
+    return y
+
+
+cdef int jvp_rowwise(object dual_y, object dual_a, object dual_b) except -1:
+    """Attach the tangents of the outputs, outermost level first."""
+    for level_ in levels_of((dual_a, dual_b, )):
+        a_t = tangents_of(dual_a, level_, False)
+        b_t = tangents_of(dual_b, level_, False)
+        a = primal_of(dual_a, level_)
+        b = primal_of(dual_b, level_)
+        y_t = None if a_t is None else ops.rowwise(a_t, b)
+        if b_t is not None:
+            y_t = plus(y_t, ops.rowwise(a, b_t))
+        set_tangent(dual_y, level_, y_t)
+    return 0
+
+
+def rowwise(a, b):
+    """Products of the rows of two matrices, y[i] = sum(a[i, j] * b[i, j]).
+
+    rowwise(a, b) -> y
+    multilinear in a, b
+    grad_a = expand_dims(grad, -1) * conj(b)
+    grad_b = expand_dims(grad, -1) * conj(a)
+    """
+    return op_rowwise(a, b)

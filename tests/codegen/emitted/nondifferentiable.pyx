@@ -1,0 +1,25 @@
+# generated/variable_type/emitted.pyx
+
+
+cdef object forward_peak(object x, object axis):
+    try:
+        return as_array(np.argmax(x, axis))
+    except Exception as error_:
+        raise explain(error_, "peak", x=x, axis=axis) from None
+
+
+cdef object op_peak(object x, object axis):
+    cdef TensorBase place
+    x = as_real_operand(x, "peak", "x")
+    axis = as_scalar(axis, "peak", "axis")
+
+    place = wrap_forward(forward_peak(array_of(x), axis))
+    return place
+
+
+def peak(x, axis):
+    """Where the largest element along `axis` stands.
+
+    peak(x, int axis) -> Index place; not differentiable
+    """
+    return op_peak(x, axis)
