@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import shutil
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -81,17 +82,15 @@ def render(spec: Spec, root: Path) -> dict[str, str]:
         nodes = [view for view in ops if view.has_node]
         context = {"family": family, "ops": ops, "nodes": nodes}
         if nodes:
-            used = sorted({name for view in nodes for name in view.node_forwards})
-            emit(f"functions/{family.name}.pyx", "functions.pyx.j2", forwards=used, **context)
+            used = world.loaded({name for view in nodes for name in view.node_forwards})
+            emit(f"functions/{family.name}.pyx", "functions.pyx.j2", loaded=used, **context)
             emit(f"functions/{family.name}.pxd", "functions.pxd.j2", **context)
-        used = sorted({name for view in ops for name in view.composite_forwards} - {view.name for view in ops})
-        emit(f"variable_type/{family.name}.pyx", "variable_type.pyx.j2", forwards=used, **context)
+        called = {name for view in ops for name in view.forward_calls} - {view.name for view in ops}
+        emit(f"kernels/{family.name}.pyx", "kernels.pyx.j2", loaded=world.loaded(called), **context)
+        emit(f"kernels/{family.name}.pxd", "kernels.pxd.j2", **context)
+        emit(f"variable_type/{family.name}.pyx", "variable_type.pyx.j2", **context)
         emit(f"variable_type/{family.name}.pxd", "variable_type.pxd.j2", **context)
 
-    shared = world.closure({name for view in everything for name in view.node_forwards | view.composite_forwards})
-    forwards = [view for view in everything if view.name in shared]
-    emit("kernels/forward.pyx", "forward.pyx.j2", ops=forwards)
-    emit("kernels/forward.pxd", "forward.pxd.j2", ops=forwards)
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=views)
     emit("op_info.py", "op_info.py.j2", ops=everything)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=views)
@@ -132,7 +131,8 @@ def tidy(text: str) -> str:
         names = [name for name in names if name.split(" as ")[-1] in words]
         line = f"from {module} {kind} {', '.join(names)}\n"
         if len(line) > 120:
-            line = f"from {module} {kind} (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
+            rows = textwrap.fill(", ".join(names), 116, initial_indent="    ", subsequent_indent="    ")
+            line = f"from {module} {kind} (\n{rows},\n)\n"
         return line if names else ""
 
     text = _IMPORT.sub(used, text)
@@ -152,16 +152,10 @@ class World:
         self.signatures: dict[str, Signature] = {name: op.signature for name, op in self.by_spelling.items()}
         self.helpers = read_library(root).helpers
 
-    def closure(self, names: set[str]) -> set[str]:
-        """The ops whose forward on arrays is needed for `names`: composites call further ones."""
-        pending, found = list(names), set()
-        while pending:
-            name = pending.pop()
-            if name not in found:
-                found.add(name)
-                op = self.ops[name]
-                pending.extend(View(op, self).composite_forwards)
-        return found
+    def loaded(self, names: Iterable[str]) -> list[Op]:
+        """The ops whose forwards a module finds by name, in the order of the file."""
+        wanted = set(names)
+        return [op for op in self.ops.values() if op.name in wanted]
 
 
 class View:
@@ -176,7 +170,7 @@ class View:
         self.derived = op.derived
         self.is_function = "function" in op.variants
         self.has_node = op.derived is not None and bool(op.derived.vjp)
-        self.composite_forwards: set[str] = set()
+        self.forward_calls: set[str] = set()
         self.node_forwards: set[str] = set()
         self.forward_lines = self._forward_lines()
         if self.has_node:
@@ -203,9 +197,10 @@ class View:
 
     def _forward_lines(self) -> list[str]:
         """The body of the forward on arrays: lets, then the result."""
-        spell = OnArrays(self.world.signatures)
+        # A composite is made of forwards, which give arrays; NumPy gives scalars for 0-d results.
+        spell = OnArrays(self.world.signatures, returned="return {}" if self.op.composite else "return as_array({})")
         found = lines(forward_statements(self.op), spell, self.op)
-        self.composite_forwards = spell.forwards
+        self.forward_calls = spell.forwards
         return found
 
     def composite_lines(self) -> list[str]:

@@ -6,22 +6,22 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward_add,
-    forward_conj,
-    forward_divide,
-    forward_erfc,
-    forward_exp,
-    forward_greater,
-    forward_multiply,
-    forward_negative,
-    forward_sigmoid,
-    forward_subtract,
-    forward_tanh,
-    forward_where,
-)
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_erfc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfc", 1)
+cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
+cdef Forward1 forward_tanh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "tanh", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 
 
 cdef class CeluBackward(Node):

@@ -6,23 +6,23 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__getitem_backward,
-    forward__index_put_backward,
-    forward__take_along_axis_backward,
-    forward__take_backward,
-    forward_gather,
-    forward_getitem,
-    forward_index_put,
-    forward_masked_fill,
-    forward_scatter_add,
-    forward_take,
-    forward_take_along_axis,
-    forward_where,
-    forward_zeros,
-)
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward3 forward_gather = <Forward3> load_forward("gradspec.generated.kernels.indexing", "gather", 3)
+cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
+cdef Forward3 forward__getitem_backward = <Forward3> load_forward("gradspec.generated.kernels.indexing", "_getitem_backward", 3)
+cdef Forward3 forward_index_put = <Forward3> load_forward("gradspec.generated.kernels.indexing", "index_put", 3)
+cdef Forward3 forward__index_put_backward = <Forward3> load_forward("gradspec.generated.kernels.indexing", "_index_put_backward", 3)
+cdef Forward3 forward_masked_fill = <Forward3> load_forward("gradspec.generated.kernels.indexing", "masked_fill", 3)
+cdef Forward4 forward_scatter_add = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter_add", 4)
+cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
+cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
+cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
+cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4)
+cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 
 
 cdef class GatherBackward(Node):

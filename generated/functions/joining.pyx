@@ -7,20 +7,20 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__concat_backward,
-    forward__pad_backward,
-    forward__repeat_backward,
-    forward_concat,
-    forward_pad,
-    forward_repeat,
-    forward_reshape,
-    forward_stack,
-    forward_sum,
-    forward_unstack,
-)
 from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradients
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node
+
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
+cdef Forward3 forward__concat_backward = <Forward3> load_forward("gradspec.generated.kernels.joining", "_concat_backward", 3)
+cdef Forward4 forward_pad = <Forward4> load_forward("gradspec.generated.kernels.joining", "pad", 4)
+cdef Forward4 forward__pad_backward = <Forward4> load_forward("gradspec.generated.kernels.joining", "_pad_backward", 4)
+cdef Forward3 forward_repeat = <Forward3> load_forward("gradspec.generated.kernels.joining", "repeat", 3)
+cdef Forward4 forward__repeat_backward = <Forward4> load_forward("gradspec.generated.kernels.joining", "_repeat_backward", 4)
+cdef Forward2 forward_stack = <Forward2> load_forward("gradspec.generated.kernels.joining", "stack", 2)
+cdef Forward2 forward_unstack = <Forward2> load_forward("gradspec.generated.kernels.joining", "unstack", 2)
 
 
 cdef class ArraySplitBackward(Node):

@@ -7,48 +7,48 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__checkerboard,
-    forward__cofactor,
-    forward__cofactor_hessian,
-    forward__cofactor_jvp,
-    forward__einsum_pair,
-    forward__einsum_single,
-    forward__einsum_single_backward,
-    forward__hermitian_part,
-    forward__lower_half,
-    forward__minors,
-    forward__minors_backward,
-    forward__phase_turn_backward,
-    forward__reciprocal_gaps,
-    forward__solve_columns,
-    forward__triangle,
-    forward_add,
-    forward_conj,
-    forward_cross,
-    forward_diag_embed,
-    forward_divide,
-    forward_expand_dims,
-    forward_inv,
-    forward_mH,
-    forward_matmul,
-    forward_moveaxis,
-    forward_multiply,
-    forward_negative,
-    forward_permute_dims,
-    forward_ravel,
-    forward_reshape,
-    forward_solve_triangular,
-    forward_subtract,
-    forward_tensordot,
-    forward_tril,
-    forward_triu,
-    forward_vecdot,
-)
 from gradspec.forward_ad cimport minus, plus
 from gradspec.input_buffer cimport minus_array, plus_array
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
+cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
+cdef Forward3 forward__cofactor_hessian = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor_hessian", 3)
+cdef Forward2 forward__cofactor_jvp = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor_jvp", 2)
+cdef Forward3 forward_cross = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "cross", 3)
+cdef Forward3 forward__einsum_pair = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_einsum_pair", 3)
+cdef Forward2 forward__einsum_single = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_einsum_single", 2)
+cdef Forward3 forward__einsum_single_backward = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_einsum_single_backward", 3)
+cdef Forward1 forward__hermitian_part = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_hermitian_part", 1)
+cdef Forward1 forward_inv = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "inv", 1)
+cdef Forward1 forward__lower_half = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_lower_half", 1)
+cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
+cdef Forward1 forward__minors = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_minors", 1)
+cdef Forward1 forward__minors_backward = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_minors_backward", 1)
+cdef Forward2 forward__phase_turn_backward = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_phase_turn_backward", 2)
+cdef Forward1 forward__reciprocal_gaps = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_reciprocal_gaps", 1)
+cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_columns", 2)
+cdef Forward4 forward_solve_triangular = <Forward4> load_forward("gradspec.generated.kernels.linear_algebra", "solve_triangular", 4)
+cdef Forward3 forward_tensordot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "tensordot", 3)
+cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_triangle", 3)
+cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
+cdef Forward2 forward_triu = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "triu", 2)
+cdef Forward3 forward_vecdot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vecdot", 3)
+cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
+cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
+cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 
 
 cdef class CheckerboardBackward(Node):

@@ -6,8 +6,11 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport forward__pick, forward__unpick
+from gradspec.kernels.forward cimport Forward3, Forward4, load_forward
 from gradspec.node cimport Node
+
+cdef Forward3 forward__pick = <Forward3> load_forward("gradspec.generated.kernels.losses", "_pick", 3)
+cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kernels.losses", "_unpick", 4)
 
 
 cdef class PickBackward(Node):

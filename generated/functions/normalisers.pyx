@@ -6,9 +6,14 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport forward_exp, forward_multiply, forward_subtract, forward_sum
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 
 
 cdef class LogSoftmaxBackward(Node):

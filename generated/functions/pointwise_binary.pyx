@@ -6,38 +6,38 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__divide_or_zero,
-    forward__scaled_pow,
-    forward_add,
-    forward_bitwise_and,
-    forward_bitwise_invert,
-    forward_bitwise_or,
-    forward_conj,
-    forward_copysign,
-    forward_divide,
-    forward_equal,
-    forward_floor_divide,
-    forward_greater,
-    forward_greater_equal,
-    forward_isinf,
-    forward_isnan,
-    forward_less,
-    forward_log,
-    forward_maximum,
-    forward_multiply,
-    forward_negative,
-    forward_pow,
-    forward_real,
-    forward_sigmoid,
-    forward_sign,
-    forward_subtract,
-    forward_trunc,
-    forward_where,
-    forward_zeros_like,
-)
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
+cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
+cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
+cdef Forward1 forward_trunc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "trunc", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward_copysign = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "copysign", 2)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2)
+cdef Forward2 forward_floor_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "floor_divide", 2)
+cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
+cdef Forward3 forward__scaled_pow = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 3)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_bitwise_and = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_and", 2)
+cdef Forward1 forward_bitwise_invert = <Forward1> load_forward("gradspec.generated.kernels.comparison", "bitwise_invert", 1)
+cdef Forward2 forward_bitwise_or = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_or", 2)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
+cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
+cdef Forward2 forward_greater_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater_equal", 2)
+cdef Forward1 forward_isinf = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isinf", 1)
+cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
+cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
+cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
 cdef class AddBackward(Node):

@@ -7,32 +7,32 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__divide_or_zero,
-    forward__sinc_derivative,
-    forward_absolute,
-    forward_add,
-    forward_conj,
-    forward_cos,
-    forward_cosh,
-    forward_digamma,
-    forward_divide,
-    forward_exp,
-    forward_imag,
-    forward_isfinite,
-    forward_log,
-    forward_multiply,
-    forward_negative,
-    forward_polygamma,
-    forward_rsqrt,
-    forward_sign,
-    forward_sin,
-    forward_sinh,
-    forward_subtract,
-    forward_zeros_like,
-)
+from gradspec.kernels.forward cimport Forward1, Forward2, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_cos = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cos", 1)
+cdef Forward1 forward_cosh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cosh", 1)
+cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
+cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward1 forward_imag = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "imag", 1)
+cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
+cdef Forward1 forward_rsqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "rsqrt", 1)
+cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
+cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
+cdef Forward2 forward__sinc_derivative = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "_sinc_derivative", 2)
+cdef Forward1 forward_sinh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sinh", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward1 forward_isfinite = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isfinite", 1)
+cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
 cdef class AbsoluteBackward(Node):

@@ -9,29 +9,29 @@ import math
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__divide_or_zero,
-    forward__product_of_others,
-    forward__unreduce,
-    forward_absolute,
-    forward_astype,
-    forward_bitwise_or,
-    forward_broadcast_to,
-    forward_conj,
-    forward_divide,
-    forward_equal,
-    forward_exp,
-    forward_isnan,
-    forward_mean,
-    forward_multiply,
-    forward_pow,
-    forward_sign,
-    forward_subtract,
-    forward_sum,
-    forward_where,
-)
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_bitwise_or = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_or", 2)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
+cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
+cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
+cdef Forward2 forward__product_of_others = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_product_of_others", 2)
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward4 forward__unreduce = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_unreduce", 4)
+cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 
 
 cdef class EuclideanNormBackward(Node):

@@ -6,16 +6,16 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__linear_recurrence,
-    forward__shift,
-    forward_conj,
-    forward_cumsum,
-    forward_multiply,
-    forward_reshape,
-)
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward3 forward_cumsum = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumsum", 3)
+cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
+cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 
 
 cdef class CumprodBackward(Node):

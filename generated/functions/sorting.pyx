@@ -6,9 +6,11 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport forward__take_along_axis_backward
+from gradspec.kernels.forward cimport Forward4, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
+
+cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4)
 
 
 cdef class TopkBackward(Node):

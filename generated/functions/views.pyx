@@ -7,20 +7,20 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.generated.kernels.forward cimport (
-    forward__diagonal_backward,
-    forward_diagonal,
-    forward_flip,
-    forward_mT,
-    forward_moveaxis,
-    forward_permute_dims,
-    forward_reshape,
-    forward_roll,
-    forward_rot90,
-    forward_squeeze,
-    forward_swapaxes,
-)
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.node cimport Node
+
+cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
+cdef Forward5 forward__diagonal_backward = <Forward5> load_forward("gradspec.generated.kernels.views", "_diagonal_backward", 5)
+cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels.views", "flip", 2)
+cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
+cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward3 forward_roll = <Forward3> load_forward("gradspec.generated.kernels.views", "roll", 3)
+cdef Forward3 forward_rot90 = <Forward3> load_forward("gradspec.generated.kernels.views", "rot90", 3)
+cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
+cdef Forward3 forward_swapaxes = <Forward3> load_forward("gradspec.generated.kernels.views", "swapaxes", 3)
 
 
 cdef class BroadcastToBackward(Node):

@@ -6,51 +6,26 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import kernels
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 from gradspec.generator import as_generator
 
-from gradspec.generated.kernels.forward cimport (
-    forward_absolute,
-    forward_add,
-    forward_clip,
-    forward_divide,
-    forward_greater,
-    forward_logaddexp,
-    forward_multiply,
-    forward_negative,
-    forward_subtract,
-    forward_tanh,
-    forward_where,
+from gradspec.generated.kernels.activations cimport (
+    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_hardshrink, forward_hardsigmoid,
+    forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish, forward_relu,
+    forward_relu6, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
+    forward_tanhshrink,
 )
 from gradspec.generated.functions.activations cimport (
-    CeluBackward,
-    DropoutBackward,
-    EluBackward,
-    GeluBackward,
-    LeakyReluBackward,
-    ReluBackward,
-    SiluBackward,
+    CeluBackward, DropoutBackward, EluBackward, GeluBackward, LeakyReluBackward, ReluBackward, SiluBackward,
     SoftplusBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, writable
-
-
-cdef object forward_celu(object x, object alpha):
-    try:
-        return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) / alpha)))
-    except Exception as error_:
-        raise explain(error_, "celu", x=x, alpha=alpha) from None
 
 
 cdef object op_celu(object x, object alpha):
@@ -112,13 +87,6 @@ def celu(x, alpha=1.0):
     return op_celu(x, alpha)
 
 
-cdef object forward_dropout(object x, object p, object training, object generator):
-    try:
-        return as_array(kernels.dropout(x, p, training, generator))
-    except Exception as error_:
-        raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
-
-
 cdef object op_dropout(object x, object p, object training, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef DropoutBackward node_ = None
@@ -161,13 +129,6 @@ def dropout(x, p=0.5, training=True, *, generator=None):
     dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask; dy/dx = _mask
     """
     return op_dropout(x, p, training, generator)
-
-
-cdef object forward_elu(object x, object alpha):
-    try:
-        return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
-    except Exception as error_:
-        raise explain(error_, "elu", x=x, alpha=alpha) from None
 
 
 cdef object op_elu(object x, object alpha):
@@ -227,13 +188,6 @@ def elu(x, alpha=1.0):
     elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y + alpha)
     """
     return op_elu(x, alpha)
-
-
-cdef object forward_gelu(object x, object approximate):
-    try:
-        return as_array(kernels.gelu(x, approximate))
-    except Exception as error_:
-        raise explain(error_, "gelu", x=x, approximate=approximate) from None
 
 
 cdef object op_gelu(object x, object approximate):
@@ -303,10 +257,6 @@ def gelu(x, approximate='none'):
     return op_gelu(x, approximate)
 
 
-cdef object forward_hardshrink(object x, object lambd):
-    return forward_where(forward_greater(forward_absolute(x), lambd), x, 0)
-
-
 cdef object op_hardshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "hardshrink", "x")
@@ -340,10 +290,6 @@ def hardshrink(x, lambd=0.5):
     return op_hardshrink(x, lambd)
 
 
-cdef object forward_hardsigmoid(object x):
-    return forward_divide(forward_clip(forward_add(x, 3), 0, 6), 6)
-
-
 cdef object op_hardsigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "hardsigmoid", "x")
@@ -375,10 +321,6 @@ def hardsigmoid(x):
     return op_hardsigmoid(x)
 
 
-cdef object forward_hardswish(object x):
-    return forward_divide(forward_multiply(x, forward_clip(forward_add(x, 3), 0, 6)), 6)
-
-
 cdef object op_hardswish(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "hardswish", "x")
@@ -408,10 +350,6 @@ def hardswish(x):
     hardswish(x) -> y; composite: x * clip(x + 3, 0, 6) / 6
     """
     return op_hardswish(x)
-
-
-cdef object forward_hardtanh(object x, object min_val, object max_val):
-    return forward_clip(x, min_val, max_val)
 
 
 cdef object op_hardtanh(object x, object min_val, object max_val):
@@ -447,13 +385,6 @@ def hardtanh(x, min_val=-1.0, max_val=1.0):
     hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y; composite: clip(x, min_val, max_val)
     """
     return op_hardtanh(x, min_val, max_val)
-
-
-cdef object forward_leaky_relu(object x, object negative_slope):
-    try:
-        return as_array(np.where(forward_greater(x, 0), x, forward_multiply(negative_slope, x)))
-    except Exception as error_:
-        raise explain(error_, "leaky_relu", x=x, negative_slope=negative_slope) from None
 
 
 cdef object op_leaky_relu(object x, object negative_slope):
@@ -513,10 +444,6 @@ def leaky_relu(x, negative_slope=0.01):
     return op_leaky_relu(x, negative_slope)
 
 
-cdef object forward_log_sigmoid(object x):
-    return forward_negative(forward_logaddexp(0, forward_negative(x)))
-
-
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "log_sigmoid", "x")
@@ -548,10 +475,6 @@ def log_sigmoid(x):
     return op_log_sigmoid(x)
 
 
-cdef object forward_mish(object x):
-    return forward_multiply(x, forward_tanh(forward_logaddexp(0, x)))
-
-
 cdef object op_mish(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "mish", "x")
@@ -581,13 +504,6 @@ def mish(x):
     mish(x) -> y; composite: x * tanh(logaddexp(0, x))
     """
     return op_mish(x)
-
-
-cdef object forward_relu(object x):
-    try:
-        return as_array(np.maximum(x, 0))
-    except Exception as error_:
-        raise explain(error_, "relu", x=x) from None
 
 
 cdef object op_relu(object x):
@@ -644,10 +560,6 @@ def relu(x):
     return op_relu(x)
 
 
-cdef object forward_relu6(object x):
-    return forward_clip(x, 0, 6)
-
-
 cdef object op_relu6(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "relu6", "x")
@@ -679,10 +591,6 @@ def relu6(x):
     return op_relu6(x)
 
 
-cdef object forward_selu(object x):
-    return forward_multiply(1.0507009873554805, forward_elu(x, 1.6732632423543772))
-
-
 cdef object op_selu(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "selu", "x")
@@ -712,13 +620,6 @@ def selu(x):
     selu(x) -> y; composite: 1.0507009873554805 * elu(x, 1.6732632423543772)
     """
     return op_selu(x)
-
-
-cdef object forward_silu(object x):
-    try:
-        return as_array(forward_multiply(x, kernels.sigmoid(x)))
-    except Exception as error_:
-        raise explain(error_, "silu", x=x) from None
 
 
 cdef object op_silu(object x):
@@ -773,13 +674,6 @@ def silu(x):
     silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)
     """
     return op_silu(x)
-
-
-cdef object forward_softplus(object x, object beta, object threshold):
-    try:
-        return as_array(np.where(forward_greater(forward_multiply(beta, x), threshold), x, np.logaddexp(0, forward_multiply(beta, x)) / beta))
-    except Exception as error_:
-        raise explain(error_, "softplus", x=x, beta=beta, threshold=threshold) from None
 
 
 cdef object op_softplus(object x, object beta, object threshold):
@@ -843,10 +737,6 @@ def softplus(x, beta=1.0, threshold=20.0):
     return op_softplus(x, beta, threshold)
 
 
-cdef object forward_softshrink(object x, object lambd):
-    return forward_subtract(x, forward_clip(x, -lambd, lambd))
-
-
 cdef object op_softshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "softshrink", "x")
@@ -880,10 +770,6 @@ def softshrink(x, lambd=0.5):
     return op_softshrink(x, lambd)
 
 
-cdef object forward_softsign(object x):
-    return forward_divide(x, forward_add(1, forward_absolute(x)))
-
-
 cdef object op_softsign(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "softsign", "x")
@@ -913,10 +799,6 @@ def softsign(x):
     softsign(x) -> y; composite: x / (1 + absolute(x))
     """
     return op_softsign(x)
-
-
-cdef object forward_tanhshrink(object x):
-    return forward_subtract(x, forward_tanh(x))
 
 
 cdef object op_tanhshrink(object x):

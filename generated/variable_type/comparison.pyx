@@ -4,23 +4,22 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-import numpy as np
-
 from gradspec.dispatch import register
-from gradspec.errors import explain
 
+from gradspec.generated.kernels.comparison cimport (
+    forward_allclose, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert, bitwise_invert_ufunc,
+    forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc,
+    forward_bitwise_right_shift, bitwise_right_shift_ufunc, forward_bitwise_xor, bitwise_xor_ufunc, forward_equal,
+    equal_ufunc, forward_greater, greater_ufunc, forward_greater_equal, greater_equal_ufunc, forward_isclose,
+    forward_isfinite, isfinite_ufunc, forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc, forward_less,
+    less_ufunc, forward_less_equal, less_equal_ufunc, forward_logical_and, logical_and_ufunc, forward_logical_not,
+    logical_not_ufunc, forward_logical_or, logical_or_ufunc, forward_logical_xor, logical_xor_ufunc,
+    forward_not_equal, not_equal_ufunc, forward_signbit, signbit_ufunc,
+)
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_int_operand, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport value_before, check_inplace, overwrite, writable
-
-
-cdef object forward_allclose(object a, object b, object rtol, object atol, object equal_nan):
-    try:
-        return as_array(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
-    except Exception as error_:
-        raise explain(error_, "allclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
 
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):
@@ -41,13 +40,6 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     allclose(a, b, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Mask y; not differentiable
     """
     return op_allclose(a, b, rtol, atol, equal_nan)
-
-
-cdef Ufunc bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and")
-
-
-cdef inline object forward_bitwise_and(object a, object b):
-    return bitwise_and_ufunc.binary(a, b)
 
 
 cdef object op_bitwise_and(object a, object b):
@@ -94,13 +86,6 @@ def bitwise_and(a, b, *, out=None):
     return op_bitwise_and(a, b)
 
 
-cdef Ufunc bitwise_invert_ufunc = Ufunc(np.invert, "bitwise_invert")
-
-
-cdef inline object forward_bitwise_invert(object x):
-    return bitwise_invert_ufunc.unary(x)
-
-
 cdef object op_bitwise_invert(object x):
     cdef TensorBase y
     x = as_int_operand(x, "bitwise_invert", "x")
@@ -140,13 +125,6 @@ def bitwise_invert(x, *, out=None):
     if out is not None:
         return op_bitwise_invert_out(x, out)
     return op_bitwise_invert(x)
-
-
-cdef Ufunc bitwise_left_shift_ufunc = Ufunc(np.left_shift, "bitwise_left_shift")
-
-
-cdef inline object forward_bitwise_left_shift(object a, object b):
-    return bitwise_left_shift_ufunc.binary(a, b)
 
 
 cdef object op_bitwise_left_shift(object a, object b):
@@ -193,13 +171,6 @@ def bitwise_left_shift(a, b, *, out=None):
     return op_bitwise_left_shift(a, b)
 
 
-cdef Ufunc bitwise_or_ufunc = Ufunc(np.bitwise_or, "bitwise_or")
-
-
-cdef inline object forward_bitwise_or(object a, object b):
-    return bitwise_or_ufunc.binary(a, b)
-
-
 cdef object op_bitwise_or(object a, object b):
     cdef TensorBase y
     a = as_int_operand(a, "bitwise_or", "a")
@@ -242,13 +213,6 @@ def bitwise_or(a, b, *, out=None):
     if out is not None:
         return op_bitwise_or_out(a, b, out)
     return op_bitwise_or(a, b)
-
-
-cdef Ufunc bitwise_right_shift_ufunc = Ufunc(np.right_shift, "bitwise_right_shift")
-
-
-cdef inline object forward_bitwise_right_shift(object a, object b):
-    return bitwise_right_shift_ufunc.binary(a, b)
 
 
 cdef object op_bitwise_right_shift(object a, object b):
@@ -295,13 +259,6 @@ def bitwise_right_shift(a, b, *, out=None):
     return op_bitwise_right_shift(a, b)
 
 
-cdef Ufunc bitwise_xor_ufunc = Ufunc(np.bitwise_xor, "bitwise_xor")
-
-
-cdef inline object forward_bitwise_xor(object a, object b):
-    return bitwise_xor_ufunc.binary(a, b)
-
-
 cdef object op_bitwise_xor(object a, object b):
     cdef TensorBase y
     a = as_int_operand(a, "bitwise_xor", "a")
@@ -346,13 +303,6 @@ def bitwise_xor(a, b, *, out=None):
     return op_bitwise_xor(a, b)
 
 
-cdef Ufunc equal_ufunc = Ufunc(np.equal, "equal")
-
-
-cdef inline object forward_equal(object a, object b):
-    return equal_ufunc.binary(a, b)
-
-
 cdef object op_equal(object a, object b):
     cdef TensorBase y
     a = as_operand(a, "equal", "a")
@@ -380,13 +330,6 @@ def equal(a, b, *, out=None):
     if out is not None:
         return op_equal_out(a, b, out)
     return op_equal(a, b)
-
-
-cdef Ufunc greater_ufunc = Ufunc(np.greater, "greater")
-
-
-cdef inline object forward_greater(object a, object b):
-    return greater_ufunc.binary(a, b)
 
 
 cdef object op_greater(object a, object b):
@@ -418,13 +361,6 @@ def greater(a, b, *, out=None):
     return op_greater(a, b)
 
 
-cdef Ufunc greater_equal_ufunc = Ufunc(np.greater_equal, "greater_equal")
-
-
-cdef inline object forward_greater_equal(object a, object b):
-    return greater_equal_ufunc.binary(a, b)
-
-
 cdef object op_greater_equal(object a, object b):
     cdef TensorBase y
     a = as_real_operand(a, "greater_equal", "a")
@@ -454,13 +390,6 @@ def greater_equal(a, b, *, out=None):
     return op_greater_equal(a, b)
 
 
-cdef object forward_isclose(object a, object b, object rtol, object atol, object equal_nan):
-    try:
-        return as_array(np.isclose(a, b, rtol, atol, equal_nan))
-    except Exception as error_:
-        raise explain(error_, "isclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
-
-
 cdef object op_isclose(object a, object b, object rtol, object atol, object equal_nan):
     cdef TensorBase y
     a = as_operand(a, "isclose", "a")
@@ -479,13 +408,6 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     isclose(a, b, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Mask y; not differentiable
     """
     return op_isclose(a, b, rtol, atol, equal_nan)
-
-
-cdef Ufunc isfinite_ufunc = Ufunc(np.isfinite, "isfinite")
-
-
-cdef inline object forward_isfinite(object x):
-    return isfinite_ufunc.unary(x)
 
 
 cdef object op_isfinite(object x):
@@ -515,13 +437,6 @@ def isfinite(x, *, out=None):
     return op_isfinite(x)
 
 
-cdef Ufunc isinf_ufunc = Ufunc(np.isinf, "isinf")
-
-
-cdef inline object forward_isinf(object x):
-    return isinf_ufunc.unary(x)
-
-
 cdef object op_isinf(object x):
     cdef TensorBase y
     x = as_operand(x, "isinf", "x")
@@ -549,13 +464,6 @@ def isinf(x, *, out=None):
     return op_isinf(x)
 
 
-cdef Ufunc isnan_ufunc = Ufunc(np.isnan, "isnan")
-
-
-cdef inline object forward_isnan(object x):
-    return isnan_ufunc.unary(x)
-
-
 cdef object op_isnan(object x):
     cdef TensorBase y
     x = as_operand(x, "isnan", "x")
@@ -581,13 +489,6 @@ def isnan(x, *, out=None):
     if out is not None:
         return op_isnan_out(x, out)
     return op_isnan(x)
-
-
-cdef Ufunc less_ufunc = Ufunc(np.less, "less")
-
-
-cdef inline object forward_less(object a, object b):
-    return less_ufunc.binary(a, b)
 
 
 cdef object op_less(object a, object b):
@@ -619,13 +520,6 @@ def less(a, b, *, out=None):
     return op_less(a, b)
 
 
-cdef Ufunc less_equal_ufunc = Ufunc(np.less_equal, "less_equal")
-
-
-cdef inline object forward_less_equal(object a, object b):
-    return less_equal_ufunc.binary(a, b)
-
-
 cdef object op_less_equal(object a, object b):
     cdef TensorBase y
     a = as_real_operand(a, "less_equal", "a")
@@ -653,13 +547,6 @@ def less_equal(a, b, *, out=None):
     if out is not None:
         return op_less_equal_out(a, b, out)
     return op_less_equal(a, b)
-
-
-cdef Ufunc logical_and_ufunc = Ufunc(np.logical_and, "logical_and")
-
-
-cdef inline object forward_logical_and(object a, object b):
-    return logical_and_ufunc.binary(a, b)
 
 
 cdef object op_logical_and(object a, object b):
@@ -691,13 +578,6 @@ def logical_and(a, b, *, out=None):
     return op_logical_and(a, b)
 
 
-cdef Ufunc logical_not_ufunc = Ufunc(np.logical_not, "logical_not")
-
-
-cdef inline object forward_logical_not(object x):
-    return logical_not_ufunc.unary(x)
-
-
 cdef object op_logical_not(object x):
     cdef TensorBase y
     x = as_operand(x, "logical_not", "x")
@@ -723,13 +603,6 @@ def logical_not(x, *, out=None):
     if out is not None:
         return op_logical_not_out(x, out)
     return op_logical_not(x)
-
-
-cdef Ufunc logical_or_ufunc = Ufunc(np.logical_or, "logical_or")
-
-
-cdef inline object forward_logical_or(object a, object b):
-    return logical_or_ufunc.binary(a, b)
 
 
 cdef object op_logical_or(object a, object b):
@@ -761,13 +634,6 @@ def logical_or(a, b, *, out=None):
     return op_logical_or(a, b)
 
 
-cdef Ufunc logical_xor_ufunc = Ufunc(np.logical_xor, "logical_xor")
-
-
-cdef inline object forward_logical_xor(object a, object b):
-    return logical_xor_ufunc.binary(a, b)
-
-
 cdef object op_logical_xor(object a, object b):
     cdef TensorBase y
     a = as_operand(a, "logical_xor", "a")
@@ -797,13 +663,6 @@ def logical_xor(a, b, *, out=None):
     return op_logical_xor(a, b)
 
 
-cdef Ufunc not_equal_ufunc = Ufunc(np.not_equal, "not_equal")
-
-
-cdef inline object forward_not_equal(object a, object b):
-    return not_equal_ufunc.binary(a, b)
-
-
 cdef object op_not_equal(object a, object b):
     cdef TensorBase y
     a = as_operand(a, "not_equal", "a")
@@ -831,13 +690,6 @@ def not_equal(a, b, *, out=None):
     if out is not None:
         return op_not_equal_out(a, b, out)
     return op_not_equal(a, b)
-
-
-cdef Ufunc signbit_ufunc = Ufunc(np.signbit, "signbit")
-
-
-cdef inline object forward_signbit(object x):
-    return signbit_ufunc.unary(x)
 
 
 cdef object op_signbit(object x):

@@ -6,26 +6,19 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import kernels
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
+from gradspec.generated.kernels.creation cimport (
+    forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
+    forward_full_like, forward_linspace, forward_one_hot, forward_ones, forward_ones_like, forward_zeros,
+    forward_zeros_like,
+)
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, wrap_forward
 from gradspec.tensor cimport TensorBase
-
-
-cdef object forward_arange(object start, object stop, object step, object dtype):
-    try:
-        return as_array(np.arange(start, stop, step, dtype=dtype))
-    except Exception as error_:
-        raise explain(error_, "arange", start=start, stop=stop, step=step, dtype=dtype) from None
 
 
 cdef object op_arange(object start, object stop, object step, object dtype):
@@ -46,13 +39,6 @@ def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
     """
     result_ = op_arange(start, stop, step, dtype)
     return result_.requires_grad_() if requires_grad else result_
-
-
-cdef object forward_astype(object x, object dtype):
-    try:
-        return as_array(np.array(x, dtype))
-    except Exception as error_:
-        raise explain(error_, "astype", x=x, dtype=dtype) from None
 
 
 cdef object op_astype(object x, object dtype):
@@ -95,13 +81,6 @@ def astype(x, dtype):
     return op_astype(x, dtype)
 
 
-cdef object forward_copy(object x):
-    try:
-        return as_array(np.array(x))
-    except Exception as error_:
-        raise explain(error_, "copy", x=x) from None
-
-
 cdef object op_copy(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CopyBackward node_ = None
@@ -141,13 +120,6 @@ def copy(x):
     return op_copy(x)
 
 
-cdef object forward_empty(object shape, object dtype):
-    try:
-        return as_array(np.empty(shape, dtype))
-    except Exception as error_:
-        raise explain(error_, "empty", shape=shape, dtype=dtype) from None
-
-
 cdef object op_empty(object shape, object dtype):
     cdef TensorBase y
     shape = as_ints(shape, "empty", "shape", -1)
@@ -166,13 +138,6 @@ def empty(shape, *, dtype=None, requires_grad=False):
     return result_.requires_grad_() if requires_grad else result_
 
 
-cdef object forward_empty_like(object x, object dtype):
-    try:
-        return as_array(np.empty_like(x, dtype=dtype))
-    except Exception as error_:
-        raise explain(error_, "empty_like", x=x, dtype=dtype) from None
-
-
 cdef object op_empty_like(object x, object dtype):
     cdef TensorBase y
     x = as_operand(x, "empty_like", "x")
@@ -188,13 +153,6 @@ def empty_like(x, *, dtype=None):
     empty_like(x, *, DType? dtype=None) -> y; not differentiable
     """
     return op_empty_like(x, dtype)
-
-
-cdef object forward_eye(object n_rows, object n_cols, object k, object dtype):
-    try:
-        return as_array(np.eye(n_rows, n_cols, k, dtype))
-    except Exception as error_:
-        raise explain(error_, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
 
 
 cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
@@ -217,13 +175,6 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
     return result_.requires_grad_() if requires_grad else result_
 
 
-cdef object forward_full(object shape, object fill_value, object dtype):
-    try:
-        return as_array(np.full(shape, fill_value, dtype))
-    except Exception as error_:
-        raise explain(error_, "full", shape=shape, fill_value=fill_value, dtype=dtype) from None
-
-
 cdef object op_full(object shape, object fill_value, object dtype):
     cdef TensorBase y
     shape = as_ints(shape, "full", "shape", -1)
@@ -243,13 +194,6 @@ def full(shape, fill_value, *, dtype=None, requires_grad=False):
     return result_.requires_grad_() if requires_grad else result_
 
 
-cdef object forward_full_like(object x, object fill_value, object dtype):
-    try:
-        return as_array(np.full_like(x, fill_value, dtype=dtype))
-    except Exception as error_:
-        raise explain(error_, "full_like", x=x, fill_value=fill_value, dtype=dtype) from None
-
-
 cdef object op_full_like(object x, object fill_value, object dtype):
     cdef TensorBase y
     x = as_operand(x, "full_like", "x")
@@ -266,13 +210,6 @@ def full_like(x, fill_value, *, dtype=None):
     full_like(x, Scalar fill_value, *, DType? dtype=None) -> y; not differentiable
     """
     return op_full_like(x, fill_value, dtype)
-
-
-cdef object forward_linspace(object start, object stop, object num, object endpoint, object dtype):
-    try:
-        return as_array(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype))
-    except Exception as error_:
-        raise explain(error_, "linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype) from None
 
 
 cdef object op_linspace(object start, object stop, object num, object endpoint, object dtype):
@@ -297,13 +234,6 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
     return result_.requires_grad_() if requires_grad else result_
 
 
-cdef object forward_one_hot(object indices, object num_classes, object dtype):
-    try:
-        return as_array(kernels.one_hot(indices, num_classes, dtype))
-    except Exception as error_:
-        raise explain(error_, "one_hot", indices=indices, num_classes=num_classes, dtype=dtype) from None
-
-
 cdef object op_one_hot(object indices, object num_classes, object dtype):
     cdef TensorBase y
     indices = as_index(indices)
@@ -320,13 +250,6 @@ def one_hot(indices, num_classes, *, dtype=None):
     one_hot(Index indices, int num_classes, *, DType? dtype=None) -> y; not differentiable
     """
     return op_one_hot(indices, num_classes, dtype)
-
-
-cdef object forward_ones(object shape, object dtype):
-    try:
-        return as_array(np.ones(shape, dtype))
-    except Exception as error_:
-        raise explain(error_, "ones", shape=shape, dtype=dtype) from None
 
 
 cdef object op_ones(object shape, object dtype):
@@ -347,13 +270,6 @@ def ones(shape, *, dtype=None, requires_grad=False):
     return result_.requires_grad_() if requires_grad else result_
 
 
-cdef object forward_ones_like(object x, object dtype):
-    try:
-        return as_array(np.ones_like(x, dtype=dtype))
-    except Exception as error_:
-        raise explain(error_, "ones_like", x=x, dtype=dtype) from None
-
-
 cdef object op_ones_like(object x, object dtype):
     cdef TensorBase y
     x = as_operand(x, "ones_like", "x")
@@ -369,13 +285,6 @@ def ones_like(x, *, dtype=None):
     ones_like(x, *, DType? dtype=None) -> y; not differentiable
     """
     return op_ones_like(x, dtype)
-
-
-cdef object forward_zeros(object shape, object dtype):
-    try:
-        return as_array(np.zeros(shape, dtype))
-    except Exception as error_:
-        raise explain(error_, "zeros", shape=shape, dtype=dtype) from None
 
 
 cdef object op_zeros(object shape, object dtype):
@@ -394,13 +303,6 @@ def zeros(shape, *, dtype=None, requires_grad=False):
     """
     result_ = op_zeros(shape, dtype)
     return result_.requires_grad_() if requires_grad else result_
-
-
-cdef object forward_zeros_like(object x, object dtype):
-    try:
-        return as_array(np.zeros_like(x, dtype=dtype))
-    except Exception as error_:
-        raise explain(error_, "zeros_like", x=x, dtype=dtype) from None
 
 
 cdef object op_zeros_like(object x, object dtype):

@@ -6,51 +6,29 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
 from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
+from gradspec.generated.kernels.indexing cimport (
+    forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_put,
+    forward__index_put_backward, forward_index_select, forward_masked_fill, forward_scatter_add, forward_take,
+    forward__take_backward, forward_take_along_axis, forward__take_along_axis_backward,
+)
 from gradspec.generated.functions.indexing cimport (
-    GatherBackward,
-    GetitemBackward,
-    GetitemBackwardBackward,
-    IndexAddBackward,
-    IndexPutBackward,
-    IndexPutBackwardBackward,
-    MaskedFillBackward,
-    ScatterAddBackward,
-    TakeBackward,
-    TakeBackwardBackward,
-    TakeAlongAxisBackward,
-    TakeAlongAxisBackwardBackward,
+    GatherBackward, GetitemBackward, GetitemBackwardBackward, IndexAddBackward, IndexPutBackward,
+    IndexPutBackwardBackward, MaskedFillBackward, ScatterAddBackward, TakeBackward, TakeBackwardBackward,
+    TakeAlongAxisBackward, TakeAlongAxisBackwardBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
-    array_of,
-    as_index,
-    as_ints,
-    as_mask,
-    as_operand,
-    as_scalar,
-    dtype_of,
-    shape_of,
-    wrap_forward,
+    array_of, as_index, as_ints, as_mask, as_operand, as_scalar, dtype_of, shape_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_input
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view, value_before, check_inplace, finish_inplace, overwrite, writable
-
-
-cdef object forward_gather(object x, object axis, object indices):
-    try:
-        return as_array(kernels.gather(x, axis, indices))
-    except Exception as error_:
-        raise explain(error_, "gather", x=x, axis=axis, indices=indices) from None
 
 
 cdef object op_gather(object x, object axis, object indices):
@@ -100,13 +78,6 @@ def gather(x, axis, indices):
     return op_gather(x, axis, indices)
 
 
-cdef object forward_getitem(object x, object index):
-    try:
-        return as_array(kernels.getitem(x, index))
-    except Exception as error_:
-        raise explain(error_, "getitem", x=x, index=index) from None
-
-
 cdef object op_getitem(object x, object index):
     cdef ThreadState* state_ = thread_state()
     cdef GetitemBackward node_ = None
@@ -151,13 +122,6 @@ def getitem(x, index):
     return op_getitem(x, index)
 
 
-cdef object forward__getitem_backward(object x, object index, object shape):
-    try:
-        return as_array(kernels.getitem_backward(x, index, shape))
-    except Exception as error_:
-        raise explain(error_, "_getitem_backward", x=x, index=index, shape=shape) from None
-
-
 cdef object op__getitem_backward(object x, object index, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef GetitemBackwardBackward node_ = None
@@ -198,13 +162,6 @@ def _getitem_backward(x, index, shape):
     _getitem_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = getitem(grad, index)
     """
     return op__getitem_backward(x, index, shape)
-
-
-cdef object forward_index_add(object x, object axis, object indices, object source):
-    try:
-        return as_array(kernels.index_add(x, axis, indices, source))
-    except Exception as error_:
-        raise explain(error_, "index_add", x=x, axis=axis, indices=indices, source=source) from None
 
 
 cdef object op_index_add(object x, object axis, object indices, object source):
@@ -288,13 +245,6 @@ def index_add(x, axis, indices, source):
     return op_index_add(x, axis, indices, source)
 
 
-cdef object forward_index_put(object x, object index, object value):
-    try:
-        return as_array(kernels.index_put(x, index, value))
-    except Exception as error_:
-        raise explain(error_, "index_put", x=x, index=index, value=value) from None
-
-
 cdef object op_index_put(object x, object index, object value):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackward node_ = None
@@ -372,13 +322,6 @@ def index_put(x, index, value):
     return op_index_put(x, index, value)
 
 
-cdef object forward__index_put_backward(object x, object index, object shape):
-    try:
-        return as_array(kernels.index_put_backward(x, index, shape))
-    except Exception as error_:
-        raise explain(error_, "_index_put_backward", x=x, index=index, shape=shape) from None
-
-
 cdef object op__index_put_backward(object x, object index, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackwardBackward node_ = None
@@ -425,10 +368,6 @@ def _index_put_backward(x, index, shape):
     return op__index_put_backward(x, index, shape)
 
 
-cdef object forward_index_select(object x, object axis, object indices):
-    return forward_take(x, indices, axis)
-
-
 cdef object op_index_select(object x, object axis, object indices):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "index_select", "x")
@@ -446,13 +385,6 @@ def index_select(x, axis, indices):
     index_select(x, int axis, Index indices) -> y; composite: take(x, indices, axis)
     """
     return op_index_select(x, axis, indices)
-
-
-cdef object forward_masked_fill(object x, object mask, object value):
-    try:
-        return as_array(np.where(mask, value, x))
-    except Exception as error_:
-        raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 
 
 cdef object op_masked_fill(object x, object mask, object value):
@@ -526,13 +458,6 @@ def masked_fill(x, mask, value):
     grad_value = where(mask, grad, 0)
     """
     return op_masked_fill(x, mask, value)
-
-
-cdef object forward_scatter_add(object x, object axis, object indices, object source):
-    try:
-        return as_array(kernels.scatter_add(x, axis, indices, source))
-    except Exception as error_:
-        raise explain(error_, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
 
 
 cdef object op_scatter_add(object x, object axis, object indices, object source):
@@ -616,13 +541,6 @@ def scatter_add(x, axis, indices, source):
     return op_scatter_add(x, axis, indices, source)
 
 
-cdef object forward_take(object x, object indices, object axis):
-    try:
-        return as_array(np.take(x, indices, axis))
-    except Exception as error_:
-        raise explain(error_, "take", x=x, indices=indices, axis=axis) from None
-
-
 cdef object op_take(object x, object indices, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef TakeBackward node_ = None
@@ -665,13 +583,6 @@ def take(x, indices, axis=None):
     take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = _take_backward(grad, indices, x.shape, axis)
     """
     return op_take(x, indices, axis)
-
-
-cdef object forward__take_backward(object x, object indices, object shape, object axis):
-    try:
-        return as_array(kernels.take_backward(x, indices, shape, axis))
-    except Exception as error_:
-        raise explain(error_, "_take_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object op__take_backward(object x, object indices, object shape, object axis):
@@ -720,13 +631,6 @@ def _take_backward(x, indices, shape, axis=None):
     return op__take_backward(x, indices, shape, axis)
 
 
-cdef object forward_take_along_axis(object x, object indices, object axis):
-    try:
-        return as_array(np.take_along_axis(x, indices, axis))
-    except Exception as error_:
-        raise explain(error_, "take_along_axis", x=x, indices=indices, axis=axis) from None
-
-
 cdef object op_take_along_axis(object x, object indices, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef TakeAlongAxisBackward node_ = None
@@ -771,13 +675,6 @@ def take_along_axis(x, indices, axis=-1):
     grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)
     """
     return op_take_along_axis(x, indices, axis)
-
-
-cdef object forward__take_along_axis_backward(object x, object indices, object shape, object axis):
-    try:
-        return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
-    except Exception as error_:
-        raise explain(error_, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
 
 
 cdef object op__take_along_axis_backward(object x, object indices, object shape, object axis):

@@ -6,49 +6,24 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import kernels
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
+from gradspec.generated.kernels.joining cimport (
+    forward_array_split, forward_concat, forward__concat_backward, forward_pad, forward__pad_backward,
+    forward_repeat, forward__repeat_backward, forward_split, forward_stack, forward_tile, forward_unstack,
+)
 from gradspec.generated.functions.joining cimport (
-    ArraySplitBackward,
-    ConcatBackward,
-    ConcatBackwardBackward,
-    PadBackward,
-    PadBackwardBackward,
-    RepeatBackward,
-    RepeatBackwardBackward,
-    SplitBackward,
-    StackBackward,
-    TileBackward,
-    UnstackBackward,
+    ArraySplitBackward, ConcatBackward, ConcatBackwardBackward, PadBackward, PadBackwardBackward, RepeatBackward,
+    RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnstackBackward,
 )
 from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
 from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
-    array_of,
-    arrays_of,
-    as_index,
-    as_ints,
-    as_operand,
-    as_operands,
-    as_scalar,
-    shape_of,
-    wrap_forward,
+    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_scalar, shape_of, wrap_forward,
 )
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view
-
-
-cdef object forward_array_split(object x, object sections, object axis):
-    try:
-        return as_array(np.array_split(x, sections, axis))
-    except Exception as error_:
-        raise explain(error_, "array_split", x=x, sections=sections, axis=axis) from None
 
 
 cdef object op_array_split(object x, object sections, object axis):
@@ -98,13 +73,6 @@ def array_split(x, sections, axis=0):
     return op_array_split(x, sections, axis)
 
 
-cdef object forward_concat(object arrays, object axis):
-    try:
-        return as_array(np.concatenate(arrays, axis))
-    except Exception as error_:
-        raise explain(error_, "concat", arrays=arrays, axis=axis) from None
-
-
 cdef object op_concat(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ConcatBackward node_ = None
@@ -147,13 +115,6 @@ def concat(arrays, axis=0):
     grad_arrays = _concat_backward(grad, arrays.shape, axis)
     """
     return op_concat(arrays, axis)
-
-
-cdef object forward__concat_backward(object x, object shapes, object axis):
-    try:
-        return as_array(kernels.concat_backward(x, shapes, axis))
-    except Exception as error_:
-        raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
 
 
 cdef object op__concat_backward(object x, object shapes, object axis):
@@ -203,13 +164,6 @@ def _concat_backward(x, shapes, axis=0):
     return op__concat_backward(x, shapes, axis)
 
 
-cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
-    try:
-        return as_array(kernels.pad(x, pad_width, mode, constant_values))
-    except Exception as error_:
-        raise explain(error_, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
-
-
 cdef object op_pad(object x, object pad_width, object mode, object constant_values):
     cdef ThreadState* state_ = thread_state()
     cdef PadBackward node_ = None
@@ -255,13 +209,6 @@ def pad(x, pad_width, mode='constant', *, constant_values=0):
     return op_pad(x, pad_width, mode, constant_values)
 
 
-cdef object forward__pad_backward(object x, object shape, object pad_width, object mode):
-    try:
-        return as_array(kernels.pad_backward(x, shape, pad_width, mode))
-    except Exception as error_:
-        raise explain(error_, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
-
-
 cdef object op__pad_backward(object x, object shape, object pad_width, object mode):
     cdef ThreadState* state_ = thread_state()
     cdef PadBackwardBackward node_ = None
@@ -305,13 +252,6 @@ def _pad_backward(x, shape, pad_width, mode='constant'):
     grad_x = pad(grad, pad_width, mode)
     """
     return op__pad_backward(x, shape, pad_width, mode)
-
-
-cdef object forward_repeat(object x, object repeats, object axis):
-    try:
-        return as_array(np.repeat(x, repeats, axis))
-    except Exception as error_:
-        raise explain(error_, "repeat", x=x, repeats=repeats, axis=axis) from None
 
 
 cdef object op_repeat(object x, object repeats, object axis):
@@ -360,13 +300,6 @@ def repeat(x, repeats, axis=None):
     return op_repeat(x, repeats, axis)
 
 
-cdef object forward__repeat_backward(object x, object shape, object repeats, object axis):
-    try:
-        return as_array(kernels.repeat_backward(x, shape, repeats, axis))
-    except Exception as error_:
-        raise explain(error_, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
-
-
 cdef object op__repeat_backward(object x, object shape, object repeats, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef RepeatBackwardBackward node_ = None
@@ -411,13 +344,6 @@ def _repeat_backward(x, shape, repeats, axis=None):
     grad_x = repeat(grad, repeats, axis)
     """
     return op__repeat_backward(x, shape, repeats, axis)
-
-
-cdef object forward_split(object x, object sections, object axis):
-    try:
-        return as_array(np.split(x, sections, axis))
-    except Exception as error_:
-        raise explain(error_, "split", x=x, sections=sections, axis=axis) from None
 
 
 cdef object op_split(object x, object sections, object axis):
@@ -467,13 +393,6 @@ def split(x, sections, axis=0):
     return op_split(x, sections, axis)
 
 
-cdef object forward_stack(object arrays, object axis):
-    try:
-        return as_array(np.stack(arrays, axis))
-    except Exception as error_:
-        raise explain(error_, "stack", arrays=arrays, axis=axis) from None
-
-
 cdef object op_stack(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef StackBackward node_ = None
@@ -513,13 +432,6 @@ def stack(arrays, axis=0):
     stack(Array[] arrays, int axis=0) -> y; linear in arrays; grad_arrays = unstack(grad, axis)
     """
     return op_stack(arrays, axis)
-
-
-cdef object forward_tile(object x, object reps):
-    try:
-        return as_array(np.tile(x, reps))
-    except Exception as error_:
-        raise explain(error_, "tile", x=x, reps=reps) from None
 
 
 cdef object op_tile(object x, object reps):
@@ -564,13 +476,6 @@ def tile(x, reps):
     grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
     """
     return op_tile(x, reps)
-
-
-cdef object forward_unstack(object x, object axis):
-    try:
-        return as_array(kernels.unstack(x, axis))
-    except Exception as error_:
-        raise explain(error_, "unstack", x=x, axis=axis) from None
 
 
 cdef object op_unstack(object x, object axis):

@@ -6,87 +6,37 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import formulas, kernels
+from gradspec import formulas
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport (
-    forward__divide_or_zero,
-    forward__take_along_axis_backward,
-    forward_add,
-    forward_broadcast_to,
-    forward_conj,
-    forward_diagonal,
-    forward_divide,
-    forward_expand_dims,
-    forward_eye,
-    forward_mH,
-    forward_maximum,
-    forward_multiply,
-    forward_ravel,
-    forward_squeeze,
-    forward_subtract,
-    forward_sum,
-    forward_take_along_axis,
-    forward_vector_norm,
+from gradspec.generated.kernels.linear_algebra cimport (
+    forward__checkerboard, forward_cholesky, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp,
+    forward_cosine_similarity, forward_cross, forward_det, forward_dot, forward_eigh, forward_eigvalsh,
+    forward_einsum, forward__einsum_fold, forward__einsum_pair, forward__einsum_single,
+    forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv, forward_logdet,
+    forward__lower_half, forward_matmul, forward_matrix_power, forward__minors, forward__minors_backward,
+    forward_outer, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivots, forward_qr,
+    forward__reciprocal_gaps, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_triangular,
+    forward_svd, forward_svdvals, forward_tensordot, forward_trace, forward__triangle, forward_tril, forward_triu,
+    forward_vdot, forward_vecdot,
 )
 from gradspec.generated.functions.linear_algebra cimport (
-    CheckerboardBackward,
-    CholeskyBackward,
-    CofactorBackward,
-    CofactorJvpBackward,
-    CrossBackward,
-    DetBackward,
-    EighBackward,
-    EinsumPairBackward,
-    EinsumSingleBackward,
-    EinsumSingleBackwardBackward,
-    InvBackward,
-    MatmulBackward,
-    MinorsBackward,
-    MinorsBackwardBackward,
-    OuterBackward,
-    PinvBackward,
-    QrBackward,
-    SlogdetBackward,
-    SolveColumnsBackward,
-    SolveTriangularBackward,
-    SvdBackward,
-    TensordotBackward,
-    TrilBackward,
-    TriuBackward,
-    VecdotBackward,
+    CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward,
+    EighBackward, EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, InvBackward,
+    MatmulBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrBackward,
+    SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward,
+    TriuBackward, VecdotBackward,
 )
 from gradspec.accumulate_grad cimport any_needs_grad, connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, minus, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
-    array_of,
-    arrays_of,
-    as_index,
-    as_ints,
-    as_operand,
-    as_operands,
-    as_real_operand,
-    as_scalar,
-    dtype_of,
-    ndim_of,
-    shape_of,
-    wrap_forward,
+    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_real_operand, as_scalar, dtype_of, ndim_of,
+    shape_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
-
-
-cdef object forward__checkerboard(object x):
-    try:
-        return as_array(kernels.checkerboard(x))
-    except Exception as error_:
-        raise explain(error_, "_checkerboard", x=x) from None
 
 
 cdef object op__checkerboard(object x):
@@ -126,13 +76,6 @@ def _checkerboard(x):
     _checkerboard(x) -> y; linear in x; grad_x = _checkerboard(grad)
     """
     return op__checkerboard(x)
-
-
-cdef object forward_cholesky(object x):
-    try:
-        return as_array(np.linalg.cholesky(x))
-    except Exception as error_:
-        raise explain(error_, "cholesky", x=x) from None
 
 
 cdef object op_cholesky(object x):
@@ -180,13 +123,6 @@ def cholesky(x):
     return op_cholesky(x)
 
 
-cdef object forward__cofactor(object x):
-    try:
-        return as_array(kernels.cofactor(x))
-    except Exception as error_:
-        raise explain(error_, "_cofactor", x=x) from None
-
-
 cdef object op__cofactor(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CofactorBackward node_ = None
@@ -227,10 +163,6 @@ def _cofactor(x):
     return op__cofactor(x)
 
 
-cdef object forward__cofactor_hessian(object x, object s, object t):
-    return forward__checkerboard(forward_sum(forward_multiply(forward__cofactor_jvp(forward__minors(x), forward__minors(s)), forward__minors(t)), (-2, -1), False))
-
-
 cdef object op__cofactor_hessian(object x, object s, object t):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_cofactor_hessian", "x")
@@ -249,13 +181,6 @@ def _cofactor_hessian(x, s, t):
     composite: _checkerboard(sum(_cofactor_jvp(_minors(x), _minors(s)) * _minors(t), (-2, -1)))
     """
     return op__cofactor_hessian(x, s, t)
-
-
-cdef object forward__cofactor_jvp(object x, object t):
-    try:
-        return as_array(kernels.cofactor_jvp(x, t))
-    except Exception as error_:
-        raise explain(error_, "_cofactor_jvp", x=x, t=t) from None
 
 
 cdef object op__cofactor_jvp(object x, object t):
@@ -308,12 +233,6 @@ def _cofactor_jvp(x, t):
     return op__cofactor_jvp(x, t)
 
 
-cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
-    a_norm = forward_vector_norm(forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis, False)
-    b_norm = forward_vector_norm(forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis, False)
-    return forward_divide(forward_sum(forward_multiply(a, b), axis, False), forward_multiply(forward_maximum(a_norm, eps), forward_maximum(b_norm, eps)))
-
-
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     cdef ThreadState* state_ = thread_state()
     a = as_real_operand(a, "cosine_similarity", "a")
@@ -337,13 +256,6 @@ def cosine_similarity(a, b, axis=-1, eps=1e-8):
     where b_norm = vector_norm(broadcast_to(b, broadcast_shape(a.shape, b.shape)), 2, axis)
     """
     return op_cosine_similarity(a, b, axis, eps)
-
-
-cdef object forward_cross(object a, object b, object axis):
-    try:
-        return as_array(np.linalg.cross(a, b, axis=axis))
-    except Exception as error_:
-        raise explain(error_, "cross", a=a, b=b, axis=axis) from None
 
 
 cdef object op_cross(object a, object b, object axis):
@@ -405,13 +317,6 @@ def cross(a, b, axis=-1):
     return op_cross(a, b, axis)
 
 
-cdef object forward_det(object x):
-    try:
-        return as_array(np.linalg.det(x))
-    except Exception as error_:
-        raise explain(error_, "det", x=x) from None
-
-
 cdef object op_det(object x):
     cdef ThreadState* state_ = thread_state()
     cdef DetBackward node_ = None
@@ -452,14 +357,6 @@ def det(x):
     return op_det(x)
 
 
-cdef object forward_dot(object a, object b):
-    if ndim_of(a) == 0 or ndim_of(b) == 0:
-        return forward_multiply(a, b)
-    if ndim_of(b) <= 2:
-        return forward_matmul(a, b)
-    return forward_tensordot(a, b, ((-1,), (-2,)))
-
-
 cdef object op_dot(object a, object b):
     cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "dot", "a")
@@ -482,13 +379,6 @@ def dot(a, b):
       ((-1,), (-2,)))
     """
     return op_dot(a, b)
-
-
-cdef object forward_eigh(object x):
-    try:
-        return as_array(kernels.eigh(x))
-    except Exception as error_:
-        raise explain(error_, "eigh", x=x) from None
 
 
 cdef object op_eigh(object x):
@@ -556,10 +446,6 @@ def eigh(x):
     return op_eigh(x)
 
 
-cdef object forward_eigvalsh(object x):
-    return forward_eigh(x)[0]
-
-
 cdef object op_eigvalsh(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "eigvalsh", "x")
@@ -575,11 +461,6 @@ def eigvalsh(x):
     eigvalsh(x) -> values; composite: eigh(x)[0]
     """
     return op_eigvalsh(x)
-
-
-cdef object forward_einsum(object subscripts, object operands):
-    steps = formulas.einsum_steps(subscripts, shape_of(operands))
-    return forward__einsum_fold(steps[1:], forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
 
 
 cdef object op_einsum(object subscripts, object operands):
@@ -603,12 +484,6 @@ def einsum(subscripts, operands):
     return op_einsum(subscripts, operands)
 
 
-cdef object forward__einsum_fold(object steps, object x, object operands):
-    if not steps:
-        return x
-    return forward__einsum_fold(steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]), operands[1:])
-
-
 cdef object op__einsum_fold(object steps, object x, object operands):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_einsum_fold", "x")
@@ -629,13 +504,6 @@ def _einsum_fold(steps, x, operands):
       steps[0]) if steps[0] else operands[0]), operands[1:])
     """
     return op__einsum_fold(steps, x, operands)
-
-
-cdef object forward__einsum_pair(object subscripts, object a, object b):
-    try:
-        return as_array(kernels.einsum_pair(subscripts, a, b))
-    except Exception as error_:
-        raise explain(error_, "_einsum_pair", subscripts=subscripts, a=a, b=b) from None
 
 
 cdef object op__einsum_pair(object subscripts, object a, object b):
@@ -690,13 +558,6 @@ def _einsum_pair(subscripts, a, b):
     return op__einsum_pair(subscripts, a, b)
 
 
-cdef object forward__einsum_single(object x, object subscripts):
-    try:
-        return as_array(kernels.einsum_single(subscripts, x))
-    except Exception as error_:
-        raise explain(error_, "_einsum_single", x=x, subscripts=subscripts) from None
-
-
 cdef object op__einsum_single(object x, object subscripts):
     cdef ThreadState* state_ = thread_state()
     cdef EinsumSingleBackward node_ = None
@@ -736,13 +597,6 @@ def _einsum_single(x, subscripts):
     _einsum_single(x, str subscripts) -> y; linear in x; grad_x = _einsum_single_backward(grad, subscripts, x.shape)
     """
     return op__einsum_single(x, subscripts)
-
-
-cdef object forward__einsum_single_backward(object x, object subscripts, object shape):
-    try:
-        return as_array(kernels.einsum_single_backward(x, subscripts, shape))
-    except Exception as error_:
-        raise explain(error_, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
 
 cdef object op__einsum_single_backward(object x, object subscripts, object shape):
@@ -788,10 +642,6 @@ def _einsum_single_backward(x, subscripts, shape):
     return op__einsum_single_backward(x, subscripts, shape)
 
 
-cdef object forward__hermitian_part(object x):
-    return forward_divide(forward_add(x, forward_mH(x)), 2)
-
-
 cdef object op__hermitian_part(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_hermitian_part", "x")
@@ -807,12 +657,6 @@ def _hermitian_part(x):
     _hermitian_part(x) -> y; composite: (x + mH(x)) / 2
     """
     return op__hermitian_part(x)
-
-
-cdef object forward_inner(object a, object b):
-    if ndim_of(a) == 0 or ndim_of(b) == 0:
-        return forward_multiply(a, b)
-    return forward_tensordot(a, b, ((-1,), (-1,)))
 
 
 cdef object op_inner(object a, object b):
@@ -833,13 +677,6 @@ def inner(a, b):
     inner(a, b) -> y; composite: multiply(a, b) if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((-1,), (-1,)))
     """
     return op_inner(a, b)
-
-
-cdef object forward_inv(object x):
-    try:
-        return as_array(np.linalg.inv(x))
-    except Exception as error_:
-        raise explain(error_, "inv", x=x) from None
 
 
 cdef object op_inv(object x):
@@ -882,10 +719,6 @@ def inv(x):
     return op_inv(x)
 
 
-cdef object forward_logdet(object x):
-    return forward_slogdet(x)[1]
-
-
 cdef object op_logdet(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "logdet", "x")
@@ -903,10 +736,6 @@ def logdet(x):
     return op_logdet(x)
 
 
-cdef object forward__lower_half(object x):
-    return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
-
-
 cdef object op__lower_half(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_lower_half", "x")
@@ -922,13 +751,6 @@ def _lower_half(x):
     _lower_half(x) -> y; composite: (tril(x) + tril(x, -1)) / 2
     """
     return op__lower_half(x)
-
-
-cdef object forward_matmul(object a, object b):
-    try:
-        return as_array(np.matmul(a, b))
-    except Exception as error_:
-        raise explain(error_, "matmul", a=a, b=b) from None
 
 
 cdef object op_matmul(object a, object b):
@@ -1012,18 +834,6 @@ def matmul(a, b, *, out=None):
     return op_matmul(a, b)
 
 
-cdef object forward_matrix_power(object x, object n):
-    if n < 0:
-        return forward_matrix_power(forward_inv(x), -n)
-    if n == 1:
-        return x
-    if n % 2:
-        return forward_matmul(x, forward_matrix_power(x, n - 1))
-    if n:
-        return forward_matrix_power(forward_matmul(x, x), n // 2)
-    return forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
-
-
 cdef object op_matrix_power(object x, object n):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "matrix_power", "x")
@@ -1050,13 +860,6 @@ def matrix_power(x, n):
       else matrix_power(matmul(x, x), n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)
     """
     return op_matrix_power(x, n)
-
-
-cdef object forward__minors(object x):
-    try:
-        return as_array(kernels.minors(x))
-    except Exception as error_:
-        raise explain(error_, "_minors", x=x) from None
 
 
 cdef object op__minors(object x):
@@ -1098,13 +901,6 @@ def _minors(x):
     return op__minors(x)
 
 
-cdef object forward__minors_backward(object x):
-    try:
-        return as_array(kernels.minors_backward(x))
-    except Exception as error_:
-        raise explain(error_, "_minors_backward", x=x) from None
-
-
 cdef object op__minors_backward(object x):
     cdef ThreadState* state_ = thread_state()
     cdef MinorsBackwardBackward node_ = None
@@ -1142,13 +938,6 @@ def _minors_backward(x):
     _minors_backward(x) -> y; linear in x; grad_x = _minors(grad)
     """
     return op__minors_backward(x)
-
-
-cdef object forward_outer(object a, object b):
-    try:
-        return as_array(np.outer(a, b))
-    except Exception as error_:
-        raise explain(error_, "outer", a=a, b=b) from None
 
 
 cdef object op_outer(object a, object b):
@@ -1206,12 +995,6 @@ def outer(a, b):
     return op_outer(a, b)
 
 
-cdef object forward__phase_turn(object x, object vectors):
-    rows = forward__pivots(vectors)
-    ratio = forward_divide(forward_take_along_axis(x, rows, -2), forward_take_along_axis(vectors, rows, -2))
-    return forward_divide(forward_subtract(ratio, forward_conj(ratio)), 2)
-
-
 cdef object op__phase_turn(object x, object vectors):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_phase_turn", "x")
@@ -1235,11 +1018,6 @@ def _phase_turn(x, vectors):
     return op__phase_turn(x, vectors)
 
 
-cdef object forward__phase_turn_backward(object x, object vectors):
-    rows = forward__pivots(vectors)
-    return forward__take_along_axis_backward(forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2)
-
-
 cdef object op__phase_turn_backward(object x, object vectors):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_phase_turn_backward", "x")
@@ -1260,13 +1038,6 @@ def _phase_turn_backward(x, vectors):
     where rows = _pivots(vectors)
     """
     return op__phase_turn_backward(x, vectors)
-
-
-cdef object forward_pinv(object x):
-    try:
-        return as_array(np.linalg.pinv(x))
-    except Exception as error_:
-        raise explain(error_, "pinv", x=x) from None
 
 
 cdef object op_pinv(object x):
@@ -1316,13 +1087,6 @@ def pinv(x):
     return op_pinv(x)
 
 
-cdef object forward__pivots(object x):
-    try:
-        return as_array(kernels.pivots(x))
-    except Exception as error_:
-        raise explain(error_, "_pivots", x=x) from None
-
-
 cdef object op__pivots(object x):
     cdef TensorBase rows
     x = as_operand(x, "_pivots", "x")
@@ -1337,13 +1101,6 @@ def _pivots(x):
     _pivots(x) -> Index rows; not differentiable
     """
     return op__pivots(x)
-
-
-cdef object forward_qr(object x):
-    try:
-        return as_array(kernels.qr(x))
-    except Exception as error_:
-        raise explain(error_, "qr", x=x) from None
 
 
 cdef object op_qr(object x):
@@ -1404,10 +1161,6 @@ def qr(x):
     return op_qr(x)
 
 
-cdef object forward__reciprocal_gaps(object values):
-    return forward__divide_or_zero(1, forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1)))
-
-
 cdef object op__reciprocal_gaps(object values):
     cdef ThreadState* state_ = thread_state()
     values = as_real_operand(values, "_reciprocal_gaps", "values")
@@ -1423,13 +1176,6 @@ def _reciprocal_gaps(values):
     _reciprocal_gaps(values) -> y; composite: _divide_or_zero(1, expand_dims(values, -2) - expand_dims(values, -1))
     """
     return op__reciprocal_gaps(values)
-
-
-cdef object forward_slogdet(object x):
-    try:
-        return as_array(np.linalg.slogdet(x))
-    except Exception as error_:
-        raise explain(error_, "slogdet", x=x) from None
 
 
 cdef object op_slogdet(object x):
@@ -1486,12 +1232,6 @@ def slogdet(x):
     return op_slogdet(x)
 
 
-cdef object forward_solve(object a, object b):
-    if ndim_of(b) == 1:
-        return forward_squeeze(forward__solve_columns(a, forward_expand_dims(b, -1)), -1)
-    return forward__solve_columns(a, b)
-
-
 cdef object op_solve(object a, object b):
     cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "solve", "a")
@@ -1511,13 +1251,6 @@ def solve(a, b):
     composite: squeeze(_solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b)
     """
     return op_solve(a, b)
-
-
-cdef object forward__solve_columns(object a, object b):
-    try:
-        return as_array(np.linalg.solve(a, b))
-    except Exception as error_:
-        raise explain(error_, "_solve_columns", a=a, b=b) from None
 
 
 cdef object op__solve_columns(object a, object b):
@@ -1569,13 +1302,6 @@ def _solve_columns(a, b):
     y_t = _solve_columns(a, b_t) - _solve_columns(a, matmul(a_t, y))
     """
     return op__solve_columns(a, b)
-
-
-cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
-    try:
-        return as_array(kernels.solve_triangular(a, b, lower, unit_diagonal))
-    except Exception as error_:
-        raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
 
 
 cdef object op_solve_triangular(object a, object b, object lower, object unit_diagonal):
@@ -1634,13 +1360,6 @@ def solve_triangular(a, b, *, lower=False, unit_diagonal=False):
     where load = matmul(_triangle(a_t, lower, unit_diagonal), y)
     """
     return op_solve_triangular(a, b, lower, unit_diagonal)
-
-
-cdef object forward_svd(object x, object full_matrices):
-    try:
-        return as_array(kernels.svd(x, full_matrices))
-    except Exception as error_:
-        raise explain(error_, "svd", x=x, full_matrices=full_matrices) from None
 
 
 cdef object op_svd(object x, object full_matrices):
@@ -1745,10 +1464,6 @@ def svd(x, *, full_matrices=False):
     return op_svd(x, full_matrices)
 
 
-cdef object forward_svdvals(object x):
-    return forward_svd(x, False)[1]
-
-
 cdef object op_svdvals(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "svdvals", "x")
@@ -1764,13 +1479,6 @@ def svdvals(x):
     svdvals(x) -> s; composite: svd(x)[1]
     """
     return op_svdvals(x)
-
-
-cdef object forward_tensordot(object a, object b, object axes):
-    try:
-        return as_array(np.tensordot(a, b, axes))
-    except Exception as error_:
-        raise explain(error_, "tensordot", a=a, b=b, axes=axes) from None
 
 
 cdef object op_tensordot(object a, object b, object axes):
@@ -1830,10 +1538,6 @@ def tensordot(a, b, axes=2):
     return op_tensordot(a, b, axes)
 
 
-cdef object forward_trace(object x, object offset, object axis1, object axis2):
-    return forward_sum(forward_diagonal(x, offset, axis1, axis2), -1, False)
-
-
 cdef object op_trace(object x, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "trace", "x")
@@ -1852,12 +1556,6 @@ def trace(x, offset=0, axis1=0, axis2=1):
     trace(x, int offset=0, int axis1=0, int axis2=1) -> y; composite: sum(diagonal(x, offset, axis1, axis2), -1)
     """
     return op_trace(x, offset, axis1, axis2)
-
-
-cdef object forward__triangle(object x, object lower, object strict):
-    if lower:
-        return forward_tril(x, -1 if strict else 0)
-    return forward_triu(x, 1 if strict else 0)
 
 
 cdef object op__triangle(object x, object lower, object strict):
@@ -1880,13 +1578,6 @@ def _triangle(x, lower=True, strict=False):
     composite: tril(x, -1 if strict else 0) if lower else triu(x, 1 if strict else 0)
     """
     return op__triangle(x, lower, strict)
-
-
-cdef object forward_tril(object x, object k):
-    try:
-        return as_array(np.tril(x, k))
-    except Exception as error_:
-        raise explain(error_, "tril", x=x, k=k) from None
 
 
 cdef object op_tril(object x, object k):
@@ -1944,13 +1635,6 @@ def tril(x, k=0):
     return op_tril(x, k)
 
 
-cdef object forward_triu(object x, object k):
-    try:
-        return as_array(np.triu(x, k))
-    except Exception as error_:
-        raise explain(error_, "triu", x=x, k=k) from None
-
-
 cdef object op_triu(object x, object k):
     cdef ThreadState* state_ = thread_state()
     cdef TriuBackward node_ = None
@@ -2006,10 +1690,6 @@ def triu(x, k=0):
     return op_triu(x, k)
 
 
-cdef object forward_vdot(object a, object b):
-    return forward_vecdot(forward_ravel(a), forward_ravel(b), -1)
-
-
 cdef object op_vdot(object a, object b):
     cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "vdot", "a")
@@ -2026,13 +1706,6 @@ def vdot(a, b):
     vdot(a, b) -> y; composite: vecdot(ravel(a), ravel(b))
     """
     return op_vdot(a, b)
-
-
-cdef object forward_vecdot(object a, object b, object axis):
-    try:
-        return as_array(np.vecdot(a, b, axis=axis))
-    except Exception as error_:
-        raise explain(error_, "vecdot", a=a, b=b, axis=axis) from None
 
 
 cdef object op_vecdot(object a, object b, object axis):

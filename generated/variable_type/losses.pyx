@@ -6,45 +6,22 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-from gradspec import formulas, kernels
+from gradspec import formulas
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport (
-    forward_absolute,
-    forward_clip,
-    forward_divide,
-    forward_logaddexp,
-    forward_logsumexp,
-    forward_mean,
-    forward_multiply,
-    forward_negative,
-    forward_square,
-    forward_subtract,
-    forward_sum,
-    forward_xlogy,
+from gradspec.generated.kernels.losses cimport (
+    forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward_cross_entropy,
+    forward_huber_loss, forward_kl_div, forward_l1_loss, forward_mse_loss, forward_nll_loss, forward__pick,
+    forward__unpick, forward__reduce_loss, forward_smooth_l1_loss,
 )
 from gradspec.generated.functions.losses cimport PickBackward, UnpickBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
-    array_of,
-    as_index,
-    as_ints,
-    as_operand,
-    as_real_operand,
-    as_scalar,
-    ndim_of,
-    shape_of,
-    wrap_forward,
+    array_of, as_index, as_ints, as_operand, as_real_operand, as_scalar, ndim_of, shape_of, wrap_forward,
 )
 from gradspec.tensor cimport TensorBase
-
-
-cdef object forward_binary_cross_entropy(object x, object target, object reduction):
-    return forward__reduce_loss(forward_subtract(forward_negative(forward_xlogy(target, x)), forward_xlogy(forward_subtract(1, target), forward_subtract(1, x))), reduction)
 
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
@@ -66,10 +43,6 @@ def binary_cross_entropy(x, target, reduction='mean'):
     return op_binary_cross_entropy(x, target, reduction)
 
 
-cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
-    return forward__reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
-
-
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "binary_cross_entropy_with_logits", "x")
@@ -87,14 +60,6 @@ def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     composite: _reduce_loss(logaddexp(0, x) - x * target, reduction)
     """
     return op_binary_cross_entropy_with_logits(x, target, reduction)
-
-
-cdef object forward_cross_entropy(object x, object target, object reduction):
-    if ndim_of(x) > 1:
-        axis = 1
-    else:
-        axis = 0
-    return forward__reduce_loss(forward_subtract(forward_logsumexp(x, axis, False), forward__pick(x, target, axis)), reduction)
 
 
 cdef object op_cross_entropy(object x, object target, object reduction):
@@ -121,12 +86,6 @@ def cross_entropy(x, target, reduction='mean'):
     return op_cross_entropy(x, target, reduction)
 
 
-cdef object forward_huber_loss(object x, object target, object reduction, object delta):
-    error = forward_subtract(x, target)
-    near = forward_clip(error, -delta, delta)
-    return forward__reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
-
-
 cdef object op_huber_loss(object x, object target, object reduction, object delta):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "huber_loss", "x")
@@ -151,10 +110,6 @@ def huber_loss(x, target, reduction='mean', delta=1.0):
     return op_huber_loss(x, target, reduction, delta)
 
 
-cdef object forward_kl_div(object x, object target, object reduction):
-    return forward__reduce_loss(forward_subtract(forward_xlogy(target, target), forward_multiply(x, target)), reduction)
-
-
 cdef object op_kl_div(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "kl_div", "x")
@@ -172,10 +127,6 @@ def kl_div(x, target, reduction='mean'):
     composite: _reduce_loss(xlogy(target, target) - x * target, reduction)
     """
     return op_kl_div(x, target, reduction)
-
-
-cdef object forward_l1_loss(object x, object target, object reduction):
-    return forward__reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
 
 
 cdef object op_l1_loss(object x, object target, object reduction):
@@ -196,10 +147,6 @@ def l1_loss(x, target, reduction='mean'):
     return op_l1_loss(x, target, reduction)
 
 
-cdef object forward_mse_loss(object x, object target, object reduction):
-    return forward__reduce_loss(forward_square(forward_subtract(x, target)), reduction)
-
-
 cdef object op_mse_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "mse_loss", "x")
@@ -216,10 +163,6 @@ def mse_loss(x, target, reduction='mean'):
     mse_loss(x, target, str reduction='mean') -> y; composite: _reduce_loss(square(x - target), reduction)
     """
     return op_mse_loss(x, target, reduction)
-
-
-cdef object forward_nll_loss(object x, object target, object reduction):
-    return forward__reduce_loss(forward_negative(forward__pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
 
 
 cdef object op_nll_loss(object x, object target, object reduction):
@@ -239,13 +182,6 @@ def nll_loss(x, target, reduction='mean'):
     composite: _reduce_loss(-_pick(x, target, 1 if x.ndim > 1 else 0), reduction)
     """
     return op_nll_loss(x, target, reduction)
-
-
-cdef object forward__pick(object x, object indices, object axis):
-    try:
-        return as_array(kernels.pick(x, indices, axis))
-    except Exception as error_:
-        raise explain(error_, "_pick", x=x, indices=indices, axis=axis) from None
 
 
 cdef object op__pick(object x, object indices, object axis):
@@ -292,13 +228,6 @@ def _pick(x, indices, axis=-1):
     return op__pick(x, indices, axis)
 
 
-cdef object forward__unpick(object x, object indices, object shape, object axis):
-    try:
-        return as_array(kernels.unpick(x, indices, shape, axis))
-    except Exception as error_:
-        raise explain(error_, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
-
-
 cdef object op__unpick(object x, object indices, object shape, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnpickBackward node_ = None
@@ -343,15 +272,6 @@ def _unpick(x, indices, shape, axis=-1):
     return op__unpick(x, indices, shape, axis)
 
 
-cdef object forward__reduce_loss(object x, object reduction):
-    kind = formulas.checked_reduction(reduction)
-    if kind == 'mean':
-        return forward_mean(x, None, False)
-    if kind == 'sum':
-        return forward_sum(x, None, False)
-    return x
-
-
 cdef object op__reduce_loss(object x, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "_reduce_loss", "x")
@@ -374,12 +294,6 @@ def _reduce_loss(x, reduction='mean'):
     where kind = checked_reduction(reduction)
     """
     return op__reduce_loss(x, reduction)
-
-
-cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
-    if beta == 0:
-        return forward_l1_loss(x, target, reduction)
-    return forward_divide(forward_huber_loss(x, target, reduction, beta), beta)
 
 
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):

@@ -6,26 +6,16 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-from gradspec import kernels
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport forward_negative
+from gradspec.generated.kernels.normalisers cimport forward_log_softmax, forward_softmax, forward_softmin
 from gradspec.generated.functions.normalisers cimport LogSoftmaxBackward, SoftmaxBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_ints, as_real_operand, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
-
-
-cdef object forward_log_softmax(object x, object axis):
-    try:
-        return as_array(kernels.log_softmax(x, axis))
-    except Exception as error_:
-        raise explain(error_, "log_softmax", x=x, axis=axis) from None
 
 
 cdef object op_log_softmax(object x, object axis):
@@ -72,13 +62,6 @@ def log_softmax(x, axis=-1):
     return op_log_softmax(x, axis)
 
 
-cdef object forward_softmax(object x, object axis):
-    try:
-        return as_array(kernels.softmax(x, axis))
-    except Exception as error_:
-        raise explain(error_, "softmax", x=x, axis=axis) from None
-
-
 cdef object op_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackward node_ = None
@@ -121,10 +104,6 @@ def softmax(x, axis=-1):
     y_t = y * (x_t - sum(y * x_t, axis, True))
     """
     return op_softmax(x, axis)
-
-
-cdef object forward_softmin(object x, object axis):
-    return forward_softmax(forward_negative(x), axis)
 
 
 cdef object op_softmin(object x, object axis):

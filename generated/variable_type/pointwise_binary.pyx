@@ -6,51 +6,30 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import kernels
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
+from gradspec.generated.kernels.pointwise_binary cimport (
+    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clip,
+    forward_copysign, copysign_ufunc, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide,
+    floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc,
+    forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp,
+    logaddexp_ufunc, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc, forward_minimum,
+    minimum_ufunc, forward_multiply, multiply_ufunc, forward_pow, pow_ufunc, forward_remainder, remainder_ufunc,
+    forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
+)
 from gradspec.generated.functions.pointwise_binary cimport (
-    AddBackward,
-    Atan2Backward,
-    ClipBackward,
-    CopysignBackward,
-    DivideBackward,
-    DivideOrZeroBackward,
-    FloorDivideBackward,
-    FmaxBackward,
-    FminBackward,
-    FmodBackward,
-    HypotBackward,
-    LogaddexpBackward,
-    Logaddexp2Backward,
-    MaximumBackward,
-    MinimumBackward,
-    MultiplyBackward,
-    PowBackward,
-    RemainderBackward,
-    ScaledPowBackward,
-    SubtractBackward,
-    WhereBackward,
-    XlogyBackward,
+    AddBackward, Atan2Backward, ClipBackward, CopysignBackward, DivideBackward, DivideOrZeroBackward,
+    FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward,
+    Logaddexp2Backward, MaximumBackward, MinimumBackward, MultiplyBackward, PowBackward, RemainderBackward,
+    ScaledPowBackward, SubtractBackward, WhereBackward, XlogyBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
-
-
-cdef Ufunc add_ufunc = Ufunc(np.add, "add")
-
-
-cdef inline object forward_add(object a, object b):
-    return add_ufunc.binary(a, b)
 
 
 cdef object op_add(object a, object b):
@@ -122,10 +101,6 @@ def add(a, b, *, out=None):
     return op_add(a, b)
 
 
-cdef object forward_addcdiv(object x, object a, object b, object value):
-    return forward_add(x, forward_multiply(value, forward_divide(a, b)))
-
-
 cdef object op_addcdiv(object x, object a, object b, object value):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "addcdiv", "x")
@@ -162,10 +137,6 @@ def addcdiv(x, a, b, value=1):
     return op_addcdiv(x, a, b, value)
 
 
-cdef object forward_addcmul(object x, object a, object b, object value):
-    return forward_add(x, forward_multiply(value, forward_multiply(a, b)))
-
-
 cdef object op_addcmul(object x, object a, object b, object value):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "addcmul", "x")
@@ -200,13 +171,6 @@ def addcmul(x, a, b, value=1):
     addcmul(x, a, b, Scalar value=1) -> y; composite: x + value * (a * b)
     """
     return op_addcmul(x, a, b, value)
-
-
-cdef Ufunc atan2_ufunc = Ufunc(np.arctan2, "atan2")
-
-
-cdef inline object forward_atan2(object a, object b):
-    return atan2_ufunc.binary(a, b)
 
 
 cdef object op_atan2(object a, object b):
@@ -285,13 +249,6 @@ def atan2(a, b, *, out=None):
     if out is not None:
         return op_atan2_out(a, b, out)
     return op_atan2(a, b)
-
-
-cdef object forward_clip(object x, object min, object max):
-    try:
-        return as_array(np.clip(x, min, max))
-    except Exception as error_:
-        raise explain(error_, "clip", x=x, min=min, max=max) from None
 
 
 cdef object op_clip(object x, object min, object max):
@@ -394,13 +351,6 @@ def clip(x, min=None, max=None, *, out=None):
     return op_clip(x, min, max)
 
 
-cdef Ufunc copysign_ufunc = Ufunc(np.copysign, "copysign")
-
-
-cdef inline object forward_copysign(object a, object b):
-    return copysign_ufunc.binary(a, b)
-
-
 cdef object op_copysign(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef CopysignBackward node_ = None
@@ -477,13 +427,6 @@ def copysign(a, b, *, out=None):
     return op_copysign(a, b)
 
 
-cdef Ufunc divide_ufunc = Ufunc(np.divide, "divide")
-
-
-cdef inline object forward_divide(object a, object b):
-    return divide_ufunc.binary(a, b)
-
-
 cdef object op_divide(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideBackward node_ = None
@@ -558,13 +501,6 @@ def divide(a, b, *, out=None):
     return op_divide(a, b)
 
 
-cdef object forward__divide_or_zero(object a, object b):
-    try:
-        return as_array(kernels.divide_or_zero(a, b))
-    except Exception as error_:
-        raise explain(error_, "_divide_or_zero", a=a, b=b) from None
-
-
 cdef object op__divide_or_zero(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideOrZeroBackward node_ = None
@@ -610,13 +546,6 @@ def _divide_or_zero(a, b):
     _divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)
     """
     return op__divide_or_zero(a, b)
-
-
-cdef Ufunc floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
-
-
-cdef inline object forward_floor_divide(object a, object b):
-    return floor_divide_ufunc.binary(a, b)
 
 
 cdef object op_floor_divide(object a, object b):
@@ -687,13 +616,6 @@ def floor_divide(a, b, *, out=None):
     if out is not None:
         return op_floor_divide_out(a, b, out)
     return op_floor_divide(a, b)
-
-
-cdef Ufunc fmax_ufunc = Ufunc(np.fmax, "fmax")
-
-
-cdef inline object forward_fmax(object a, object b):
-    return fmax_ufunc.binary(a, b)
 
 
 cdef object op_fmax(object a, object b):
@@ -772,13 +694,6 @@ def fmax(a, b, *, out=None):
     return op_fmax(a, b)
 
 
-cdef Ufunc fmin_ufunc = Ufunc(np.fmin, "fmin")
-
-
-cdef inline object forward_fmin(object a, object b):
-    return fmin_ufunc.binary(a, b)
-
-
 cdef object op_fmin(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FminBackward node_ = None
@@ -853,13 +768,6 @@ def fmin(a, b, *, out=None):
     if out is not None:
         return op_fmin_out(a, b, out)
     return op_fmin(a, b)
-
-
-cdef Ufunc fmod_ufunc = Ufunc(np.fmod, "fmod")
-
-
-cdef inline object forward_fmod(object a, object b):
-    return fmod_ufunc.binary(a, b)
 
 
 cdef object op_fmod(object a, object b):
@@ -938,13 +846,6 @@ def fmod(a, b, *, out=None):
     return op_fmod(a, b)
 
 
-cdef Ufunc heaviside_ufunc = Ufunc(np.heaviside, "heaviside")
-
-
-cdef inline object forward_heaviside(object a, object b):
-    return heaviside_ufunc.binary(a, b)
-
-
 cdef object op_heaviside(object a, object b):
     cdef TensorBase y
     a = as_real_operand(a, "heaviside", "a")
@@ -987,13 +888,6 @@ def heaviside(a, b, *, out=None):
     if out is not None:
         return op_heaviside_out(a, b, out)
     return op_heaviside(a, b)
-
-
-cdef Ufunc hypot_ufunc = Ufunc(np.hypot, "hypot")
-
-
-cdef inline object forward_hypot(object a, object b):
-    return hypot_ufunc.binary(a, b)
 
 
 cdef object op_hypot(object a, object b):
@@ -1074,10 +968,6 @@ def hypot(a, b, *, out=None):
     return op_hypot(a, b)
 
 
-cdef object forward_lerp(object a, object b, object weight):
-    return forward_add(a, forward_multiply(weight, forward_subtract(b, a)))
-
-
 cdef object op_lerp(object a, object b, object weight):
     cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "lerp", "a")
@@ -1122,13 +1012,6 @@ def lerp(a, b, weight, *, out=None):
     if out is not None:
         return op_lerp_out(a, b, weight, out)
     return op_lerp(a, b, weight)
-
-
-cdef Ufunc logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp")
-
-
-cdef inline object forward_logaddexp(object a, object b):
-    return logaddexp_ufunc.binary(a, b)
 
 
 cdef object op_logaddexp(object a, object b):
@@ -1211,13 +1094,6 @@ def logaddexp(a, b, *, out=None):
     return op_logaddexp(a, b)
 
 
-cdef Ufunc logaddexp2_ufunc = Ufunc(np.logaddexp2, "logaddexp2")
-
-
-cdef inline object forward_logaddexp2(object a, object b):
-    return logaddexp2_ufunc.binary(a, b)
-
-
 cdef object op_logaddexp2(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Logaddexp2Backward node_ = None
@@ -1298,13 +1174,6 @@ def logaddexp2(a, b, *, out=None):
     return op_logaddexp2(a, b)
 
 
-cdef Ufunc maximum_ufunc = Ufunc(np.maximum, "maximum")
-
-
-cdef inline object forward_maximum(object a, object b):
-    return maximum_ufunc.binary(a, b)
-
-
 cdef object op_maximum(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MaximumBackward node_ = None
@@ -1377,13 +1246,6 @@ def maximum(a, b, *, out=None):
     if out is not None:
         return op_maximum_out(a, b, out)
     return op_maximum(a, b)
-
-
-cdef Ufunc minimum_ufunc = Ufunc(np.minimum, "minimum")
-
-
-cdef inline object forward_minimum(object a, object b):
-    return minimum_ufunc.binary(a, b)
 
 
 cdef object op_minimum(object a, object b):
@@ -1460,13 +1322,6 @@ def minimum(a, b, *, out=None):
     return op_minimum(a, b)
 
 
-cdef Ufunc multiply_ufunc = Ufunc(np.multiply, "multiply")
-
-
-cdef inline object forward_multiply(object a, object b):
-    return multiply_ufunc.binary(a, b)
-
-
 cdef object op_multiply(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MultiplyBackward node_ = None
@@ -1540,13 +1395,6 @@ def multiply(a, b, *, out=None):
     if out is not None:
         return op_multiply_out(a, b, out)
     return op_multiply(a, b)
-
-
-cdef Ufunc pow_ufunc = Ufunc(np.power, "pow")
-
-
-cdef inline object forward_pow(object a, object b):
-    return pow_ufunc.binary(a, b)
 
 
 cdef object op_pow(object a, object b):
@@ -1625,13 +1473,6 @@ def pow(a, b, *, out=None):
     return op_pow(a, b)
 
 
-cdef Ufunc remainder_ufunc = Ufunc(np.remainder, "remainder")
-
-
-cdef inline object forward_remainder(object a, object b):
-    return remainder_ufunc.binary(a, b)
-
-
 cdef object op_remainder(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RemainderBackward node_ = None
@@ -1708,13 +1549,6 @@ def remainder(a, b, *, out=None):
     return op_remainder(a, b)
 
 
-cdef object forward__scaled_pow(object c, object a, object b):
-    try:
-        return as_array(kernels.scaled_pow(c, a, b))
-    except Exception as error_:
-        raise explain(error_, "_scaled_pow", c=c, a=a, b=b) from None
-
-
 cdef object op__scaled_pow(object c, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef ScaledPowBackward node_ = None
@@ -1772,13 +1606,6 @@ def _scaled_pow(c, a, b):
     dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
     return op__scaled_pow(c, a, b)
-
-
-cdef Ufunc subtract_ufunc = Ufunc(np.subtract, "subtract")
-
-
-cdef inline object forward_subtract(object a, object b):
-    return subtract_ufunc.binary(a, b)
 
 
 cdef object op_subtract(object a, object b):
@@ -1850,13 +1677,6 @@ def subtract(a, b, *, out=None):
     return op_subtract(a, b)
 
 
-cdef object forward_where(object mask, object a, object b):
-    try:
-        return as_array(np.where(mask, a, b))
-    except Exception as error_:
-        raise explain(error_, "where", mask=mask, a=a, b=b) from None
-
-
 cdef object op_where(object mask, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef WhereBackward node_ = None
@@ -1896,13 +1716,6 @@ def where(mask, a, b):
     where(Mask mask, a, b) -> y; linear in a, b; grad_a = where(mask, grad, 0); grad_b = where(mask, 0, grad)
     """
     return op_where(mask, a, b)
-
-
-cdef object forward_xlogy(object a, object b):
-    try:
-        return as_array(kernels.xlogy(a, b))
-    except Exception as error_:
-        raise explain(error_, "xlogy", a=a, b=b) from None
 
 
 cdef object op_xlogy(object a, object b):

@@ -6,90 +6,42 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import formulas, kernels
+from gradspec import formulas
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport forward_divide, forward_multiply
+from gradspec.generated.kernels.pointwise_unary cimport (
+    forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle,
+    forward_asin, asin_ufunc, forward_asinh, asinh_ufunc, forward_atan, atan_ufunc, forward_atanh, atanh_ufunc,
+    forward_cbrt, cbrt_ufunc, forward_ceil, ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc,
+    forward_cosh, cosh_ufunc, forward_deg2rad, deg2rad_ufunc, forward_digamma, forward_entr, forward_erf,
+    forward_erfc, forward_erfcx, forward_erfinv, forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1,
+    expm1_ufunc, forward_floor, floor_ufunc, forward_imag, forward_lgamma, forward_log, log_ufunc, forward_log10,
+    log10_ufunc, forward_log1p, log1p_ufunc, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num,
+    forward_negative, negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc,
+    forward_real, forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid, forward_sign, sign_ufunc,
+    forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt,
+    sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward_trunc,
+    trunc_ufunc,
+)
 from gradspec.generated.functions.pointwise_unary cimport (
-    AbsoluteBackward,
-    AcosBackward,
-    AcoshBackward,
-    AngleBackward,
-    AsinBackward,
-    AsinhBackward,
-    AtanBackward,
-    AtanhBackward,
-    CbrtBackward,
-    CeilBackward,
-    ConjBackward,
-    CosBackward,
-    CoshBackward,
-    Deg2radBackward,
-    DigammaBackward,
-    EntrBackward,
-    ErfBackward,
-    ErfcBackward,
-    ErfcxBackward,
-    ErfinvBackward,
-    ExpBackward,
-    Exp2Backward,
-    Expm1Backward,
-    FloorBackward,
-    ImagBackward,
-    LgammaBackward,
-    LogBackward,
-    Log10Backward,
-    Log1pBackward,
-    Log2Backward,
-    LogitBackward,
-    NanToNumBackward,
-    NegativeBackward,
-    PolygammaBackward,
-    PositiveBackward,
-    Rad2degBackward,
-    RealBackward,
-    ReciprocalBackward,
-    RoundBackward,
-    RsqrtBackward,
-    SigmoidBackward,
-    SignBackward,
-    SinBackward,
-    SincBackward,
-    SincDerivativeBackward,
-    SinhBackward,
-    SqrtBackward,
-    SquareBackward,
-    TanBackward,
-    TanhBackward,
-    TruncBackward,
+    AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinhBackward, AtanBackward,
+    AtanhBackward, CbrtBackward, CeilBackward, ConjBackward, CosBackward, CoshBackward, Deg2radBackward,
+    DigammaBackward, EntrBackward, ErfBackward, ErfcBackward, ErfcxBackward, ErfinvBackward, ExpBackward,
+    Exp2Backward, Expm1Backward, FloorBackward, ImagBackward, LgammaBackward, LogBackward, Log10Backward,
+    Log1pBackward, Log2Backward, LogitBackward, NanToNumBackward, NegativeBackward, PolygammaBackward,
+    PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward, RsqrtBackward,
+    SigmoidBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward,
+    SquareBackward, TanBackward, TanhBackward, TruncBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport Ufunc, as_array
 from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport (
-    attach_view,
-    value_before,
-    check_inplace,
-    copy_into,
-    overwrite,
-    refuse_out,
-    writable,
-    write_out,
+    attach_view, value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out,
 )
-
-
-cdef Ufunc absolute_ufunc = Ufunc(np.absolute, "absolute")
-
-
-cdef inline object forward_absolute(object x):
-    return absolute_ufunc.unary(x)
 
 
 cdef object op_absolute(object x):
@@ -157,13 +109,6 @@ def absolute(x, *, out=None):
     return op_absolute(x)
 
 
-cdef Ufunc acos_ufunc = Ufunc(np.arccos, "acos")
-
-
-cdef inline object forward_acos(object x):
-    return acos_ufunc.unary(x)
-
-
 cdef object op_acos(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AcosBackward node_ = None
@@ -227,13 +172,6 @@ def acos(x, *, out=None):
     if out is not None:
         return op_acos_out(x, out)
     return op_acos(x)
-
-
-cdef Ufunc acosh_ufunc = Ufunc(np.arccosh, "acosh")
-
-
-cdef inline object forward_acosh(object x):
-    return acosh_ufunc.unary(x)
 
 
 cdef object op_acosh(object x):
@@ -301,13 +239,6 @@ def acosh(x, *, out=None):
     return op_acosh(x)
 
 
-cdef object forward_angle(object x):
-    try:
-        return as_array(np.angle(x))
-    except Exception as error_:
-        raise explain(error_, "angle", x=x) from None
-
-
 cdef object op_angle(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AngleBackward node_ = None
@@ -346,13 +277,6 @@ def angle(x):
     angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x)); y_t = imag(_divide_or_zero(x_t, x))
     """
     return op_angle(x)
-
-
-cdef Ufunc asin_ufunc = Ufunc(np.arcsin, "asin")
-
-
-cdef inline object forward_asin(object x):
-    return asin_ufunc.unary(x)
 
 
 cdef object op_asin(object x):
@@ -420,13 +344,6 @@ def asin(x, *, out=None):
     return op_asin(x)
 
 
-cdef Ufunc asinh_ufunc = Ufunc(np.arcsinh, "asinh")
-
-
-cdef inline object forward_asinh(object x):
-    return asinh_ufunc.unary(x)
-
-
 cdef object op_asinh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AsinhBackward node_ = None
@@ -490,13 +407,6 @@ def asinh(x, *, out=None):
     if out is not None:
         return op_asinh_out(x, out)
     return op_asinh(x)
-
-
-cdef Ufunc atan_ufunc = Ufunc(np.arctan, "atan")
-
-
-cdef inline object forward_atan(object x):
-    return atan_ufunc.unary(x)
 
 
 cdef object op_atan(object x):
@@ -564,13 +474,6 @@ def atan(x, *, out=None):
     return op_atan(x)
 
 
-cdef Ufunc atanh_ufunc = Ufunc(np.arctanh, "atanh")
-
-
-cdef inline object forward_atanh(object x):
-    return atanh_ufunc.unary(x)
-
-
 cdef object op_atanh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AtanhBackward node_ = None
@@ -634,13 +537,6 @@ def atanh(x, *, out=None):
     if out is not None:
         return op_atanh_out(x, out)
     return op_atanh(x)
-
-
-cdef Ufunc cbrt_ufunc = Ufunc(np.cbrt, "cbrt")
-
-
-cdef inline object forward_cbrt(object x):
-    return cbrt_ufunc.unary(x)
 
 
 cdef object op_cbrt(object x):
@@ -709,13 +605,6 @@ def cbrt(x, *, out=None):
     return op_cbrt(x)
 
 
-cdef Ufunc ceil_ufunc = Ufunc(np.ceil, "ceil")
-
-
-cdef inline object forward_ceil(object x):
-    return ceil_ufunc.unary(x)
-
-
 cdef object op_ceil(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CeilBackward node_ = None
@@ -778,13 +667,6 @@ def ceil(x, *, out=None):
     if out is not None:
         return op_ceil_out(x, out)
     return op_ceil(x)
-
-
-cdef Ufunc conj_ufunc = Ufunc(np.conjugate, "conj")
-
-
-cdef inline object forward_conj(object x):
-    return conj_ufunc.unary(x)
 
 
 cdef object op_conj(object x):
@@ -853,13 +735,6 @@ def conj(x, *, out=None):
     return op_conj(x)
 
 
-cdef Ufunc cos_ufunc = Ufunc(np.cos, "cos")
-
-
-cdef inline object forward_cos(object x):
-    return cos_ufunc.unary(x)
-
-
 cdef object op_cos(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CosBackward node_ = None
@@ -923,13 +798,6 @@ def cos(x, *, out=None):
     if out is not None:
         return op_cos_out(x, out)
     return op_cos(x)
-
-
-cdef Ufunc cosh_ufunc = Ufunc(np.cosh, "cosh")
-
-
-cdef inline object forward_cosh(object x):
-    return cosh_ufunc.unary(x)
 
 
 cdef object op_cosh(object x):
@@ -997,13 +865,6 @@ def cosh(x, *, out=None):
     return op_cosh(x)
 
 
-cdef Ufunc deg2rad_ufunc = Ufunc(np.deg2rad, "deg2rad")
-
-
-cdef inline object forward_deg2rad(object x):
-    return deg2rad_ufunc.unary(x)
-
-
 cdef object op_deg2rad(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Deg2radBackward node_ = None
@@ -1066,13 +927,6 @@ def deg2rad(x, *, out=None):
     if out is not None:
         return op_deg2rad_out(x, out)
     return op_deg2rad(x)
-
-
-cdef object forward_digamma(object x):
-    try:
-        return as_array(kernels.digamma(x))
-    except Exception as error_:
-        raise explain(error_, "digamma", x=x) from None
 
 
 cdef object op_digamma(object x):
@@ -1139,13 +993,6 @@ def digamma(x, *, out=None):
     return op_digamma(x)
 
 
-cdef object forward_entr(object x):
-    try:
-        return as_array(forward_multiply(forward_negative(x), np.log(x)))
-    except Exception as error_:
-        raise explain(error_, "entr", x=x) from None
-
-
 cdef object op_entr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef EntrBackward node_ = None
@@ -1184,13 +1031,6 @@ def entr(x):
     entr(x) -> y; dy/dx = -log(x) - 1
     """
     return op_entr(x)
-
-
-cdef object forward_erf(object x):
-    try:
-        return as_array(kernels.erf(x))
-    except Exception as error_:
-        raise explain(error_, "erf", x=x) from None
 
 
 cdef object op_erf(object x):
@@ -1257,13 +1097,6 @@ def erf(x, *, out=None):
     return op_erf(x)
 
 
-cdef object forward_erfc(object x):
-    try:
-        return as_array(kernels.erfc(x))
-    except Exception as error_:
-        raise explain(error_, "erfc", x=x) from None
-
-
 cdef object op_erfc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcBackward node_ = None
@@ -1328,13 +1161,6 @@ def erfc(x, *, out=None):
     return op_erfc(x)
 
 
-cdef object forward_erfcx(object x):
-    try:
-        return as_array(kernels.erfcx(x))
-    except Exception as error_:
-        raise explain(error_, "erfcx", x=x) from None
-
-
 cdef object op_erfcx(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcxBackward node_ = None
@@ -1375,13 +1201,6 @@ def erfcx(x):
     erfcx(x) -> y; dy/dx = 2 * x * y - 2 / sqrt(pi)
     """
     return op_erfcx(x)
-
-
-cdef object forward_erfinv(object x):
-    try:
-        return as_array(kernels.erfinv(x))
-    except Exception as error_:
-        raise explain(error_, "erfinv", x=x) from None
 
 
 cdef object op_erfinv(object x):
@@ -1446,13 +1265,6 @@ def erfinv(x, *, out=None):
     if out is not None:
         return op_erfinv_out(x, out)
     return op_erfinv(x)
-
-
-cdef Ufunc exp_ufunc = Ufunc(np.exp, "exp")
-
-
-cdef inline object forward_exp(object x):
-    return exp_ufunc.unary(x)
 
 
 cdef object op_exp(object x):
@@ -1520,13 +1332,6 @@ def exp(x, *, out=None):
     return op_exp(x)
 
 
-cdef Ufunc exp2_ufunc = Ufunc(np.exp2, "exp2")
-
-
-cdef inline object forward_exp2(object x):
-    return exp2_ufunc.unary(x)
-
-
 cdef object op_exp2(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Exp2Backward node_ = None
@@ -1590,13 +1395,6 @@ def exp2(x, *, out=None):
     if out is not None:
         return op_exp2_out(x, out)
     return op_exp2(x)
-
-
-cdef Ufunc expm1_ufunc = Ufunc(np.expm1, "expm1")
-
-
-cdef inline object forward_expm1(object x):
-    return expm1_ufunc.unary(x)
 
 
 cdef object op_expm1(object x):
@@ -1664,13 +1462,6 @@ def expm1(x, *, out=None):
     return op_expm1(x)
 
 
-cdef Ufunc floor_ufunc = Ufunc(np.floor, "floor")
-
-
-cdef inline object forward_floor(object x):
-    return floor_ufunc.unary(x)
-
-
 cdef object op_floor(object x):
     cdef ThreadState* state_ = thread_state()
     cdef FloorBackward node_ = None
@@ -1735,13 +1526,6 @@ def floor(x, *, out=None):
     return op_floor(x)
 
 
-cdef object forward_imag(object x):
-    try:
-        return as_array(np.imag(x))
-    except Exception as error_:
-        raise explain(error_, "imag", x=x) from None
-
-
 cdef object op_imag(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ImagBackward node_ = None
@@ -1781,13 +1565,6 @@ def imag(x):
     imag(x) -> y; linear in x; grad_x = grad * 1j
     """
     return op_imag(x)
-
-
-cdef object forward_lgamma(object x):
-    try:
-        return as_array(kernels.lgamma(x))
-    except Exception as error_:
-        raise explain(error_, "lgamma", x=x) from None
 
 
 cdef object op_lgamma(object x):
@@ -1852,13 +1629,6 @@ def lgamma(x, *, out=None):
     if out is not None:
         return op_lgamma_out(x, out)
     return op_lgamma(x)
-
-
-cdef Ufunc log_ufunc = Ufunc(np.log, "log")
-
-
-cdef inline object forward_log(object x):
-    return log_ufunc.unary(x)
 
 
 cdef object op_log(object x):
@@ -1926,13 +1696,6 @@ def log(x, *, out=None):
     return op_log(x)
 
 
-cdef Ufunc log10_ufunc = Ufunc(np.log10, "log10")
-
-
-cdef inline object forward_log10(object x):
-    return log10_ufunc.unary(x)
-
-
 cdef object op_log10(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log10Backward node_ = None
@@ -1996,13 +1759,6 @@ def log10(x, *, out=None):
     if out is not None:
         return op_log10_out(x, out)
     return op_log10(x)
-
-
-cdef Ufunc log1p_ufunc = Ufunc(np.log1p, "log1p")
-
-
-cdef inline object forward_log1p(object x):
-    return log1p_ufunc.unary(x)
 
 
 cdef object op_log1p(object x):
@@ -2070,13 +1826,6 @@ def log1p(x, *, out=None):
     return op_log1p(x)
 
 
-cdef Ufunc log2_ufunc = Ufunc(np.log2, "log2")
-
-
-cdef inline object forward_log2(object x):
-    return log2_ufunc.unary(x)
-
-
 cdef object op_log2(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log2Backward node_ = None
@@ -2142,13 +1891,6 @@ def log2(x, *, out=None):
     return op_log2(x)
 
 
-cdef object forward_logit(object x):
-    try:
-        return as_array(np.log(x) - np.log1p(forward_negative(x)))
-    except Exception as error_:
-        raise explain(error_, "logit", x=x) from None
-
-
 cdef object op_logit(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogitBackward node_ = None
@@ -2210,13 +1952,6 @@ def logit(x, *, out=None):
     if out is not None:
         return op_logit_out(x, out)
     return op_logit(x)
-
-
-cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf):
-    try:
-        return as_array(np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf))
-    except Exception as error_:
-        raise explain(error_, "nan_to_num", x=x, nan=nan, posinf=posinf, neginf=neginf) from None
 
 
 cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
@@ -2292,13 +2027,6 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
     return op_nan_to_num(x, nan, posinf, neginf)
 
 
-cdef Ufunc negative_ufunc = Ufunc(np.negative, "negative")
-
-
-cdef inline object forward_negative(object x):
-    return negative_ufunc.unary(x)
-
-
 cdef object op_negative(object x):
     cdef ThreadState* state_ = thread_state()
     cdef NegativeBackward node_ = None
@@ -2362,13 +2090,6 @@ def negative(x, *, out=None):
     return op_negative(x)
 
 
-cdef object forward_polygamma(object n, object x):
-    try:
-        return as_array(kernels.polygamma(n, x))
-    except Exception as error_:
-        raise explain(error_, "polygamma", n=n, x=x) from None
-
-
 cdef object op_polygamma(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef PolygammaBackward node_ = None
@@ -2422,13 +2143,6 @@ def polygamma(n, x, *, out=None):
     return op_polygamma(n, x)
 
 
-cdef Ufunc positive_ufunc = Ufunc(np.positive, "positive")
-
-
-cdef inline object forward_positive(object x):
-    return positive_ufunc.unary(x)
-
-
 cdef object op_positive(object x):
     cdef ThreadState* state_ = thread_state()
     cdef PositiveBackward node_ = None
@@ -2465,13 +2179,6 @@ def positive(x):
     positive(x) -> y; dy/dx = 1
     """
     return op_positive(x)
-
-
-cdef Ufunc rad2deg_ufunc = Ufunc(np.rad2deg, "rad2deg")
-
-
-cdef inline object forward_rad2deg(object x):
-    return rad2deg_ufunc.unary(x)
 
 
 cdef object op_rad2deg(object x):
@@ -2538,13 +2245,6 @@ def rad2deg(x, *, out=None):
     return op_rad2deg(x)
 
 
-cdef object forward_real(object x):
-    try:
-        return as_array(np.real(x))
-    except Exception as error_:
-        raise explain(error_, "real", x=x) from None
-
-
 cdef object op_real(object x):
     cdef ThreadState* state_ = thread_state()
     cdef RealBackward node_ = None
@@ -2584,13 +2284,6 @@ def real(x):
     real(x) -> y; linear in x; grad_x = grad
     """
     return op_real(x)
-
-
-cdef object forward_reciprocal(object x):
-    try:
-        return as_array(forward_divide(1, x))
-    except Exception as error_:
-        raise explain(error_, "reciprocal", x=x) from None
 
 
 cdef object op_reciprocal(object x):
@@ -2654,13 +2347,6 @@ def reciprocal(x, *, out=None):
     if out is not None:
         return op_reciprocal_out(x, out)
     return op_reciprocal(x)
-
-
-cdef object forward_round(object x, object decimals):
-    try:
-        return as_array(np.round(x, decimals))
-    except Exception as error_:
-        raise explain(error_, "round", x=x, decimals=decimals) from None
 
 
 cdef object op_round(object x, object decimals):
@@ -2728,13 +2414,6 @@ def round(x, decimals=0, *, out=None):
     return op_round(x, decimals)
 
 
-cdef object forward_rsqrt(object x):
-    try:
-        return as_array(1 / np.sqrt(x))
-    except Exception as error_:
-        raise explain(error_, "rsqrt", x=x) from None
-
-
 cdef object op_rsqrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef RsqrtBackward node_ = None
@@ -2798,13 +2477,6 @@ def rsqrt(x, *, out=None):
     return op_rsqrt(x)
 
 
-cdef object forward_sigmoid(object x):
-    try:
-        return as_array(kernels.sigmoid(x))
-    except Exception as error_:
-        raise explain(error_, "sigmoid", x=x) from None
-
-
 cdef object op_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SigmoidBackward node_ = None
@@ -2866,13 +2538,6 @@ def sigmoid(x, *, out=None):
     if out is not None:
         return op_sigmoid_out(x, out)
     return op_sigmoid(x)
-
-
-cdef Ufunc sign_ufunc = Ufunc(np.sign, "sign")
-
-
-cdef inline object forward_sign(object x):
-    return sign_ufunc.unary(x)
 
 
 cdef object op_sign(object x):
@@ -2949,13 +2614,6 @@ def sign(x, *, out=None):
     return op_sign(x)
 
 
-cdef Ufunc sin_ufunc = Ufunc(np.sin, "sin")
-
-
-cdef inline object forward_sin(object x):
-    return sin_ufunc.unary(x)
-
-
 cdef object op_sin(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SinBackward node_ = None
@@ -3019,13 +2677,6 @@ def sin(x, *, out=None):
     if out is not None:
         return op_sin_out(x, out)
     return op_sin(x)
-
-
-cdef object forward_sinc(object x):
-    try:
-        return as_array(kernels.sinc(x, 0))
-    except Exception as error_:
-        raise explain(error_, "sinc", x=x) from None
 
 
 cdef object op_sinc(object x):
@@ -3092,13 +2743,6 @@ def sinc(x, *, out=None):
     return op_sinc(x)
 
 
-cdef object forward__sinc_derivative(object x, object n):
-    try:
-        return as_array(kernels.sinc(x, n))
-    except Exception as error_:
-        raise explain(error_, "_sinc_derivative", x=x, n=n) from None
-
-
 cdef object op__sinc_derivative(object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef SincDerivativeBackward node_ = None
@@ -3139,13 +2783,6 @@ def _sinc_derivative(x, n):
     _sinc_derivative(x, int n) -> y; dy/dx = _sinc_derivative(x, n + 1)
     """
     return op__sinc_derivative(x, n)
-
-
-cdef Ufunc sinh_ufunc = Ufunc(np.sinh, "sinh")
-
-
-cdef inline object forward_sinh(object x):
-    return sinh_ufunc.unary(x)
 
 
 cdef object op_sinh(object x):
@@ -3213,13 +2850,6 @@ def sinh(x, *, out=None):
     return op_sinh(x)
 
 
-cdef Ufunc sqrt_ufunc = Ufunc(np.sqrt, "sqrt")
-
-
-cdef inline object forward_sqrt(object x):
-    return sqrt_ufunc.unary(x)
-
-
 cdef object op_sqrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SqrtBackward node_ = None
@@ -3283,13 +2913,6 @@ def sqrt(x, *, out=None):
     if out is not None:
         return op_sqrt_out(x, out)
     return op_sqrt(x)
-
-
-cdef Ufunc square_ufunc = Ufunc(np.square, "square")
-
-
-cdef inline object forward_square(object x):
-    return square_ufunc.unary(x)
 
 
 cdef object op_square(object x):
@@ -3357,13 +2980,6 @@ def square(x, *, out=None):
     return op_square(x)
 
 
-cdef Ufunc tan_ufunc = Ufunc(np.tan, "tan")
-
-
-cdef inline object forward_tan(object x):
-    return tan_ufunc.unary(x)
-
-
 cdef object op_tan(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanBackward node_ = None
@@ -3429,13 +3045,6 @@ def tan(x, *, out=None):
     return op_tan(x)
 
 
-cdef Ufunc tanh_ufunc = Ufunc(np.tanh, "tanh")
-
-
-cdef inline object forward_tanh(object x):
-    return tanh_ufunc.unary(x)
-
-
 cdef object op_tanh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanhBackward node_ = None
@@ -3499,13 +3108,6 @@ def tanh(x, *, out=None):
     if out is not None:
         return op_tanh_out(x, out)
     return op_tanh(x)
-
-
-cdef Ufunc trunc_ufunc = Ufunc(np.trunc, "trunc")
-
-
-cdef inline object forward_trunc(object x):
-    return trunc_ufunc.unary(x)
 
 
 cdef object op_trunc(object x):

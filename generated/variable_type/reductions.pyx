@@ -8,63 +8,28 @@ import math
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import formulas, kernels
+from gradspec import formulas
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport (
-    forward__shift,
-    forward_absolute,
-    forward_cumprod,
-    forward_divide,
-    forward_isnan,
-    forward_multiply,
-    forward_ones_like,
-    forward_sign,
-    forward_where,
-    forward_zeros_like,
+from gradspec.generated.kernels.reductions cimport (
+    forward_all, forward_any, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp, forward_max,
+    forward_mean, forward_min, forward_nanmean, forward_nansum, forward_norm, forward__power_norm, forward_prod,
+    forward__product_of_others, forward_std, forward_sum, forward__unreduce, forward__sum_to, forward_var,
+    forward_vector_norm,
 )
 from gradspec.generated.functions.reductions cimport (
-    EuclideanNormBackward,
-    LogsumexpBackward,
-    MaxBackward,
-    MeanBackward,
-    MinBackward,
-    PowerNormBackward,
-    ProdBackward,
-    StdBackward,
-    SumBackward,
-    UnreduceBackward,
-    SumToBackward,
-    VarBackward,
+    EuclideanNormBackward, LogsumexpBackward, MaxBackward, MeanBackward, MinBackward, PowerNormBackward,
+    ProdBackward, StdBackward, SumBackward, UnreduceBackward, SumToBackward, VarBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport (
-    array_of,
-    as_ints,
-    as_operand,
-    as_real_operand,
-    as_scalar,
-    dtype_of,
-    ndim_of,
-    shape_of,
-    wrap_forward,
+    array_of, as_ints, as_operand, as_real_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view, refuse_out, writable, write_out
-
-
-cdef object forward_all(object x, object axis, object keepdims):
-    try:
-        return as_array(np.all(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "all", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_all(object x, object axis, object keepdims):
@@ -96,13 +61,6 @@ def all(x, axis=None, keepdims=False, *, out=None):
     return op_all(x, axis, keepdims)
 
 
-cdef object forward_any(object x, object axis, object keepdims):
-    try:
-        return as_array(np.any(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "any", x=x, axis=axis, keepdims=keepdims) from None
-
-
 cdef object op_any(object x, object axis, object keepdims):
     cdef TensorBase y
     x = as_operand(x, "any", "x")
@@ -132,13 +90,6 @@ def any(x, axis=None, keepdims=False, *, out=None):
     return op_any(x, axis, keepdims)
 
 
-cdef object forward_count_nonzero(object x, object axis, object keepdims):
-    try:
-        return as_array(np.count_nonzero(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "count_nonzero", x=x, axis=axis, keepdims=keepdims) from None
-
-
 cdef object op_count_nonzero(object x, object axis, object keepdims):
     cdef TensorBase y
     x = as_operand(x, "count_nonzero", "x")
@@ -155,13 +106,6 @@ def count_nonzero(x, axis=None, keepdims=False):
     count_nonzero(x, int[]? axis=None, bool keepdims=False) -> Index y; not differentiable
     """
     return op_count_nonzero(x, axis, keepdims)
-
-
-cdef object forward__euclidean_norm(object x, object axis, object keepdims):
-    try:
-        return as_array(kernels.euclidean_norm(x, axis, keepdims))
-    except Exception as error_:
-        raise explain(error_, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op__euclidean_norm(object x, object axis, object keepdims):
@@ -211,13 +155,6 @@ def _euclidean_norm(x, axis=None, keepdims=False):
     y_t = _divide_or_zero(sum(real(conj(x) * x_t), axis, keepdims), y)
     """
     return op__euclidean_norm(x, axis, keepdims)
-
-
-cdef object forward_logsumexp(object x, object axis, object keepdims):
-    try:
-        return as_array(kernels.logsumexp(x, axis, keepdims))
-    except Exception as error_:
-        raise explain(error_, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_logsumexp(object x, object axis, object keepdims):
@@ -271,13 +208,6 @@ def logsumexp(x, axis=None, keepdims=False):
     y_t = sum(weight * x_t, axis, keepdims)
     """
     return op_logsumexp(x, axis, keepdims)
-
-
-cdef object forward_max(object x, object axis, object keepdims):
-    try:
-        return as_array(np.max(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "max", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_max(object x, object axis, object keepdims):
@@ -348,13 +278,6 @@ def max(x, axis=None, keepdims=False, *, out=None):
     return op_max(x, axis, keepdims)
 
 
-cdef object forward_mean(object x, object axis, object keepdims):
-    try:
-        return as_array(np.mean(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "mean", x=x, axis=axis, keepdims=keepdims) from None
-
-
 cdef object op_mean(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef MeanBackward node_ = None
@@ -411,13 +334,6 @@ def mean(x, axis=None, keepdims=False, *, out=None):
     if out is not None:
         return op_mean_out(x, axis, keepdims, out)
     return op_mean(x, axis, keepdims)
-
-
-cdef object forward_min(object x, object axis, object keepdims):
-    try:
-        return as_array(np.min(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "min", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_min(object x, object axis, object keepdims):
@@ -488,10 +404,6 @@ def min(x, axis=None, keepdims=False, *, out=None):
     return op_min(x, axis, keepdims)
 
 
-cdef object forward_nanmean(object x, object axis, object keepdims):
-    return forward_divide(forward_nansum(x, axis, keepdims), forward_sum(forward_where(forward_isnan(x), forward_zeros_like(x, None), forward_ones_like(x, None)), axis, keepdims))
-
-
 cdef object op_nanmean(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nanmean", "x")
@@ -510,10 +422,6 @@ def nanmean(x, axis=None, keepdims=False):
     composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)
     """
     return op_nanmean(x, axis, keepdims)
-
-
-cdef object forward_nansum(object x, object axis, object keepdims):
-    return forward_sum(forward_where(forward_isnan(x), 0, x), axis, keepdims)
 
 
 cdef object op_nansum(object x, object axis, object keepdims):
@@ -535,10 +443,6 @@ def nansum(x, axis=None, keepdims=False):
     return op_nansum(x, axis, keepdims)
 
 
-cdef object forward_norm(object x, object ord, object axis, object keepdims):
-    return forward_vector_norm(x, ord, axis, keepdims)
-
-
 cdef object op_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "norm", "x")
@@ -557,13 +461,6 @@ def norm(x, ord=2, axis=None, keepdims=False):
     norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y; composite: vector_norm(x, ord, axis, keepdims)
     """
     return op_norm(x, ord, axis, keepdims)
-
-
-cdef object forward__power_norm(object x, object ord, object axis, object keepdims):
-    try:
-        return as_array(kernels.power_norm(x, ord, axis, keepdims))
-    except Exception as error_:
-        raise explain(error_, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op__power_norm(object x, object ord, object axis, object keepdims):
@@ -619,13 +516,6 @@ def _power_norm(x, ord, axis=None, keepdims=False):
     y_t = sum(real(conj(slope) * x_t), axis, keepdims)
     """
     return op__power_norm(x, ord, axis, keepdims)
-
-
-cdef object forward_prod(object x, object axis, object keepdims):
-    try:
-        return as_array(np.prod(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "prod", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_prod(object x, object axis, object keepdims):
@@ -687,17 +577,6 @@ def prod(x, axis=None, keepdims=False, *, out=None):
     return op_prod(x, axis, keepdims)
 
 
-cdef object forward__product_of_others(object x, object axis):
-    axes = formulas.axes_tuple(axis, ndim_of(x))
-    if not axes:
-        return forward_ones_like(x, None)
-    if not axes[1:]:
-        before = forward__shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
-        after = forward__shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
-        return forward_multiply(before, after)
-    return forward_multiply(forward__product_of_others(x, axes[:1]), forward__product_of_others(forward_prod(x, axes[:1], True), axes[1:]))
-
-
 cdef object op__product_of_others(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_product_of_others", "x")
@@ -726,13 +605,6 @@ def _product_of_others(x, axis=None):
     where after = _shift(cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
     """
     return op__product_of_others(x, axis)
-
-
-cdef object forward_std(object x, object axis, object keepdims, object correction):
-    try:
-        return as_array(np.std(x, axis=axis, ddof=correction, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "std", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 
 cdef object op_std(object x, object axis, object keepdims, object correction):
@@ -788,13 +660,6 @@ def std(x, axis=None, keepdims=False, *, correction=0):
     y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)
     """
     return op_std(x, axis, keepdims, correction)
-
-
-cdef object forward_sum(object x, object axis, object keepdims):
-    try:
-        return as_array(np.sum(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "sum", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_sum(object x, object axis, object keepdims):
@@ -855,13 +720,6 @@ def sum(x, axis=None, keepdims=False, *, out=None):
     return op_sum(x, axis, keepdims)
 
 
-cdef object forward__unreduce(object x, object shape, object axis, object keepdims):
-    try:
-        return as_array(kernels.unreduce(x, shape, axis, keepdims))
-    except Exception as error_:
-        raise explain(error_, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
-
-
 cdef object op__unreduce(object x, object shape, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef UnreduceBackward node_ = None
@@ -910,13 +768,6 @@ def _unreduce(x, shape, axis=None, keepdims=False):
     return op__unreduce(x, shape, axis, keepdims)
 
 
-cdef object forward__sum_to(object x, object shape):
-    try:
-        return as_array(kernels.sum_to(x, shape))
-    except Exception as error_:
-        raise explain(error_, "_sum_to", x=x, shape=shape) from None
-
-
 cdef object op__sum_to(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef SumToBackward node_ = None
@@ -956,13 +807,6 @@ def _sum_to(x, shape):
     _sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)
     """
     return op__sum_to(x, shape)
-
-
-cdef object forward_var(object x, object axis, object keepdims, object correction):
-    try:
-        return as_array(np.var(x, axis=axis, ddof=correction, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "var", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 
 cdef object op_var(object x, object axis, object keepdims, object correction):
@@ -1016,18 +860,6 @@ def var(x, axis=None, keepdims=False, *, correction=0):
     y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count
     """
     return op_var(x, axis, keepdims, correction)
-
-
-cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
-    if ord == 2:
-        return forward__euclidean_norm(x, axis, keepdims)
-    if ord == 1 or ord == 0:
-        return forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims)
-    if ord == math.inf:
-        return forward_max(forward_absolute(x), axis, keepdims)
-    if ord == -math.inf:
-        return forward_min(forward_absolute(x), axis, keepdims)
-    return forward__power_norm(x, ord, axis, keepdims)
 
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):

@@ -6,40 +6,22 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-from gradspec import formulas, kernels
+from gradspec import formulas
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport (
-    forward_add,
-    forward_divide,
-    forward_getitem,
-    forward_multiply,
-    forward_subtract,
-    forward_sum,
-    forward_take,
+from gradspec.generated.kernels.scans cimport (
+    forward_cumprod, forward_cumsum, forward_diff, forward__linear_recurrence, forward__shift, forward_trapezoid,
 )
 from gradspec.generated.functions.scans cimport (
-    CumprodBackward,
-    CumsumBackward,
-    LinearRecurrenceBackward,
-    ShiftBackward,
+    CumprodBackward, CumsumBackward, LinearRecurrenceBackward, ShiftBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport refuse_out, writable, write_out
-
-
-cdef object forward_cumprod(object x, object axis, object reverse):
-    try:
-        return as_array(kernels.cumprod(x, axis, reverse))
-    except Exception as error_:
-        raise explain(error_, "cumprod", x=x, axis=axis, reverse=reverse) from None
 
 
 cdef object op_cumprod(object x, object axis, object reverse):
@@ -120,13 +102,6 @@ def cumprod(x, axis=None, *, reverse=False, out=None):
     return op_cumprod(x, axis, reverse)
 
 
-cdef object forward_cumsum(object x, object axis, object reverse):
-    try:
-        return as_array(kernels.cumsum(x, axis, reverse))
-    except Exception as error_:
-        raise explain(error_, "cumsum", x=x, axis=axis, reverse=reverse) from None
-
-
 cdef object op_cumsum(object x, object axis, object reverse):
     cdef ThreadState* state_ = thread_state()
     cdef CumsumBackward node_ = None
@@ -185,14 +160,6 @@ def cumsum(x, axis=None, *, reverse=False, out=None):
     return op_cumsum(x, axis, reverse)
 
 
-cdef object forward_diff(object x, object n, object axis):
-    if n == 0:
-        return x
-    later = formulas.slice_along(axis, 1, None)
-    earlier = formulas.slice_along(axis, None, -1)
-    return forward_diff(forward_subtract(forward_getitem(x, later), forward_getitem(x, earlier)), n - 1, axis)
-
-
 cdef object op_diff(object x, object n, object axis):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "diff", "x")
@@ -217,13 +184,6 @@ def diff(x, n=1, axis=-1):
     where earlier = slice_along(axis, None, -1)
     """
     return op_diff(x, n, axis)
-
-
-cdef object forward__linear_recurrence(object a, object b, object axis, object reverse):
-    try:
-        return as_array(kernels.linear_recurrence(a, b, axis, reverse))
-    except Exception as error_:
-        raise explain(error_, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
 
 
 cdef object op__linear_recurrence(object a, object b, object axis, object reverse):
@@ -291,13 +251,6 @@ def _linear_recurrence(a, b, axis=-1, *, reverse=False):
     return op__linear_recurrence(a, b, axis, reverse)
 
 
-cdef object forward__shift(object x, object n, object axis, object fill):
-    try:
-        return as_array(kernels.shift(x, n, axis, fill))
-    except Exception as error_:
-        raise explain(error_, "_shift", x=x, n=n, axis=axis, fill=fill) from None
-
-
 cdef object op__shift(object x, object n, object axis, object fill):
     cdef ThreadState* state_ = thread_state()
     cdef ShiftBackward node_ = None
@@ -339,10 +292,6 @@ def _shift(x, n, axis=-1, fill=0):
     _shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis); y_t = _shift(x_t, n, axis)
     """
     return op__shift(x, n, axis, fill)
-
-
-cdef object forward_trapezoid(object x, object dx, object axis):
-    return forward_multiply(dx, forward_subtract(forward_sum(x, axis, False), forward_divide(forward_add(forward_take(x, 0, axis), forward_take(x, -1, axis)), 2)))
 
 
 cdef object op_trapezoid(object x, object dx, object axis):

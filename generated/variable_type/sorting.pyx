@@ -6,28 +6,18 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import kernels
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport forward_take_along_axis
+from gradspec.generated.kernels.sorting cimport (
+    forward_argmax, forward_argmin, forward_argsort, forward_searchsorted, forward_sort, forward_topk,
+)
 from gradspec.generated.functions.sorting cimport TopkBackward
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_real_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
-
-
-cdef object forward_argmax(object x, object axis, object keepdims):
-    try:
-        return as_array(np.argmax(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "argmax", x=x, axis=axis, keepdims=keepdims) from None
 
 
 cdef object op_argmax(object x, object axis, object keepdims):
@@ -48,13 +38,6 @@ def argmax(x, axis=None, keepdims=False):
     return op_argmax(x, axis, keepdims)
 
 
-cdef object forward_argmin(object x, object axis, object keepdims):
-    try:
-        return as_array(np.argmin(x, axis=axis, keepdims=keepdims))
-    except Exception as error_:
-        raise explain(error_, "argmin", x=x, axis=axis, keepdims=keepdims) from None
-
-
 cdef object op_argmin(object x, object axis, object keepdims):
     cdef TensorBase indices
     x = as_real_operand(x, "argmin", "x")
@@ -71,13 +54,6 @@ def argmin(x, axis=None, keepdims=False):
     argmin(x, int? axis=None, bool keepdims=False) -> Index indices; not differentiable
     """
     return op_argmin(x, axis, keepdims)
-
-
-cdef object forward_argsort(object x, object axis, object descending, object stable):
-    try:
-        return as_array(kernels.argsort(x, axis, descending, stable))
-    except Exception as error_:
-        raise explain(error_, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 
 cdef object op_argsort(object x, object axis, object descending, object stable):
@@ -99,13 +75,6 @@ def argsort(x, axis=-1, *, descending=False, stable=True):
     return op_argsort(x, axis, descending, stable)
 
 
-cdef object forward_searchsorted(object sorted_sequence, object values, object side):
-    try:
-        return as_array(np.searchsorted(sorted_sequence, values, side))
-    except Exception as error_:
-        raise explain(error_, "searchsorted", sorted_sequence=sorted_sequence, values=values, side=side) from None
-
-
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
     cdef TensorBase indices
     sorted_sequence = as_real_operand(sorted_sequence, "searchsorted", "sorted_sequence")
@@ -121,10 +90,6 @@ def searchsorted(sorted_sequence, values, side='left'):
     searchsorted(sorted_sequence, values, str side='left') -> Index indices; not differentiable
     """
     return op_searchsorted(sorted_sequence, values, side)
-
-
-cdef object forward_sort(object x, object axis, object descending, object stable):
-    return forward_take_along_axis(x, forward_argsort(x, axis, descending, stable), axis)
 
 
 cdef object op_sort(object x, object axis, object descending, object stable):
@@ -146,13 +111,6 @@ def sort(x, axis=-1, *, descending=False, stable=True):
     composite: take_along_axis(x, argsort(x, axis, descending=descending, stable=stable), axis)
     """
     return op_sort(x, axis, descending, stable)
-
-
-cdef object forward_topk(object x, object k, object axis, object largest):
-    try:
-        return as_array(kernels.topk(x, k, axis, largest))
-    except Exception as error_:
-        raise explain(error_, "topk", x=x, k=k, axis=axis, largest=largest) from None
 
 
 cdef object op_topk(object x, object k, object axis, object largest):

@@ -6,43 +6,26 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from cpython.ref cimport PyObject
 
-import numpy as np
-
-from gradspec import formulas, kernels
+from gradspec import formulas
 from gradspec.dispatch import ops, register
-from gradspec.errors import explain
 
-from gradspec.generated.kernels.forward cimport forward_conj
+from gradspec.generated.kernels.views cimport (
+    forward_broadcast_to, forward_diag, forward_diag_embed, forward_diagonal, forward__diagonal_backward,
+    forward_expand_dims, forward_flatten, forward_flip, forward_mH, forward_mT, forward_moveaxis,
+    forward_permute_dims, forward_ravel, forward_reshape, forward_roll, forward_rot90, forward_squeeze,
+    forward_swapaxes,
+)
 from gradspec.generated.functions.views cimport (
-    BroadcastToBackward,
-    DiagEmbedBackward,
-    DiagonalBackward,
-    DiagonalBackwardBackward,
-    ExpandDimsBackward,
-    FlipBackward,
-    MTBackward,
-    MoveaxisBackward,
-    PermuteDimsBackward,
-    ReshapeBackward,
-    RollBackward,
-    Rot90Backward,
-    SqueezeBackward,
-    SwapaxesBackward,
+    BroadcastToBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward, ExpandDimsBackward,
+    FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward, Rot90Backward,
+    SqueezeBackward, SwapaxesBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.kernels.ufunc cimport as_array
 from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view
-
-
-cdef object forward_broadcast_to(object x, object shape):
-    try:
-        return as_array(np.broadcast_to(x, shape))
-    except Exception as error_:
-        raise explain(error_, "broadcast_to", x=x, shape=shape) from None
 
 
 cdef object op_broadcast_to(object x, object shape):
@@ -87,12 +70,6 @@ def broadcast_to(x, shape):
     return op_broadcast_to(x, shape)
 
 
-cdef object forward_diag(object x, object k):
-    if ndim_of(x) == 1:
-        return forward_diag_embed(x, k, -2, -1)
-    return forward_diagonal(x, k, 0, 1)
-
-
 cdef object op_diag(object x, object k):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "diag", "x")
@@ -111,13 +88,6 @@ def diag(x, k=0):
     diag(x, int k=0) -> y; composite: diag_embed(x, k) if x.ndim == 1 else diagonal(x, k)
     """
     return op_diag(x, k)
-
-
-cdef object forward_diag_embed(object x, object offset, object axis1, object axis2):
-    try:
-        return as_array(kernels.diag_embed(x, offset, axis1, axis2))
-    except Exception as error_:
-        raise explain(error_, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object op_diag_embed(object x, object offset, object axis1, object axis2):
@@ -165,13 +135,6 @@ def diag_embed(x, offset=0, axis1=-2, axis2=-1):
     grad_x = diagonal(grad, offset, axis1, axis2)
     """
     return op_diag_embed(x, offset, axis1, axis2)
-
-
-cdef object forward_diagonal(object x, object offset, object axis1, object axis2):
-    try:
-        return as_array(kernels.diagonal(x, offset, axis1, axis2))
-    except Exception as error_:
-        raise explain(error_, "diagonal", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 
 cdef object op_diagonal(object x, object offset, object axis1, object axis2):
@@ -224,13 +187,6 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
     return op_diagonal(x, offset, axis1, axis2)
 
 
-cdef object forward__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
-    try:
-        return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
-    except Exception as error_:
-        raise explain(error_, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
-
-
 cdef object op__diagonal_backward(object x, object shape, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     cdef DiagonalBackwardBackward node_ = None
@@ -279,13 +235,6 @@ def _diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
     return op__diagonal_backward(x, shape, offset, axis1, axis2)
 
 
-cdef object forward_expand_dims(object x, object axis):
-    try:
-        return as_array(np.expand_dims(x, axis))
-    except Exception as error_:
-        raise explain(error_, "expand_dims", x=x, axis=axis) from None
-
-
 cdef object op_expand_dims(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ExpandDimsBackward node_ = None
@@ -329,10 +278,6 @@ def expand_dims(x, axis=0):
     return op_expand_dims(x, axis)
 
 
-cdef object forward_flatten(object x, object start_axis, object end_axis):
-    return forward_reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
-
-
 cdef object op_flatten(object x, object start_axis, object end_axis):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "flatten", "x")
@@ -351,13 +296,6 @@ def flatten(x, start_axis=0, end_axis=-1):
     composite: reshape(x, flat_shape(x.shape, start_axis, end_axis))
     """
     return op_flatten(x, start_axis, end_axis)
-
-
-cdef object forward_flip(object x, object axis):
-    try:
-        return as_array(np.flip(x, axis))
-    except Exception as error_:
-        raise explain(error_, "flip", x=x, axis=axis) from None
 
 
 cdef object op_flip(object x, object axis):
@@ -403,12 +341,6 @@ def flip(x, axis=None):
     return op_flip(x, axis)
 
 
-cdef object forward_mH(object x):
-    if formulas.is_complex(dtype_of(x)):
-        return forward_conj(forward_mT(x))
-    return forward_mT(x)
-
-
 cdef object op_mH(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "mH", "x")
@@ -426,13 +358,6 @@ def mH(x):
     mH(x) -> y; composite: conj(mT(x)) if is_complex(x.dtype) else mT(x)
     """
     return op_mH(x)
-
-
-cdef object forward_mT(object x):
-    try:
-        return as_array(np.swapaxes(x, -2, -1))
-    except Exception as error_:
-        raise explain(error_, "mT", x=x) from None
 
 
 cdef object op_mT(object x):
@@ -474,13 +399,6 @@ def mT(x):
     mT(x) -> y; linear in x; grad_x = mT(grad)
     """
     return op_mT(x)
-
-
-cdef object forward_moveaxis(object x, object source, object destination):
-    try:
-        return as_array(np.moveaxis(x, source, destination))
-    except Exception as error_:
-        raise explain(error_, "moveaxis", x=x, source=source, destination=destination) from None
 
 
 cdef object op_moveaxis(object x, object source, object destination):
@@ -528,13 +446,6 @@ def moveaxis(x, source, destination):
     return op_moveaxis(x, source, destination)
 
 
-cdef object forward_permute_dims(object x, object axes):
-    try:
-        return as_array(np.transpose(x, axes))
-    except Exception as error_:
-        raise explain(error_, "permute_dims", x=x, axes=axes) from None
-
-
 cdef object op_permute_dims(object x, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef PermuteDimsBackward node_ = None
@@ -578,10 +489,6 @@ def permute_dims(x, axes=None):
     return op_permute_dims(x, axes)
 
 
-cdef object forward_ravel(object x):
-    return forward_reshape(x, (-1,))
-
-
 cdef object op_ravel(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "ravel", "x")
@@ -597,13 +504,6 @@ def ravel(x):
     ravel(x) -> y; composite: reshape(x, (-1,))
     """
     return op_ravel(x)
-
-
-cdef object forward_reshape(object x, object shape):
-    try:
-        return as_array(np.reshape(x, shape))
-    except Exception as error_:
-        raise explain(error_, "reshape", x=x, shape=shape) from None
 
 
 cdef object op_reshape(object x, object shape):
@@ -649,13 +549,6 @@ def reshape(x, shape):
     return op_reshape(x, shape)
 
 
-cdef object forward_roll(object x, object shift, object axis):
-    try:
-        return as_array(np.roll(x, shift, axis))
-    except Exception as error_:
-        raise explain(error_, "roll", x=x, shift=shift, axis=axis) from None
-
-
 cdef object op_roll(object x, object shift, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef RollBackward node_ = None
@@ -697,13 +590,6 @@ def roll(x, shift, axis=None):
     roll(x, int[] shift, int[]? axis=None) -> y; linear in x; grad_x = roll(grad, opposite(shift), axis)
     """
     return op_roll(x, shift, axis)
-
-
-cdef object forward_rot90(object x, object k, object axes):
-    try:
-        return as_array(np.rot90(x, k, axes))
-    except Exception as error_:
-        raise explain(error_, "rot90", x=x, k=k, axes=axes) from None
 
 
 cdef object op_rot90(object x, object k, object axes):
@@ -751,13 +637,6 @@ def rot90(x, k=1, axes=(0, 1)):
     return op_rot90(x, k, axes)
 
 
-cdef object forward_squeeze(object x, object axis):
-    try:
-        return as_array(np.squeeze(x, axis))
-    except Exception as error_:
-        raise explain(error_, "squeeze", x=x, axis=axis) from None
-
-
 cdef object op_squeeze(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SqueezeBackward node_ = None
@@ -799,13 +678,6 @@ def squeeze(x, axis=None):
     squeeze(x, int[]? axis=None) -> y; linear in x; grad_x = reshape(grad, x.shape)
     """
     return op_squeeze(x, axis)
-
-
-cdef object forward_swapaxes(object x, object axis1, object axis2):
-    try:
-        return as_array(np.swapaxes(x, axis1, axis2))
-    except Exception as error_:
-        raise explain(error_, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
 
 
 cdef object op_swapaxes(object x, object axis1, object axis2):

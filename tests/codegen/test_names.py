@@ -17,7 +17,7 @@ ENTRY = "  doc: F.\n  forward: np.sin(x)\n  nondifferentiable: true\n"
 def imported() -> set[str]:
     """The names that the templates of nodes and wrappers bring into a module."""
     names = set()
-    for name in ("functions", "variable_type", "forward"):
+    for name in ("functions", "variable_type", "kernels"):
         text = (TEMPLATES / f"{name}.pyx.j2").read_text()
         for found in re.finditer(r"^(?:from \S+ c?import (\([^)]*\)|[^({\n]*)|import (\w+)(?: as (\w+))?)$", text, re.MULTILINE):
             names |= set(re.findall(r"\w+", found[1])) if found[1] else {found[3] or found[2]}

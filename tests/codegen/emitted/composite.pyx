@@ -1,8 +1,11 @@
-# generated/variable_type/emitted.pyx
+# generated/kernels/emitted.pyx
 
 
 cdef object forward_root_mean_square(object x):
     return forward_sqrt(forward_mean(forward_square(x), None, False))
+
+
+# generated/variable_type/emitted.pyx
 
 
 cdef object op_root_mean_square(object x):

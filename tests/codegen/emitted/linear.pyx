@@ -1,3 +1,13 @@
+# generated/kernels/emitted.pyx
+
+
+cdef object forward_total(object x, object axis):
+    try:
+        return as_array(np.sum(x, axis))
+    except Exception as error_:
+        raise explain(error_, "total", x=x, axis=axis) from None
+
+
 # generated/functions/emitted.pyx
 
 
@@ -20,13 +30,6 @@ cdef class TotalBackward(Node):
 
 
 # generated/variable_type/emitted.pyx
-
-
-cdef object forward_total(object x, object axis):
-    try:
-        return as_array(np.sum(x, axis))
-    except Exception as error_:
-        raise explain(error_, "total", x=x, axis=axis) from None
 
 
 cdef object op_total(object x, object axis):

@@ -1,3 +1,13 @@
+# generated/kernels/emitted.pyx
+
+
+cdef object forward_rowwise(object a, object b):
+    try:
+        return as_array(np.sum(forward_multiply(a, b), axis=-1))
+    except Exception as error_:
+        raise explain(error_, "rowwise", a=a, b=b) from None
+
+
 # generated/functions/emitted.pyx
 
 
@@ -37,13 +47,6 @@ cdef class RowwiseBackward(Node):
 
 
 # generated/variable_type/emitted.pyx
-
-
-cdef object forward_rowwise(object a, object b):
-    try:
-        return as_array(np.sum(forward_multiply(a, b), axis=-1))
-    except Exception as error_:
-        raise explain(error_, "rowwise", a=a, b=b) from None
 
 
 cdef object op_rowwise(object a, object b):

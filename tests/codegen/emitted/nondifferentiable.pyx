@@ -1,4 +1,4 @@
-# generated/variable_type/emitted.pyx
+# generated/kernels/emitted.pyx
 
 
 cdef object forward_peak(object x, object axis):
@@ -6,6 +6,9 @@ cdef object forward_peak(object x, object axis):
         return as_array(np.argmax(x, axis))
     except Exception as error_:
         raise explain(error_, "peak", x=x, axis=axis) from None
+
+
+# generated/variable_type/emitted.pyx
 
 
 cdef object op_peak(object x, object axis):

@@ -1,3 +1,13 @@
+# generated/kernels/emitted.pyx
+
+
+cdef object forward_logcosh(object x):
+    try:
+        return as_array(np.logaddexp(x, forward_negative(x)) - 0.6931471805599453)
+    except Exception as error_:
+        raise explain(error_, "logcosh", x=x) from None
+
+
 # generated/functions/emitted.pyx
 
 
@@ -22,13 +32,6 @@ cdef class LogcoshBackward(Node):
 
 
 # generated/variable_type/emitted.pyx
-
-
-cdef object forward_logcosh(object x):
-    try:
-        return as_array(np.logaddexp(x, forward_negative(x)) - 0.6931471805599453)
-    except Exception as error_:
-        raise explain(error_, "logcosh", x=x) from None
 
 
 cdef object op_logcosh(object x):

@@ -1,3 +1,13 @@
+# generated/kernels/emitted.pyx
+
+
+cdef object forward_length(object x):
+    try:
+        return as_array(np.sqrt(np.sum(forward_multiply(x, x))))
+    except Exception as error_:
+        raise explain(error_, "length", x=x) from None
+
+
 # generated/functions/emitted.pyx
 
 
@@ -26,13 +36,6 @@ cdef class LengthBackward(Node):
 
 
 # generated/variable_type/emitted.pyx
-
-
-cdef object forward_length(object x):
-    try:
-        return as_array(np.sqrt(np.sum(forward_multiply(x, x))))
-    except Exception as error_:
-        raise explain(error_, "length", x=x) from None
 
 
 cdef object op_length(object x):
