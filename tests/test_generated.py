@@ -10,7 +10,8 @@ import pytest
 from codegen.rules.analyze import analyze
 from codegen.spec.formula import BINARY, COMPARISON, UNARY
 from codegen.spec.reader import read
-from codegen.write.emit import render, stale, write
+from codegen.write.emit import View, World, render, stale, write
+from codegen.write.op_info import facts
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -92,6 +93,19 @@ def test_templates_and_emit_name_no_operator(spec):
 def test_every_operator_of_formulas_has_an_entry(spec):
     wanted = {method for _, method in (*BINARY.values(), *UNARY.values(), *COMPARISON.values())}
     assert wanted - {op.operator for op in spec.ops.values()} == set()
+
+
+def test_the_table_of_operators_holds_every_fact(spec, files):
+    """What the records leave out is the default, and samples that are named are those of the entry."""
+    names = {}
+    exec(files["op_info.py"], names)
+    table = {record.name: record._asdict() for record in names["OPS"]}
+    assert list(table) == list(spec.ops)
+    world = World(spec, ROOT)
+    for op in spec.ops.values():
+        assert {key: value or None for key, value in table[op.name].items()} == {
+            key: value or None for key, value in facts(View(op, world)).items()
+        }
 
 
 def test_stubs_parse(files):

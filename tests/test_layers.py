@@ -62,7 +62,7 @@ CODEGEN = [
     ["verify.forms", "verify.promises", "verify.stated"],
     ["verify.check"],
     ["verify.mutate"],
-    ["write.maths", "write.spelling", "write.stubs"],
+    ["write.maths", "write.op_info", "write.spelling", "write.stubs"],
     ["write.emit"],
     ["show"],
     ["__main__"],

@@ -270,6 +270,7 @@ class Spec:
     families: tuple[Family, ...]
     file: str = "derivatives.yaml"  # as error messages name it
     source: str = field(default="", repr=False)
+    presets: dict[str, tuple[Formula, ...]] = field(default_factory=dict)  # lists of samples by name
 
     @property
     def ops(self) -> dict[str, Op]:

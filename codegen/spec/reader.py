@@ -71,7 +71,7 @@ class _Reader:
                     self._read_presets(document)
                 else:
                     families.append(self._family(document, {family.name for family in families}))
-        return Spec(tuple(families), self.file, self.source)
+        return Spec(tuple(families), self.file, self.source, self.presets)
 
     # Documents.
 

@@ -22,7 +22,7 @@ from ..spec.expression import renamed, values_in
 from ..spec.formula import grad_names
 from ..spec.library import read_library
 from ..spec.model import Argument, Op, Saved, Signature, Spec
-from . import maths, stubs
+from . import maths, op_info, stubs
 from .spelling import OnArrays, OnTensors, lines
 
 COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
@@ -92,7 +92,7 @@ def render(spec: Spec, root: Path) -> dict[str, str]:
         emit(f"variable_type/{family.name}.pxd", "variable_type.pxd.j2", **context)
 
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=views)
-    emit("op_info.py", "op_info.py.j2", ops=everything)
+    emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=views)
     for namespace in sorted({view.op.namespace for view in everything} | {"", "linalg", "nn"}):
         members = [view for view in everything if view.op.namespace == namespace and view.is_function]

@@ -1,0 +1,89 @@
+"""The records of generated/op_info.py: what tests and documentation read of an operator.
+
+Owns which facts a record holds and how they are laid out in few lines: a fact that is empty is left out, samples that are a
+preset of the spec are named.  Knows nothing of templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ..spec.model import Formula
+
+if TYPE_CHECKING:
+    from .emit import View
+
+WIDTH = 120
+
+
+def facts(view: View) -> dict[str, object]:
+    """Field of OpInfo -> value, in order; what is empty is the default there."""
+    op, signature = view.op, view.signature
+    return {
+        "name": op.name,
+        "family": op.family,
+        "namespace": op.namespace,
+        "signature": signature.source,
+        "doc": op.doc,
+        "form": op.form,
+        "dtype": op.dtype,
+        "domain": op.domain and op.domain.source,
+        "aliases": op.aliases,
+        "variants": op.variants,
+        "operator": op.operator,
+        "view": op.view,
+        "arguments": tuple((a.name, str(a.type), a.default, a.keyword_only) for a in signature.arguments),
+        "outputs": tuple((o.name, str(o.type)) for o in signature.visible),
+        "inputs": tuple(a.name for a in signature.arrays if op.differentiable),
+        "saved": tuple(s.field for s in view.saved) if view.has_node else (),
+        "node": op.node if view.has_node else None,
+        "samples": tuple(sample.source for sample in op.samples),
+        "examples": tuple((example.call.source, example.value.source) for example in op.examples),
+        "kinks": tuple((kink.call.source, kink.value.source) for kink in op.kinks),
+    }
+
+
+def record(view: View, presets: Mapping[str, tuple[Formula, ...]]) -> str:
+    """`OpInfo(...)` in as few lines as hold it."""
+    *parts, last = _parts(view, _named(presets))
+    return "\n".join(_rows(["OpInfo(", *parts, f"{last.rstrip(',')}),"], "    ", "        "))
+
+
+def preset(name: str, samples: tuple[Formula, ...]) -> str:
+    """`UNARY = (...)`, the samples that entries name."""
+    return "\n".join(_rows([f"{name.upper()} = (", *_items(s.source for s in samples), ")"], "", "    "))
+
+
+def _named(presets: Mapping[str, tuple[Formula, ...]]) -> dict[tuple[str, ...], str]:
+    return {tuple(sample.source for sample in samples): name.upper() for name, samples in presets.items()}
+
+
+def _parts(view: View, named: Mapping[tuple[str, ...], str]) -> Iterator[str]:
+    """The pieces of a record between which a line may end."""
+    for field, value in facts(view).items():
+        if field == "samples" and value in named:
+            yield f"samples={named[value]},"
+        elif isinstance(value, tuple) and len(repr(value)) > WIDTH // 3:
+            items = _items(value)
+            items[0] = f"{field}=({items[0]}"
+            items[-1] += "),"
+            yield from items
+        elif value:
+            yield f"{field}={value!r},"
+
+
+def _items(values: Iterable[object]) -> list[str]:
+    return [f"{value!r}," for value in values]
+
+
+def _rows(parts: Iterable[str], first: str, indent: str) -> Iterator[str]:
+    """The parts in rows of WIDTH, the opening one on a row with what follows, the closing one on the last row."""
+    row = first
+    for part in parts:
+        if len(row) + len(part) + 1 > WIDTH and row.strip():
+            yield row.rstrip()
+            row = indent
+        glue = "" if not row.strip() or row.endswith("(") or part == ")" else " "
+        row += glue + part
+    yield row
