@@ -59,7 +59,7 @@ CODEGEN = [
     ["verify.coverage"],
     ["verify.evaluate"],
     ["verify.case"],
-    ["verify.forms", "verify.promises", "verify.stated"],
+    ["verify.forms", "verify.promises", "verify.stated", "verify.tried"],
     ["verify.check"],
     ["verify.mutate"],
     ["write.maths", "write.op_info", "write.spelling", "write.stubs"],

@@ -19,10 +19,11 @@ from ..spec.formula import bind_call, parse_formula
 from ..spec.library import read_library
 from ..spec.model import Op, Signature, Spec, Text
 from .case import Report
-from .check import Progress, check_calls, check_words, quiet
+from .check import Progress, check_calls, quiet
 from .coverage import string_arguments
 from .evaluate import Evaluator
 from .promises import check_promises
+from .tried import check_words
 
 _FAR = 10**6  # the line where mutants stand: far from all others, so that their nodes have places of their own
 _OTHER: dict[type, tuple[type, ...]] = {

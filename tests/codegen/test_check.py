@@ -202,7 +202,7 @@ derivatives.yaml:15:10: error: f: dy/dx: is wrong: expected -1.935, got -0.9675 
   samples: one
 """,
         """\
-derivatives.yaml:17:8: error: f: vjp: x: is wrong: expected 2.672, got 0.8507 at f(x(3, 4)) in float64; it misses a factor 3.1416 = pi
+derivatives.yaml:17:8: error: f: vjp: x: is wrong: expected 2.016, got 0.6419 at f(x(3, 4)) in float64; it misses a factor 3.1416 = pi
     x: grad * slope(x)
        ^""",
     ),
@@ -389,7 +389,7 @@ derivatives.yaml:15:16: error: f: multilinear: is not multilinear in 'b': zeros 
   samples: two
 """,
         """\
-derivatives.yaml:17:8: error: f: vjp: a: is wrong: expected 1.898, got -10.64 at f(x(3, 4), x(4)) in complex128; real samples are right: is conj missing?
+derivatives.yaml:17:8: error: f: vjp: a: is wrong: expected -0.2883, got -5.869 at f(x(3, 4), x(4)) in complex128; real samples are right: is conj missing?
     a: grad * b
        ^""",
     ),
@@ -419,7 +419,7 @@ derivatives.yaml:17:8: error: f: vjp: x: has the shape (4, 3), which does not re
   samples: one
 """,
         """\
-derivatives.yaml:17:8: error: f: vjp: x: is wrong: expected 3.016, got -3.016 at f(x(3, 4)) in float64; it has the wrong sign
+derivatives.yaml:17:8: error: f: vjp: x: is wrong: expected 0.5932, got -0.5932 at f(x(3, 4)) in float64; it has the wrong sign
     x: grad
        ^""",
     ),
@@ -436,10 +436,10 @@ derivatives.yaml:17:8: error: f: vjp: x: is wrong: expected 3.016, got -3.016 at
   - f(x(3), x(3))
 """,
         """\
-derivatives.yaml:17:8: error: f: vjp: a: is wrong: expected 1.771, got 1.76 at f(x(3), x(3)) in float64; it looks like the rule of 'b'
+derivatives.yaml:17:8: error: f: vjp: a: is wrong: expected -1.339, got -2.54 at f(x(3), x(3)) in float64; it looks like the rule of 'b'
     a: grad * conj(a)
        ^
-derivatives.yaml:18:8: error: f: vjp: b: is wrong: expected 2.412, got 1.619 at f(x(3), x(3)) in float64; it looks like the rule of 'a'
+derivatives.yaml:18:8: error: f: vjp: b: is wrong: expected 4.03, got -2.649 at f(x(3), x(3)) in float64; it looks like the rule of 'a'
     b: grad * conj(b)
        ^""",
     ),
@@ -456,7 +456,7 @@ derivatives.yaml:18:8: error: f: vjp: b: is wrong: expected 2.412, got 1.619 at 
   samples: two
 """,
         """\
-derivatives.yaml:19:8: error: f: jvp: y: is wrong where b moves: expected -13.97, got 13.97 at f(x(3, 4), x(4)) in float64; it has the wrong sign
+derivatives.yaml:19:8: error: f: jvp: y: is wrong where b moves: expected -24.93, got 24.93 at f(x(3, 4), x(4)) in float64; it has the wrong sign
     y: a_t / b + y * b_t / b
        ^""",
     ),
