@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
+from pathlib import Path
 
 import pytest
+import yaml
 
+from codegen.rules.analyze import analyze
+from codegen.spec.reader import read
 from codegen.verify.mutate import _changes, survivors
+
+ROOT = Path(__file__).parents[2]
+EQUIVALENT = yaml.safe_load((Path(__file__).parent / "equivalent_mutants.yaml").read_text())
+FAMILIES = [line.split()[1] for line in (ROOT / "derivatives.yaml").read_text().splitlines() if line.startswith("family:")]
 
 CHANGES = {
     "a - b": ["-(a - b)", "a + b", "b - a", "a", "b"],
@@ -85,3 +94,23 @@ def test_a_formula_that_calls_itself(small):
     f(1.0, 3): 3
 """)
     assert survivors(spec, small.root, ["times"]) == []
+
+
+@functools.cache
+def the_spec():
+    return analyze(read(ROOT / "derivatives.yaml"), ROOT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_mutants_that_survive_mean_the_same(family):
+    """Each is listed with its reason: a new one wants a sample, an example or a kink; one that dies leaves the list."""
+    names = [op.name for op in the_spec().ops.values() if op.family == family]
+    listed = {mutant for group in EQUIVALENT for mutant in group["mutants"] if mutant.partition(":")[0] in names}
+    assert {str(mutant) for mutant in survivors(the_spec(), ROOT, names)} == listed
+
+
+def test_every_listed_mutant_is_of_an_operator_and_has_one_reason():
+    listed = [mutant for group in EQUIVALENT for mutant in group["mutants"]]
+    assert len(set(listed)) == len(listed)
+    assert {mutant.partition(":")[0] for mutant in listed} <= the_spec().ops.keys()
