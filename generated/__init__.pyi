@@ -31,14 +31,14 @@ __version__: str
 
 class Tensor(ArrayTensor):
     @property
-    def T(self) -> Tensor:
-        """The tensor with its axes in reverse order; a view."""
-    @property
     def imag(self) -> Tensor:
         """Imaginary part, zeros for a real array."""
     @property
     def real(self) -> Tensor:
         """Real part, `x` itself for a real array."""
+    @property
+    def T(self) -> Tensor:
+        """Axes in reverse order."""
     @property
     def mT(self) -> Tensor:
         """Transpose of the last two axes."""
@@ -940,7 +940,7 @@ def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""
 def dot(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
-def einsum(subscripts: str, operands: Sequence[Operand]) -> Tensor:
+def einsum(subscripts: str, *operands: Operand | Sequence[Operand]) -> Tensor:
     """Einstein summation, pair by pair from the left."""
 def inner(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of both operands; 0-d operands multiply."""

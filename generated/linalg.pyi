@@ -35,12 +35,13 @@ def slogdet(x: Operand) -> tuple[Tensor, Tensor]:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
 def solve(a: Operand, b: Operand) -> Tensor:
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
-def solve_triangular(a: Operand, b: Operand, *, lower: _bool = False, unit_diagonal: _bool = False) -> Tensor:
-    """y with a @ y = b for columns `b`, reading one triangle of `a`, without its diagonal if that is known to be 1."""
+def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
+    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1."""
 def svd(x: Operand, *, full_matrices: _bool = False) -> tuple[Tensor, Tensor, Tensor]:
     """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is real; the derivative drops terms between equal values."""
 def svdvals(x: Operand) -> Tensor:
     """Singular values, falling."""
 
 inverse = inv
+
 __all__: list[str]

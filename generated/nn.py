@@ -34,6 +34,8 @@ from .variable_type.losses import mse_loss
 from .variable_type.losses import nll_loss
 from .variable_type.losses import smooth_l1_loss
 from .variable_type.creation import one_hot
+from .variable_type.pointwise_unary import sigmoid
+from .variable_type.pointwise_unary import tanh
 
 hard_swish = hardswish
 logsigmoid = log_sigmoid
@@ -73,4 +75,6 @@ __all__ = [
     "nll_loss",
     "smooth_l1_loss",
     "one_hot",
+    "sigmoid",
+    "tanh",
 ]

@@ -83,4 +83,9 @@ def one_hot(indices: Index, num_classes: int, *, dtype: npt.DTypeLike | None = N
 hard_swish = hardswish
 logsigmoid = log_sigmoid
 swish = silu
+def sigmoid(x: Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 / (1 + exp(-x)), without overflow."""
+def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Hyperbolic tangent."""
+
 __all__: list[str]

@@ -40,7 +40,7 @@ from gradspec.generated.variable_type.linear_algebra cimport (
     op_vdot, op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
-    op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims, op_flatten, op_flip, op_mH, op_mT,
+    op_T, op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims, op_flatten, op_flip, op_mH, op_mT,
     op_moveaxis, op_permute_dims, op_ravel, op_reshape, op_roll, op_rot90, op_squeeze, op_swapaxes,
 )
 from gradspec.generated.variable_type.indexing cimport (
@@ -71,11 +71,6 @@ cdef class Tensor(ArrayTensor):
 
     def __init__(self, *args, **kwargs):
         raise TypeError("Tensor has no constructor of its own: use gradspec.tensor(data) or gradspec.asarray(data)")
-
-    @property
-    def T(self):
-        """The tensor with its axes in reverse order; a view."""
-        return op_permute_dims(self, tuple(range(self.ndim))[::-1])
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Accumulate the gradients of this tensor into the `.grad` of the leaves.
@@ -1317,6 +1312,11 @@ cdef class Tensor(ArrayTensor):
     def vecdot(self, b, axis=-1):
         """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
         return op_vecdot(self, b, axis)
+
+    @property
+    def T(self):
+        """Axes in reverse order."""
+        return op_T(self)
 
     def broadcast_to(self, *shape, **keyword_):
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""

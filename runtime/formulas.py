@@ -98,6 +98,13 @@ def is_complex(dtype):
     return dtype.kind == "c"
 
 
+def is_lower(lower, upper):
+    """Which triangle two arguments ask for that must not contradict each other; the upper one where neither says."""
+    if lower is not None and upper is not None and bool(lower) == bool(upper):
+        raise ValueError(f"lower={lower} and upper={upper} contradict each other")
+    return bool(lower) if lower is not None else upper is not None and not upper
+
+
 def opposite(shift):
     """Minus each of one or several integers."""
     return tuple(-n for n in shift) if isinstance(shift, (tuple, list)) else -shift

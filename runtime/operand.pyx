@@ -94,6 +94,11 @@ cdef tuple as_bool_operands(object values, str op, str argument):
     return tuple([claimed_operand(value, BOOLEANS, op, argument) for value in as_operands(values, op, argument)])
 
 
+cdef object listed(tuple values):
+    """What `*operands` received: the arrays, where it was given one list of them."""
+    return values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values
+
+
 cdef list arrays_of(tuple values):
     return [array_of(value) for value in values]
 

@@ -49,7 +49,7 @@ RUNTIME = [
 CODEGEN = [
     ["spec.constants", "spec.model", "verify.numeric", "progress", "build"],
     ["errors"],
-    ["spec.documents", "spec.expression", "spec.limits", "spec.names"],
+    ["spec.documents", "spec.expression", "spec.limits", "spec.names", "spec.nodes"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],
     ["spec.order", "spec.shapes", "skeleton"],
     ["spec.reader"],

@@ -92,6 +92,7 @@ class Argument:
     default: str | None = None  # Python source of the literal, None where the argument is required
     keyword_only: bool = False
     location: Location | None = None
+    variadic: bool = False  # `*operands`: one list, or its items one by one
 
     @property
     def is_array(self) -> bool:
@@ -201,6 +202,7 @@ class Op:
     doc: str
     location: Location
     aliases: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()  # (namespace, name) of the function in other namespaces
     namespace: str = ""  # "", "linalg", "nn", "special"
     operator: str | None = None  # "__add__"
     variants: tuple[str, ...] = ("function",)

@@ -28,8 +28,8 @@ CALLED = frozenset(
     "ThreadState Ufunc any_needs_grad any_tangent array_of arrays_of as_array as_bool_operand as_bool_operands as_dtype "
     "as_generator as_index as_int_operand as_int_operands as_ints as_mask as_operand as_operands as_real_operand "
     "as_real_operands as_scalar attach_view check_inplace connect connect_all copy_into defined_arrays defined_tensors "
-    "dtype_of enumerate explain finish_inplace flat_gradients has_tangent is_tensor len levels_of load_forward minus "
-    "minus_array ndim_of needs_grad overwrite plus plus_array primal_of refuse_out register save_input save_inputs "
+    "dtype_of enumerate explain finish_inplace flat_gradients has_tangent is_tensor len levels_of listed load_forward "
+    "minus minus_array ndim_of needs_grad overwrite plus plus_array primal_of refuse_out register save_input save_inputs "
     "save_output saved_array saved_tensor set_history set_tangent shape_of size_of staticmethod tangents_of thread_state "
     "value_before wrap_forward writable write_out zip".split()
 )

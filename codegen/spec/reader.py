@@ -20,6 +20,7 @@ from .documents import check_characters, decode, documents
 from .formula import names_in, parse_formula
 from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Stated, Text
 from .names import check_name, check_value_name, generated_names, shortened
+from .nodes import Nodes
 from .order import misplaced
 from .shapes import parse_shape
 from .signature import parse_signature
@@ -55,9 +56,10 @@ def read_text(source: str, file: str = "derivatives.yaml") -> Spec:
     return spec
 
 
-class _Reader:
+class _Reader(Nodes):
     def __init__(self, source: str, file: str, errors: ErrorList):
-        self.source, self.file, self.errors = source, file, errors
+        super().__init__(source, file)
+        self.errors = errors
         self.presets: dict[str, tuple[Formula, ...]] = {}
         self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
         self.operators: dict[str, str] = {}
@@ -186,10 +188,7 @@ class _Reader:
             case "doc":
                 return {"doc": self._doc(node)}
             case "alias":
-                for text in (aliases := self._words(node)):
-                    check_name(text.value, text.location)
-                    self._claim(text.value, text.location, op.name, key)
-                return {"aliases": tuple(text.value for text in aliases)}
+                return self._aliases(op, self._words(node))
             case "nondifferentiable":
                 self._choice(self._text(node), ("true", "false"), "value")
             case "operator":
@@ -222,6 +221,21 @@ class _Reader:
                 pairs = [(self._text(call), self._written(value)) for call, value in items]
                 return {key: tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)}
         return {}
+
+    def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
+        """`alias: [expit, nn.sigmoid]`: a second name, and a name in another namespace."""
+        elsewhere = []
+        for text in words:
+            namespace, dot, name = text.value.rpartition(".")
+            if dot and namespace not in NAMESPACES[1:]:
+                near = did_you_mean(namespace, NAMESPACES)
+                raise SpecError(f"unknown namespace '{namespace}'", text.location, suggestion=near)
+            check_name(name, text.location)
+            if dot:
+                elsewhere.append((namespace, name))
+            if not dot or name != op.name:  # gs.nn.tanh beside gs.tanh
+                self._claim(text.value, text.location, op.name, "alias")
+        return {"aliases": tuple(t.value for t in words if "." not in t.value), "elsewhere": tuple(elsewhere)}
 
     def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:
         formulas = {}
@@ -338,50 +352,6 @@ class _Reader:
                     self.errors.add(message, at, op, key or name)
                 last = max(place, last)
         return items
-
-    def _sequence(self, node: yaml.Node) -> list[yaml.Node]:
-        if not isinstance(node, yaml.SequenceNode):
-            raise SpecError("a list is expected here", self._location(node))
-        return node.value
-
-    def _words(self, node: yaml.Node) -> list[Text]:
-        return [self._text(n) for n in (node.value if isinstance(node, yaml.SequenceNode) else [node])]
-
-    def _doc(self, node: yaml.Node) -> str:
-        """Text that becomes part of docstrings."""
-        text = self._text(node)
-        for part in ('"""', "\\"):
-            if part in text.value:
-                raise SpecError(f"{part} ends or changes a docstring", text.at(text.value.index(part)))
-        return text.value
-
-    def _text(self, node: yaml.Node) -> Text:
-        """A scalar with the place of each character; YAML folds a line break and its indentation to one blank."""
-        if not isinstance(node, yaml.ScalarNode):
-            raise SpecError("plain text is expected here", self._location(node))
-        mark, places = node.start_mark, []
-        index, line, column = mark.index, mark.line + 1, mark.column + 1
-        for char in node.value:
-            while not char.isspace() and index < node.end_mark.index and self.source[index] != char:
-                if self.source[index] == "\n":
-                    line, column = line + 1, 0
-                index, column = index + 1, column + 1
-            places.append((line, column))
-            if not char.isspace():
-                index, column = index + 1, column + 1
-            elif self.source[index : index + 1] == " ":
-                index, column = index + 1, column + 1
-        places.append((line, column))
-        return Text(node.value, self.file, tuple(places))
-
-    def _written(self, node: yaml.Node) -> Text:
-        """The text of one line as it is written, also where YAML takes `[0, 1]` for a list."""
-        start, end = node.start_mark, node.end_mark
-        value = self.source[start.index : end.index].rstrip()
-        return Text(value, self.file, tuple((start.line + 1, start.column + 1 + i) for i in range(len(value) + 1)))
-
-    def _location(self, node: yaml.Node) -> Location:
-        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def _slot(key: str) -> str:

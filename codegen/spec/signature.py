@@ -4,6 +4,7 @@ Owns their grammar:
 
     signature := ["_"] name "(" [argument {"," argument}] ")" "->" output {"," output}
     argument  := [type] name ["=" literal]  |  "*"            (what follows "*" is keyword-only)
+               | type "[]" "*" name                           (a list, or its items one by one)
     output    := [type] ["_"] name                            (hidden ones last)
     type      := base ["[" [length] "]"] ["?"]                (no type means Array)
 
@@ -85,20 +86,25 @@ def _arguments(text: Text) -> tuple[Argument, ...]:
     arguments: list[Argument] = []
     keyword_only = False
     for part in split(text):
+        if keyword_only and "*" in part.value.partition("=")[0]:
+            raise SpecError("a second '*'", part.location)
         if part.value == "*":
-            if keyword_only:
-                raise SpecError("a second '*'", part.location)
             keyword_only = True
             continue
         argument = _argument(part, keyword_only)
         if arguments and argument.default is None and arguments[-1].default is not None and not keyword_only:
             raise SpecError(f"'{argument.name}' has no default but follows one that has", argument.location)
         arguments.append(argument)
+        keyword_only = keyword_only or argument.variadic
     return tuple(arguments)
 
 
 def _argument(text: Text, keyword_only: bool) -> Argument:
     name_part, equals, default_part = text.value.partition("=")
+    if variadic := re.fullmatch(r"(\w+\[\]\s+)\*(\w+)", text.value):
+        places = text.places[: variadic.end(1)] + text.places[variadic.start(2) :]
+        type_, name, location = _typed_name(Text(variadic[1] + variadic[2], text.file, places))
+        return Argument(name, type_, None, keyword_only, location, variadic=True)
     type_, name, location = _typed_name(text.part(0, len(name_part)))
     if not equals:
         return Argument(name, type_, None, keyword_only, location)

@@ -96,9 +96,10 @@ def render(spec: Spec, root: Path) -> dict[str, str]:
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=views)
     for namespace in sorted({view.op.namespace for view in everything} | {"", "linalg", "nn"}):
         members = [view for view in everything if view.op.namespace == namespace and view.is_function]
-        emit(f"{namespace or 'ops'}.py", "namespace.py.j2", ops=members, namespace=namespace)
+        borrowed = [(view, name) for view in everything for where, name in view.op.elsewhere if where == namespace]
+        emit(f"{namespace or 'ops'}.py", "namespace.py.j2", ops=members, borrowed=borrowed, namespace=namespace)
         if namespace:
-            emit(f"{namespace}.pyi", "namespace.pyi.j2", ops=members, stubs=stubs)
+            emit(f"{namespace}.pyi", "namespace.pyi.j2", ops=members, borrowed=borrowed, stubs=stubs)
     namespaces = sorted(name[:-4] for name in files if name.endswith(".pyi"))
     emit("__init__.pyi", "init.pyi.j2", ops=everything, namespaces=namespaces, stubs=stubs)
     folders = ("functions", "kernels", "variable_type")
@@ -352,11 +353,12 @@ class View:
         return ints and rest[0].default in (None, "None")
 
     def _parameter(self, a: Argument) -> str:
-        return a.name if a.default is None else f"{a.name}={a.default}"
+        return "*" * a.variadic + (a.name if a.default is None else f"{a.name}={a.default}")
 
     def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> str:
         parts, starred = [], False
         for a in arguments:
+            starred = starred or a.variadic
             if a.keyword_only and not starred:
                 parts.append("*")
                 starred = True
@@ -374,6 +376,11 @@ class View:
     @property
     def names(self) -> list[str]:
         return [a.name for a in self.arguments]
+
+    @property
+    def public_arguments(self) -> list[str]:
+        """What the public function passes on."""
+        return [f"listed({a.name})" if a.variadic else a.name for a in self.arguments]
 
     @property
     def method_names(self) -> list[str]:

@@ -6,6 +6,7 @@ Owns how a type of the spec is written in Python's type language, for arguments 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..spec.model import Argument, Output, Type
@@ -50,8 +51,11 @@ def method_parameters(op: View) -> str:
 def _parameters(arguments: Iterable[Argument], extra: list[str]) -> list[str]:
     positional = [_parameter(a) for a in arguments if not a.keyword_only]
     keyword_only = [_parameter(a) for a in arguments if a.keyword_only] + extra
-    return [*positional, *(["*"] if keyword_only else []), *keyword_only]
+    star = ["*"] if keyword_only and not any(a.variadic for a in arguments) else []
+    return [*positional, *star, *keyword_only]
 
 
 def _parameter(a: Argument) -> str:
+    if a.variadic:
+        return f"*{a.name}: {argument_type(replace(a.type, is_list=False))} | {argument_type(a.type)}"
     return f"{a.name}: {argument_type(a.type)}" + ("" if a.default is None else f" = {a.default}")

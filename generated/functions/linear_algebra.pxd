@@ -82,7 +82,7 @@ cdef class SolveColumnsBackward(Node):
 cdef class SolveTriangularBackward(Node):
     cdef public object saved_a, saved_y
     cdef public uint32_t version_a, version_y
-    cdef readonly object saved_lower, saved_unit_diagonal
+    cdef readonly object saved_lower, saved_upper, saved_unit_diagonal
 
 cdef class SvdBackward(Node):
     cdef public object saved_s, saved_u, saved_vh

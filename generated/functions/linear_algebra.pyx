@@ -9,7 +9,7 @@ from gradspec.dispatch import ops
 
 from gradspec.forward_ad cimport minus, plus
 from gradspec.input_buffer cimport minus_array, plus_array
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
@@ -36,7 +36,7 @@ cdef Forward1 forward__minors_backward = <Forward1> load_forward("gradspec.gener
 cdef Forward2 forward__phase_turn_backward = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_phase_turn_backward", 2)
 cdef Forward1 forward__reciprocal_gaps = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_reciprocal_gaps", 1)
 cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_columns", 2)
-cdef Forward4 forward_solve_triangular = <Forward4> load_forward("gradspec.generated.kernels.linear_algebra", "solve_triangular", 4)
+cdef Forward5 forward_solve_triangular = <Forward5> load_forward("gradspec.generated.kernels.linear_algebra", "solve_triangular", 5)
 cdef Forward3 forward_tensordot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "tensordot", 3)
 cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_triangle", 3)
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
@@ -75,7 +75,7 @@ cdef class CholeskyBackward(Node):
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         half_grad = forward__hermitian_part(forward__lower_half(forward_matmul(forward_mH(y), grad)))
-        grad_x = forward_solve_triangular(forward_mH(y), forward_mH(forward_solve_triangular(forward_mH(y), half_grad, False, False)), False, False)
+        grad_x = forward_solve_triangular(forward_mH(y), forward_mH(forward_solve_triangular(forward_mH(y), half_grad, None, None, False)), None, None, False)
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -552,7 +552,7 @@ cdef class QrBackward(Node):
         total = grad_q
         if mixed is not None:
             total = plus_array(total, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
-        grad_x = None if total is None else forward_mH(forward_solve_triangular(r, forward_mH(total), False, False))
+        grad_x = None if total is None else forward_mH(forward_solve_triangular(r, forward_mH(total), None, None, False))
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -655,39 +655,44 @@ cdef class SolveColumnsBackward(Node):
 
 
 cdef class SolveTriangularBackward(Node):
-    """solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y
+    """solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
 
-    grad_a = -_triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
+    grad_a = -_triangle(matmul(b_grad, mH(y)), low, unit_diagonal)
     grad_b = b_grad
-    where b_grad = solve_triangular(mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
+    where low = is_lower(lower, upper)
+    where b_grad = solve_triangular(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
     """
 
-    saves = ("a", "lower", "unit_diagonal", "y", )
+    saves = ("lower", "upper", "a", "unit_diagonal", "y", )
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
         lower = self.saved_lower
+        upper = self.saved_upper
+        a = saved_array(self, self.saved_a, self.version_a, "a")
         unit_diagonal = self.saved_unit_diagonal
         if self.needs(0):
             y = saved_array(self, self.saved_y, self.version_y, "y")
-        b_grad = forward_solve_triangular(forward_mH(a), grad, not lower, unit_diagonal)
+        low = formulas.is_lower(lower, upper)
+        b_grad = forward_solve_triangular(forward_mH(a), grad, not low, None, unit_diagonal)
         if self.needs(0):
-            grad_a = forward_negative(forward__triangle(forward_matmul(b_grad, forward_mH(y)), lower, unit_diagonal))
+            grad_a = forward_negative(forward__triangle(forward_matmul(b_grad, forward_mH(y)), low, unit_diagonal))
         if self.needs(1):
             grad_b = b_grad
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
         lower = self.saved_lower
+        upper = self.saved_upper
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
         unit_diagonal = self.saved_unit_diagonal
         if self.needs(0):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        b_grad = ops.solve_triangular(ops.mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
+        low = formulas.is_lower(lower, upper)
+        b_grad = ops.solve_triangular(ops.mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
         if self.needs(0):
-            grad_a = -ops._triangle(ops.matmul(b_grad, ops.mH(y)), lower, unit_diagonal)
+            grad_a = -ops._triangle(ops.matmul(b_grad, ops.mH(y)), low, unit_diagonal)
         if self.needs(1):
             grad_b = b_grad
         return grad_a, grad_b

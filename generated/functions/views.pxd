@@ -2,6 +2,9 @@
 
 from gradspec.node cimport Node
 
+cdef class TBackward(Node):
+    pass
+
 cdef class BroadcastToBackward(Node):
     pass
 

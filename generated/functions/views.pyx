@@ -10,6 +10,7 @@ from gradspec.dispatch import ops
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.node cimport Node
 
+cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
 cdef Forward5 forward__diagonal_backward = <Forward5> load_forward("gradspec.generated.kernels.views", "_diagonal_backward", 5)
 cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels.views", "flip", 2)
@@ -21,6 +22,18 @@ cdef Forward3 forward_roll = <Forward3> load_forward("gradspec.generated.kernels
 cdef Forward3 forward_rot90 = <Forward3> load_forward("gradspec.generated.kernels.views", "rot90", 3)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward3 forward_swapaxes = <Forward3> load_forward("gradspec.generated.kernels.views", "swapaxes", 3)
+
+
+cdef class TBackward(Node):
+    """T(x) -> y; linear in x; grad_x = T(grad)"""
+
+    cdef object apply(self, object grad):
+        grad_x = forward_T(grad)
+        return grad_x
+
+    cdef object apply_recorded(self, object grad):
+        grad_x = ops.T(grad)
+        return grad_x
 
 
 cdef class BroadcastToBackward(Node):

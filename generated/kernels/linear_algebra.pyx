@@ -257,11 +257,11 @@ cdef object forward__solve_columns(object a, object b):
         raise explain(error_, "_solve_columns", a=a, b=b) from None
 
 
-cdef object forward_solve_triangular(object a, object b, object lower, object unit_diagonal):
+cdef object forward_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
     try:
-        return as_array(kernels.solve_triangular(a, b, lower, unit_diagonal))
+        return as_array(kernels.solve_triangular(a, b, formulas.is_lower(lower, upper), unit_diagonal))
     except Exception as error_:
-        raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, unit_diagonal=unit_diagonal) from None
+        raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, upper=upper, unit_diagonal=unit_diagonal) from None
 
 
 cdef object forward_svd(object x, object full_matrices):

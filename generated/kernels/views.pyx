@@ -16,6 +16,13 @@ from gradspec.operand cimport dtype_of, ndim_of, shape_of
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 
 
+cdef object forward_T(object x):
+    try:
+        return as_array(np.transpose(x))
+    except Exception as error_:
+        raise explain(error_, "T", x=x) from None
+
+
 cdef object forward_broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))

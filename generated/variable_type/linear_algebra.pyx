@@ -31,8 +31,8 @@ from gradspec.accumulate_grad cimport any_needs_grad, connect, needs_grad, set_h
 from gradspec.forward_ad cimport has_tangent, levels_of, minus, plus, primal_of, set_tangent, tangents_of
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport (
-    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_real_operand, as_scalar, dtype_of, ndim_of,
-    shape_of, wrap_forward,
+    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_real_operand, as_scalar, dtype_of, listed,
+    ndim_of, shape_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
@@ -473,15 +473,15 @@ cdef object op_einsum(object subscripts, object operands):
     return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
 
 
-def einsum(subscripts, operands):
+def einsum(subscripts, *operands):
     """Einstein summation, pair by pair from the left.
 
-    einsum(str subscripts, Array[] operands) -> y
+    einsum(str subscripts, Array[] *operands) -> y
     composite: _einsum_fold(steps[1:], _einsum_single(operands[0], steps[0]) if steps[0] else operands[0],
       operands[1:])
     where steps = einsum_steps(subscripts, operands.shape)
     """
-    return op_einsum(subscripts, operands)
+    return op_einsum(subscripts, listed(operands))
 
 
 cdef object op__einsum_fold(object steps, object x, object operands):
@@ -1304,7 +1304,7 @@ def _solve_columns(a, b):
     return op__solve_columns(a, b)
 
 
-cdef object op_solve_triangular(object a, object b, object lower, object unit_diagonal):
+cdef object op_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
     cdef ThreadState* state_ = thread_state()
     cdef SolveTriangularBackward node_ = None
     cdef PyObject* inputs_[2]
@@ -1312,54 +1312,59 @@ cdef object op_solve_triangular(object a, object b, object lower, object unit_di
     a = as_operand(a, "solve_triangular", "a")
     b = as_operand(b, "solve_triangular", "b")
     lower = as_scalar(lower, "solve_triangular", "lower")
+    upper = as_scalar(upper, "solve_triangular", "upper")
     unit_diagonal = as_scalar(unit_diagonal, "solve_triangular", "unit_diagonal")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = SolveTriangularBackward.__new__(SolveTriangularBackward)
         inputs_ = [<PyObject*> a, <PyObject*> b]
         connect(node_, state_, inputs_, 2)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_lower = lower
+        node_.saved_upper = upper
+        node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_unit_diagonal = unit_diagonal
 
-    y = wrap_forward(forward_solve_triangular(array_of(a), array_of(b), lower, unit_diagonal))
+    y = wrap_forward(forward_solve_triangular(array_of(a), array_of(b), lower, upper, unit_diagonal))
 
     if node_ is not None:
         set_history(y, node_, 0)
         if node_.needs(0):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_solve_triangular(y, a, b, lower, unit_diagonal)
+        jvp_solve_triangular(y, a, b, lower, upper, unit_diagonal)
     return y
 
 
-cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, object lower, object unit_diagonal) except -1:
+cdef int jvp_solve_triangular(object dual_y, object dual_a, object dual_b, object lower, object upper, object unit_diagonal) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     for level_ in levels_of((dual_a, dual_b, )):
         a_t = tangents_of(dual_a, level_, False)
         b_t = tangents_of(dual_b, level_, False)
         a = primal_of(dual_a, level_)
         y = primal_of(dual_y, level_)
-        load = None if a_t is None else ops.matmul(ops._triangle(a_t, lower, unit_diagonal), y)
-        y_t = None if b_t is None else ops.solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal)
+        low = formulas.is_lower(lower, upper)
+        load = None if a_t is None else ops.matmul(ops._triangle(a_t, low, unit_diagonal), y)
+        y_t = None if b_t is None else ops.solve_triangular(a, b_t, lower=low, unit_diagonal=unit_diagonal)
         if load is not None:
-            y_t = minus(y_t, ops.solve_triangular(a, load, lower=lower, unit_diagonal=unit_diagonal))
+            y_t = minus(y_t, ops.solve_triangular(a, load, lower=low, unit_diagonal=unit_diagonal))
         set_tangent(dual_y, level_, y_t)
     return 0
 
 
-def solve_triangular(a, b, *, lower=False, unit_diagonal=False):
-    """y with a @ y = b for columns `b`, reading one triangle of `a`, without its diagonal if that is known to be 1.
+def solve_triangular(a, b, *, lower=None, upper=None, unit_diagonal=False):
+    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
+    otherwise, without its diagonal if that is known to be 1.
 
-    solve_triangular(a, b, *, bool lower=False, bool unit_diagonal=False) -> y
-    grad_a = -_triangle(matmul(b_grad, mH(y)), lower, unit_diagonal)
+    solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
+    grad_a = -_triangle(matmul(b_grad, mH(y)), low, unit_diagonal)
     grad_b = b_grad
-    where b_grad = solve_triangular(mH(a), grad, lower=not lower, unit_diagonal=unit_diagonal)
-    y_t = solve_triangular(a, b_t, lower=lower, unit_diagonal=unit_diagonal) - solve_triangular(a, load,
-      lower=lower, unit_diagonal=unit_diagonal)
-    where load = matmul(_triangle(a_t, lower, unit_diagonal), y)
+    where low = is_lower(lower, upper)
+    where b_grad = solve_triangular(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
+    y_t = solve_triangular(a, b_t, lower=low, unit_diagonal=unit_diagonal) - solve_triangular(a, load, lower=low,
+      unit_diagonal=unit_diagonal)
+    where load = matmul(_triangle(a_t, low, unit_diagonal), y)
     """
-    return op_solve_triangular(a, b, lower, unit_diagonal)
+    return op_solve_triangular(a, b, lower, upper, unit_diagonal)
 
 
 cdef object op_svd(object x, object full_matrices):

@@ -10,15 +10,15 @@ from gradspec import formulas
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.views cimport (
-    forward_broadcast_to, forward_diag, forward_diag_embed, forward_diagonal, forward__diagonal_backward,
+    forward_T, forward_broadcast_to, forward_diag, forward_diag_embed, forward_diagonal, forward__diagonal_backward,
     forward_expand_dims, forward_flatten, forward_flip, forward_mH, forward_mT, forward_moveaxis,
     forward_permute_dims, forward_ravel, forward_reshape, forward_roll, forward_rot90, forward_squeeze,
     forward_swapaxes,
 )
 from gradspec.generated.functions.views cimport (
-    BroadcastToBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward, ExpandDimsBackward,
-    FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward, Rot90Backward,
-    SqueezeBackward, SwapaxesBackward,
+    TBackward, BroadcastToBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward,
+    ExpandDimsBackward, FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward,
+    RollBackward, Rot90Backward, SqueezeBackward, SwapaxesBackward,
 )
 from gradspec.accumulate_grad cimport connect, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
@@ -26,6 +26,47 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.tensor cimport TensorBase, is_tensor
 from gradspec.view cimport attach_view
+
+
+cdef object op_T(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef TBackward node_ = None
+    cdef PyObject* inputs_[1]
+    cdef TensorBase y
+    x = as_operand(x, "T", "x")
+
+    if needs_grad(state_, x):
+        node_ = TBackward.__new__(TBackward)
+        inputs_ = [<PyObject*> x]
+        connect(node_, state_, inputs_, 1)
+
+    y = wrap_forward(forward_T(array_of(x)))
+    if is_tensor(x):
+        attach_view(y, x)
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x)):
+        jvp_T(y, x)
+    return y
+
+
+cdef int jvp_T(object dual_y, object dual_x) except -1:
+    """Attach the tangents of the outputs, outermost level first."""
+    for level_ in levels_of((dual_x, )):
+        x_t = tangents_of(dual_x, level_, False)
+        if x_t is None:
+            continue
+        set_tangent(dual_y, level_, ops.T(x_t))
+    return 0
+
+
+def T(x):
+    """Axes in reverse order.
+
+    T(x) -> y; linear in x; grad_x = T(grad)
+    """
+    return op_T(x)
 
 
 cdef object op_broadcast_to(object x, object shape):
@@ -726,6 +767,7 @@ def swapaxes(x, axis1, axis2):
 
 
 register({
+    "T": T,
     "broadcast_to": broadcast_to,
     "diag": diag,
     "diag_embed": diag_embed,

@@ -45,6 +45,11 @@ def test_a_private_operator_is_public_in_nothing(small):
     assert (op.variants, op.namespace) == ((), "")
 
 
+def test_a_name_in_another_namespace(small):
+    op = small.read(TANH.replace("  forward", "  alias: [th, nn.tanh]\n  forward")).ops["tanh"]
+    assert (op.aliases, op.elsewhere) == (("th",), (("nn", "tanh"),))
+
+
 @pytest.mark.parametrize(
     "words, variants",
     [
@@ -470,6 +475,19 @@ derivatives.yaml:14:12: error: f: forward: plain text is expected here
 derivatives.yaml:13:9: error: not YAML: mapping values are not allowed here
   doc: F: G.
         ^""",
+    ),
+    "a name in a namespace that there is not": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  alias: [g, lnalg.f]
+  forward: np.sin(x)
+  dy/dx: cos(x)
+""",
+        """\
+derivatives.yaml:14:14: error: f: alias: unknown namespace 'lnalg'; did you mean 'linalg'?
+  alias: [g, lnalg.f]
+             ^""",
     ),
     "what a private operator cannot have": (
         """\

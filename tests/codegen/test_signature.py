@@ -32,6 +32,16 @@ def test_what_is_hidden():
     assert [o.name for o in parsed.visible] == ["y"]
 
 
+def test_a_list_given_item_by_item():
+    parsed = signature("einsum(str subscripts, Array[] *operands, bool optimize=False) -> y")
+    assert [(a.name, str(a.type), a.variadic, a.keyword_only) for a in parsed.arguments] == [
+        ("subscripts", "str", False, False),
+        ("operands", "Array[]", True, False),
+        ("optimize", "bool", False, True),
+    ]
+    assert str(parsed.argument("operands").location) == "spec:1:33"
+
+
 def test_no_arguments():
     assert signature("now() -> int seconds").arguments == ()
 
@@ -41,6 +51,30 @@ def test_locations():
 
 
 REFUSED = {
+    "one array given item by item": (
+        """\
+- op: f(Array *xs) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:9: error: f: op: 'Array *xs' is not `type name`
+- op: f(Array *xs) -> y
+        ^""",
+    ),
+    "two of them": (
+        """\
+- op: f(Array[] *xs, Array[] *zs) -> y
+  doc: F.
+  forward: np.sin(x)
+  nondifferentiable: true
+""",
+        """\
+derivatives.yaml:12:22: error: f: op: a second '*'
+- op: f(Array[] *xs, Array[] *zs) -> y
+                     ^""",
+    ),
     "an overload": (
         """\
 - op: f.axis(x) -> y

@@ -87,7 +87,9 @@ class Case:
         if in_place_only(self.op):  # a function all the same: of a copy
             first = self.op.arguments[0][0]
             arguments = arguments | {first: ops.copy(gs.asarray(arguments[first]))}
-        return getattr(ops, self.op.name)(**arguments)
+        positional = [arguments[name] for name, _, _, keyword_only in self.op.arguments if not keyword_only]
+        keywords = {name: arguments[name] for name, _, _, keyword_only in self.op.arguments if keyword_only}
+        return getattr(ops, self.op.name)(*positional, **keywords)
 
     @property
     def hermitian(self) -> bool:

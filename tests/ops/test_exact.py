@@ -256,3 +256,18 @@ class TestDropout:
     def test_only_what_is_visible_is_returned(self):
         y = gs.nn.dropout(gs.ones(3, requires_grad=True))
         assert isinstance(y, gs.Tensor) and array(y.grad_fn._saved__mask).shape == (3,)
+
+
+class TestSolveTriangular:
+    def test_lower_and_upper_say_the_same(self):
+        a, b = np.array([[2.0, 5.0], [3.0, 4.0]]), np.array([[2.0], [11.0]])
+        below, above = array(gs.linalg.solve_triangular(a, b, lower=True)), array(gs.linalg.solve_triangular(a, b))
+        np.testing.assert_allclose(below, [[1.0], [2.0]])
+        np.testing.assert_allclose(above, [[-5.875], [2.75]])
+        for keywords, wanted in (({"upper": False}, below), ({"upper": True}, above), ({"lower": True, "upper": False}, below)):
+            np.testing.assert_allclose(array(gs.linalg.solve_triangular(a, b, **keywords)), wanted)
+
+    @pytest.mark.parametrize("both", [True, False])
+    def test_a_contradiction_is_refused(self, both):
+        with pytest.raises(ValueError, match=f"lower={both} and upper={both} contradict each other"):
+            gs.linalg.solve_triangular(np.eye(2), np.ones((2, 1)), lower=both, upper=both)

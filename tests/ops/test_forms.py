@@ -284,3 +284,15 @@ class TestDtypes:
         for case in (c.values[0] for c in cases(lambda o: o is op)):
             for y in case.all_outputs(*case.leaves()):
                 assert y.dtype.kind in "fc" or not y.requires_grad
+
+
+@pytest.mark.parametrize("case", cases(lambda op: "[] *" in op.signature))
+def test_a_list_may_be_given_item_by_item(case):
+    """NumPy's spelling: `einsum(subscripts, a, b)`."""
+    *first, items = [case.arguments()[name] for name, _, _, keyword_only in case.op.arguments if not keyword_only]
+    keywords = {name: case.arguments()[name] for name, _, _, keyword_only in case.op.arguments if keyword_only}
+    same(flat(getattr(ops, case.op.name)(*first, *items, **keywords)), case.all_outputs(*case.arrays))
+
+
+def test_names_in_other_namespaces():
+    assert gs.nn.sigmoid is gs.sigmoid and gs.nn.tanh is gs.tanh

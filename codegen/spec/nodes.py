@@ -1,0 +1,62 @@
+"""Nodes of YAML as text whose characters know where they stand.
+
+Owns the way from a node to Text and Location.  Knows nothing of keys or of what they mean.
+"""
+
+from __future__ import annotations
+
+import yaml
+
+from ..errors import SpecError
+from .model import Location, Text
+
+
+class Nodes:
+    """Reads the nodes of one file."""
+
+    def __init__(self, source: str, file: str):
+        self.source, self.file = source, file
+
+    def _sequence(self, node: yaml.Node) -> list[yaml.Node]:
+        if not isinstance(node, yaml.SequenceNode):
+            raise SpecError("a list is expected here", self._location(node))
+        return node.value
+
+    def _words(self, node: yaml.Node) -> list[Text]:
+        return [self._text(n) for n in (node.value if isinstance(node, yaml.SequenceNode) else [node])]
+
+    def _doc(self, node: yaml.Node) -> str:
+        """Text that becomes part of docstrings."""
+        text = self._text(node)
+        for part in ('"""', "\\"):
+            if part in text.value:
+                raise SpecError(f"{part} ends or changes a docstring", text.at(text.value.index(part)))
+        return text.value
+
+    def _text(self, node: yaml.Node) -> Text:
+        """A scalar with the place of each character; YAML folds a line break and its indentation to one blank."""
+        if not isinstance(node, yaml.ScalarNode):
+            raise SpecError("plain text is expected here", self._location(node))
+        mark, places = node.start_mark, []
+        index, line, column = mark.index, mark.line + 1, mark.column + 1
+        for char in node.value:
+            while not char.isspace() and index < node.end_mark.index and self.source[index] != char:
+                if self.source[index] == "\n":
+                    line, column = line + 1, 0
+                index, column = index + 1, column + 1
+            places.append((line, column))
+            if not char.isspace():
+                index, column = index + 1, column + 1
+            elif self.source[index : index + 1] == " ":
+                index, column = index + 1, column + 1
+        places.append((line, column))
+        return Text(node.value, self.file, tuple(places))
+
+    def _written(self, node: yaml.Node) -> Text:
+        """The text of one line as it is written, also where YAML takes `[0, 1]` for a list."""
+        start, end = node.start_mark, node.end_mark
+        value = self.source[start.index : end.index].rstrip()
+        return Text(value, self.file, tuple((start.line + 1, start.column + 1 + i) for i in range(len(value) + 1)))
+
+    def _location(self, node: yaml.Node) -> Location:
+        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
