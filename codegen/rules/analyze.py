@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..spec.constants import CONSTANTS
-from ..spec.expression import ARRAY, STATIC, Expression, lets_in
+from ..spec.expression import ARRAY, STATIC, Constant, Expression, lets_in
 from ..spec.formula import bind_call, calls_in, declared_kind, grad_names
 from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
@@ -207,7 +207,9 @@ class _OpAnalysis:
         resolver = Resolver(self.vocabulary, self.library, self.errors, self.op.name, key, self.kinds, names, elsewhere, numpy,
                             formula.location.file)  # fmt: skip
         resolver.metadata_only = self.overwritten - names
-        self.resolved[key] = resolver(formula.tree)
+        self.resolved[key] = Constant(None)
+        with self.errors.catch(self.op.name, key):
+            self.resolved[key] = resolver(formula.tree)
 
     def _check_hidden(self) -> None:
         """What is computed and not returned is there for a formula of this entry."""

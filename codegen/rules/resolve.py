@@ -56,8 +56,10 @@ class Vocabulary:
 
     def call(self, name: str, *arguments: Expression, at: Location | None = None, operator: str = "") -> Call:
         """A call of an op with positional arguments."""
-        op = self.ops[name]
-        rest = len(op.signature.arguments) - len(arguments)
+        op = self.ops.get(name)
+        rest = len(op.signature.arguments) - len(arguments) if op else -1
+        if rest < 0:
+            raise SpecError(f"needs an operator '{name}' of {len(arguments)} arguments, which the spec has not", at)
         return Call(op.name, (*arguments, *[None] * rest), operator, kind=result_kind(op.signature), at=at)
 
     def operate(self, symbol: str, *operands: Expression, at: Location | None = None) -> Expression:

@@ -114,7 +114,7 @@ def cut(seed: int, roots: int = 3) -> str:
         pending += [spellings[word] for word in re.findall(r"(?<![.\w])(\w+)\(", rules.partition("\n")[2]) if word in spellings]
         pending += [operators[method] for sign, method in _SYMBOLS.items() if f" {sign} " in rules and method in operators]
         pending += [operators[method] for sign, method in [("-", "__sub__"), ("-", "__neg__")] if sign in rules]
-        pending += ["conj"]
+        pending += ["conj", "zeros_like"]  # what rules are made with
     texts = [head]
     for family, start in heads.items():
         ops = [text for op, (name, text) in entries.items() if name == family and op in kept]

@@ -263,3 +263,22 @@ def test_memory_is_given_back():
     with limits.memory(2**26), pytest.raises(MemoryError):
         np.ones(2**26)
     np.ones(2**24)
+
+
+@pytest.mark.parametrize("name", ["conj", "sin", "negative", "multiply"])
+@pytest.mark.parametrize("changed", ["", "- op: {}() -> y", "- op: {}(x, y, z) -> w", "- op: {}x(x) -> y"])
+def test_an_entry_that_others_need(name, changed, tmp_path):
+    """Taken away or of another signature: refused, or not missed."""
+    entry = re.search(rf"^- op: {name}\(.*?(?=^- |^---|\Z)", SPEC, re.MULTILINE | re.DOTALL)[0]
+    text = SPEC.replace(entry, changed.format(name) + entry[entry.index("\n") :] if changed else "")
+    start = time.process_time()
+    try:
+        run(text, tmp_path)
+    except SpecErrors as errors:
+        assert all(error.line >= 1 and error.column >= 1 for error in errors.errors)
+    assert time.process_time() - start < 1
+
+
+def test_rules_are_made_with_operators_that_may_be_missing(tmp_path):
+    found = refuse(run, SPEC.replace("dy/dx: both", "dy/dx: 0").replace("  let:\n    both: cos(x) * n\n", ""), tmp_path)
+    assert "f: needs an operator 'zeros_like' of 1 arguments, which the spec has not" in str(found)
