@@ -48,7 +48,8 @@ def documents(source: str, file: str) -> Iterator[yaml.Node]:
                 yield node
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or loader.get_mark()
-        raise SpecError(f"not YAML: {error.problem}", Location(file, mark.line + 1, mark.column + 1)) from None
+        help_ = "; a colon before a blank begins a value: write x[..., ::k]" if "mapping values" in str(error.problem) else ""
+        raise SpecError(f"not YAML: {error.problem}{help_}", Location(file, mark.line + 1, mark.column + 1)) from None
     except (ValueError, OverflowError):  # a number of a directive or of an escape
         mark = loader.get_mark()
         raise SpecError("not YAML: a number is too large", Location(file, mark.line + 1, mark.column + 1)) from None

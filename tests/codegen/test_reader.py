@@ -466,13 +466,24 @@ derivatives.yaml:14:12: error: f: forward: plain text is expected here
   forward: {np.sin: x}
            ^""",
     ),
+    "a slice with a blank": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: x[..., :: 2]
+""",
+        """\
+derivatives.yaml:14:20: error: not YAML: mapping values are not allowed here; a colon before a blank begins a value: write x[..., ::k]
+  forward: x[..., :: 2]
+                   ^""",
+    ),
     "not YAML": (
         """\
 - op: f(x) -> y
   doc: F: G.
 """,
         """\
-derivatives.yaml:13:9: error: not YAML: mapping values are not allowed here
+derivatives.yaml:13:9: error: not YAML: mapping values are not allowed here; a colon before a blank begins a value: write x[..., ::k]
   doc: F: G.
         ^""",
     ),
