@@ -51,8 +51,11 @@ class _StatedCase(Case):
         outputs = self.op.signature.visible
         values = self._evaluated(example, len(outputs), "examples")
         for output, got, wanted in zip(outputs, self.outputs, values):
-            pairs = zip(got, wanted) if isinstance(got, list) else [(got, wanted)]
-            for value, expected in ((v, np.asarray(e)) for v, e in pairs):
+            several = isinstance(got, list)
+            if several and (not isinstance(wanted, (list, tuple)) or len(wanted) != len(got)):
+                self._differs(example, f"{output.name} of {len(got)} arrays")
+            pairs = zip(got, wanted) if several else [(got, wanted)]
+            for value, expected in ((v, self._array(e, example, "examples")) for v, e in pairs):
                 if value.shape != expected.shape:
                     self._differs(example, f"{output.name} of shape {show(value.shape)}, not {show(expected.shape)}")
                 wrong = ~np.isclose(value, expected, rtol=numeric.TOLERANCE, atol=numeric.TOLERANCE, equal_nan=True)
@@ -73,7 +76,7 @@ class _StatedCase(Case):
 
     def _stated(self, kink: Stated) -> dict[str, np.ndarray]:
         """The stated derivative of each floating-point input."""
-        values = self._evaluated(kink, len(self.inputs), "kinks")
+        values = [self._array(value, kink, "kinks") for value in self._evaluated(kink, len(self.inputs), "kinks")]
         if [np.shape(value) for value in values] != [value.shape for value in self.inputs.values()]:
             shapes = " and ".join(f"{name} of shape {show(value.shape)}" for name, value in self.inputs.items())
             self.report(f"{self.call.source} wants derivatives in {shapes}", "kinks", kink.value)
@@ -84,6 +87,14 @@ class _StatedCase(Case):
         try:
             return evaluate_stated(stated.value.source, count)
         except Exception as error:
+            self.report(f"{stated.value.source}: {what(error)}", key, stated.value)
+            raise Stop from None
+
+    def _array(self, value: Any, stated: Stated, key: str) -> np.ndarray:
+        """A stated value as an array; lists of no one shape and what is no number are refused."""
+        try:
+            return numeric.numbers(np.asarray(value))
+        except (ValueError, TypeError) as error:
             self.report(f"{stated.value.source}: {what(error)}", key, stated.value)
             raise Stop from None
 

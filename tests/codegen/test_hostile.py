@@ -163,6 +163,9 @@ LINES_OF_F = {
     "form feed": ("doc", "doc: A \x0c function."),
     "line separator": ("doc", "doc: A \u2028 function."),
     "carriage return alone": ("doc", "doc: A \r function."),
+    "ragged example": ("- f(x(2), 3)", "- f(x(2), 3)\n  examples:\n    f([1.0, 2.0], 2): [1, [2]]"),
+    "example of a word": ("- f(x(2), 3)", "- f(x(2), 3)\n  examples:\n    f(1.0, 2): 'a'"),
+    "ragged kink": ("- f(x(2), 3)", "- f(x(2), 3)\n  kinks:\n    f([1.0, 2.0], 2): [1, [2]]"),
     "long unknown word": ("dy/dx", f"dy/dx: {'both_' * 390}"),
     "long unknown key": ("doc", f"{'doc' * 40000}: a"),
 }
@@ -217,7 +220,7 @@ def test_line_is_refused_where_it_stands(name, tmp_path):
     key, line = LINES_OF_F[name]
     found = refuse(run, changed(key, line), tmp_path)
     lines = {error.line for error in found.errors}
-    wanted = {LINES[key] + 1, LINES[key] + 2}  # an entry can begin with another line, a text go on in the next
+    wanted = {LINES[key] + 1, LINES[key] + 2, LINES[key] + line.count("\n") + 1}  # an entry can begin with another line, a text go on in the next
     if key == "domain":  # its arithmetic is that of a sample
         wanted.add(LINES["samples"] + 2)
     assert lines & wanted, str(found)
