@@ -6,10 +6,11 @@ Owns the example that each derivative form starts from.
 from __future__ import annotations
 
 from .errors import ErrorList, SpecError
+from .spec import model
 from .spec.model import Location, Signature, Spec, Text
 from .spec.signature import parse_signature
 
-FORMS = ("partial", "linear", "multilinear", "vjp", "composite", "nondifferentiable")
+FORMS = tuple(form.removesuffix("_jvp") for form in model.FORMS)  # as the command line spells them
 _MULTILINEAR = "multilinear"
 
 
