@@ -13,6 +13,7 @@ import numpy as np
 
 TOLERANCE = 1e-6
 STEP = 2.0**-12
+_ARRAY = 200  # numbers that one more array in a list counts for: lists are compared array by array
 LARGEST = 20_000  # numbers in a result; samples are small
 _FACTORS = [float(n) for n in range(2, 11)] + [1 / n for n in range(2, 11)]
 _CONSTANTS = {"log(2)": math.log(2), "log(10)": math.log(10), "pi": math.pi, "sqrt(2)": 2**0.5, "sqrt(pi)": math.pi**0.5,
@@ -35,7 +36,7 @@ def numbers(value: Value) -> Value:
             continue
         if (dtype := np.asarray(part).dtype).kind not in "biufc":
             raise TypeError(f"gives {type(part).__name__ if dtype.kind == 'O' else dtype}, not numbers")
-        count += max(np.size(part), 1)
+        count += max(np.size(part), _ARRAY)
         if count > LARGEST:
             raise ValueError(f"gives more than {LARGEST} numbers: let the samples be small")
     return value
