@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from . import build
 from .errors import SpecErrors
+from .package import Package
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -103,10 +104,11 @@ def _read(root: Path) -> Spec:
     from .rules.analyze import analyze
     from .spec.reader import read
 
-    path = root / "derivatives.yaml"
+    package = Package(root)
+    path = package.path(package.spec)
     if not path.exists():
-        raise Failed(f"no derivatives.yaml in {root}")
-    return analyze(read(path), root)
+        raise Failed(f"no {package.spec} in {root}")
+    return analyze(read(path), package)
 
 
 def _check(spec: Spec, root: Path) -> list[str]:
@@ -131,6 +133,12 @@ def _generate(spec: Spec, root: Path) -> None:
         _say(f"  and {len(changed) - 8} more")
 
 
+def _refuse_missing(spec: Spec, package: Package) -> None:
+    """Nothing is built from a spec that lacks an operator which the runtime calls by name."""
+    if missing := [name for name in package.required if name not in spec.ops]:
+        raise Failed(f"{package.spec}: the runtime calls operators that have no entry: {', '.join(missing)}")
+
+
 def _build(root: Path) -> None:
     start = time.monotonic()
     with Progress("build") as progress:
@@ -149,6 +157,7 @@ def _everything(options: argparse.Namespace) -> None:
     spec = _read(options.root)
     deferred = _check(spec, options.root)
     _generate(spec, options.root)
+    _refuse_missing(spec, Package(options.root))
     _build(options.root)
     if deferred:  # in a process of its own, which sees the kernels that were built just now
         command = [sys.executable, "-m", __package__, "--root", str(options.root), "check", "--built"]

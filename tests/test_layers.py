@@ -47,7 +47,7 @@ RUNTIME = [
 ]
 
 CODEGEN = [
-    ["spec.constants", "spec.model", "verify.numeric", "progress", "build"],
+    ["spec.constants", "spec.model", "verify.numeric", "package", "progress", "build"],
     ["errors"],
     ["spec.documents", "spec.expression", "spec.limits", "spec.names", "spec.nodes"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ErrorList, SpecError, did_you_mean
+from ..package import Package
 from ..spec.constants import CONSTANTS
 from ..spec.expression import ARRAY, STATIC, Constant, Expression, lets_in
 from ..spec.formula import bind_call, calls_in, declared_kind, grad_names
@@ -29,9 +30,9 @@ _A = {"samples": "a sample", "examples": "an example", "kinks": "a kink"}
 WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 
 
-def analyze(spec: Spec, root: Path | str = ".", library: Library | None = None) -> Spec:
+def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | None = None) -> Spec:
     """The spec with its formulas resolved and `derived` filled in; raises SpecErrors that list every refusal."""
-    library = library or read_library(Path(root))
+    library = library or read_library(Package.at(place))
     errors = ErrorList(spec.file, spec.source)
     errors.add_source(library.formulas_file, library.formulas_source)
     analysis = Analysis(spec, library)

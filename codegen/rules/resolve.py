@@ -179,8 +179,12 @@ class Resolver:
     def _below_root(self, root: str, path: list[ast.Attribute], at: Location) -> Expression:
         if root == "kernels":
             name, known = path[0].attr, self.library.kernels
+            if name in self.library.unexported:
+                init = f"{self.library.kernels_folder}/__init__.py"
+                return self.report(f"the kernel '{name}' is not imported by {init}", _at_attribute(path[0]))
             if name not in known:
-                return self.report(f"no kernel '{name}' in runtime/kernels", _at_attribute(path[0]), known, name)
+                where = self.library.kernels_folder
+                return self.report(f"no kernel '{name}' in {where}", _at_attribute(path[0]), known, name)
         else:
             value: object = np
             for part in path:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import SpecError, SpecErrors
+from ..package import Package
 from .model import Argument, Location, Signature, Type
 
 _CYTHON_DEF = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(", re.MULTILINE)
@@ -23,33 +24,42 @@ class Library:
     kernels: frozenset[str]
     formulas_file: str = "runtime/formulas.py"
     formulas_source: str = ""
+    kernels_folder: str = "runtime/kernels"
+    unexported: frozenset[str] = frozenset()  # kernels that the package of kernels does not hand on
     public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
     attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
 
 
-def read_library(root: Path) -> Library:
-    runtime = root / "runtime"
-    formulas = runtime / "formulas.py"
+def read_library(place: Package | Path) -> Library:
+    package = Package.at(place)
+    root, runtime, formulas = package.root, package.path(package.runtime), package.path(package.formulas)
     kernels: set[str] = set()
-    for path in sorted((runtime / "kernels").glob("**/*.py*")):
+    for path in sorted(package.path(package.kernels).glob("**/*.py*")):
         if path.suffix == ".py":
             kernels |= {f.name for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef)}
         elif path.suffix == ".pyx":
             kernels |= set(_CYTHON_DEF.findall(_text(path)))
-    package = _parsed(runtime / "__init__.py", root)
-    imports = [node for node in ast.walk(package) if isinstance(node, ast.ImportFrom)]
-    names = {alias.asname or alias.name for node in imports for alias in node.names}
-    names |= _listed(package) | _listed(_parsed(runtime / "constants.py", root))
+    kernels = {name for name in kernels if not name.startswith("_")}
+    exported = _imported(_parsed(package.path(package.kernels) / "__init__.py", root))
+    top = _parsed(runtime / "__init__.py", root)
+    names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "constants.py", root))
     return Library(
-        {f.name: _signature(f, "runtime/formulas.py") for f in _parsed(formulas, root).body
+        {f.name: _signature(f, package.formulas) for f in _parsed(formulas, root).body
          if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
-        frozenset(name for name in kernels if not name.startswith("_")),
-        formulas_source=_text(formulas),
+        frozenset(kernels & exported if exported else kernels),
+        package.formulas, _text(formulas), package.kernels,
+        unexported=frozenset(kernels - exported if exported else ()),
         public=frozenset(names | {path.stem for path in runtime.glob("*.py*")}),
         attributes=frozenset(
             name for stem in ("tensor", "array_tensor") for end in ("pyx", "pxd")
             for name in _METHOD.findall(_text(runtime / f"{stem}.{end}"))),
     )  # fmt: skip
+
+
+def _imported(module: ast.Module) -> set[str]:
+    """The names that a module imports from others."""
+    imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
+    return {alias.asname or alias.name for node in imports for alias in node.names}
 
 
 def _listed(module: ast.Module) -> set[str]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ErrorList
+from ..package import Package
 from ..spec.formula import calls_in
 from ..spec.limits import memory
 from ..spec.model import Formula, Op, Spec, Text
@@ -32,10 +33,10 @@ from .tried import check_tried
 Progress = Callable[[int, int, str], None]
 
 
-def check(spec: Spec, root: Path | str = ".", progress: Progress | None = None,
+def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None,
           kernels: ModuleType | None = None) -> list[str]:  # fmt: skip
     """Checks an analysed spec; raises SpecErrors, or returns the ops that wait for their kernels to be built."""
-    evaluator = Evaluator(spec, Path(root), kernels)
+    evaluator = Evaluator(spec, Package.at(place), kernels)
     errors = ErrorList(spec.file, spec.source)
     deferred = []
     ops = spec.ops

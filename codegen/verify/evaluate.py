@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..package import Package
 from ..rules.statements import (
     RESULT,
     Assign,
@@ -61,10 +62,11 @@ class ArrayList(list):
 
 
 class Evaluator:
-    def __init__(self, spec: Spec, root: Path, kernels: ModuleType | None = None):
+    def __init__(self, spec: Spec, place: Package | Path, kernels: ModuleType | None = None):
+        package = Package.at(place)
         self.ops = spec.ops
-        self.kernels = kernels or _kernels(root, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
-        self.helpers = _helpers(root)
+        self.kernels = kernels or _kernels(package, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
+        self.helpers = _helpers(package)
         self.record = Record()
         self._plans: dict[tuple[str, str], tuple[Op, tuple[Statement, ...]]] = {}
         self._cannot_run = self._find_cannot_run()
@@ -313,17 +315,17 @@ def _kernels_of(op: Op) -> set[str]:
     return {node.path[0] for e in forwards for node in walk(e) if isinstance(node, Foreign) and node.root == "kernels"}
 
 
-def _kernels(root: Path, needed: set[str]) -> ModuleType:
+def _kernels(package: Package, needed: set[str]) -> ModuleType:
     """Kernels from their source where that is plain Python, and from the built package, if there is one, where not."""
     found = ModuleType("kernels")
-    for path in sorted((root / "runtime" / "kernels").glob("*.py")) if needed else ():
+    for path in sorted(package.path(package.kernels).glob("*.py")) if needed else ():
         try:
             vars(found).update(vars(_module(path)))
         except ImportError:  # it builds on a compiled kernel
             continue
     if missing := needed - vars(found).keys():
         try:
-            built = importlib.import_module("gradspec.kernels")
+            built = importlib.import_module(f"{package.name}.kernels")
         except Exception:  # a package that does not import, whatever the reason, is not built
             return found
         vars(found).update({name: getattr(built, name) for name in missing if hasattr(built, name)})
@@ -338,6 +340,6 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
-def _helpers(root: Path) -> dict[str, Any]:
-    path = root / "runtime" / "formulas.py"
+def _helpers(package: Package) -> dict[str, Any]:
+    path = package.path(package.formulas)
     return dict(vars(_module(path))) if path.exists() else {}

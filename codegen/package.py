@@ -1,0 +1,39 @@
+"""Package: where a package of operators stands and what it is called, as data.
+
+Owns every path and module name that another package's spec would have otherwise.  Knows nothing of what a spec holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+# Operators that derivation and the runtime call by name: a spec without them makes no package.
+REQUIRED_OPS = ("conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack")
+
+
+@dataclass(frozen=True)
+class Package:
+    """One package; paths are relative to `root`, a checkout."""
+
+    root: Path
+    name: str = "gradspec"  # as it is imported
+    spec: str = "derivatives.yaml"
+    runtime: str = "runtime"  # the folder that is imported as the package itself
+    formulas: str = "runtime/formulas.py"
+    kernels: str = "runtime/kernels"
+    generated: str = "generated"
+    required: tuple[str, ...] = REQUIRED_OPS
+
+    @classmethod
+    def at(cls, place: Package | Path | str) -> Package:
+        """A package as it is, or gradspec in a checkout."""
+        return place if isinstance(place, Package) else cls(Path(place))
+
+    @property
+    def generated_module(self) -> str:
+        """The dotted name of the folder of generated code."""
+        return f"{self.name}.{self.generated}"
+
+    def path(self, part: str) -> Path:
+        return self.root / part
