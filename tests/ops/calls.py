@@ -5,6 +5,7 @@ Owns how a row of op_info becomes tensors and a function of them.  Nothing here 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,9 +88,7 @@ class Case:
         if in_place_only(self.op):  # a function all the same: of a copy
             first = self.op.arguments[0][0]
             arguments = arguments | {first: ops.copy(gs.asarray(arguments[first]))}
-        positional = [arguments[name] for name, _, _, keyword_only in self.op.arguments if not keyword_only]
-        keywords = {name: arguments[name] for name, _, _, keyword_only in self.op.arguments if keyword_only}
-        return getattr(ops, self.op.name)(*positional, **keywords)
+        return applied(self.op, arguments)
 
     @property
     def hermitian(self) -> bool:
@@ -99,6 +98,14 @@ class Case:
     @staticmethod
     def within_domain(value: Any) -> Any:
         return ops._hermitian_part(value)
+
+
+def applied(op: OpInfo, arguments: dict[str, Any]) -> Any:
+    """The operator of arguments by name: by position as far as it takes them so, which `*operands` wants."""
+    names = [name for name, _, _, keyword_only in op.arguments if not keyword_only]
+    given = list(itertools.takewhile(lambda name: name in arguments, names))
+    keywords = {name: value for name, value in arguments.items() if name not in given}
+    return getattr(ops, op.name)(*(arguments[name] for name in given), **keywords)
 
 
 def flat(results: Any) -> list[gs.Tensor]:

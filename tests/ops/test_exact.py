@@ -250,8 +250,8 @@ class TestDropout:
     def test_what_is_refused(self):
         with pytest.raises(ValueError, match="dropout probability has to be between 0 and 1, but got 1.5"):
             gs.nn.dropout(gs.ones(3), 1.5)
-        with pytest.raises(TypeError, match=r"dropout: argument 'generator' must be a numpy.random.Generator or None, got int"):
-            gs.nn.dropout(gs.ones(3), generator=1)
+        with pytest.raises(TypeError, match=r"dropout: argument 'generator' must be a numpy.random.Generator, .* got str"):
+            gs.nn.dropout(gs.ones(3), generator="1")
 
     def test_only_what_is_visible_is_returned(self):
         y = gs.nn.dropout(gs.ones(3, requires_grad=True))
