@@ -17,6 +17,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -275,15 +276,13 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
     With `write`, what is accepted is also made into code, which has no limit of time.
     """
     start = time.process_time()
-    before = signal.signal(signal.SIGPROF, _time_is_up)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         with warnings.catch_warnings(), memory(2**29):
             warnings.simplefilter("error")
-            spec = analyze(read_text(text), ROOT, _library_for(text))
-            texts = _entries(text)
-            _check(spec, {op for op in spec.ops if entries.get(op) != texts.get(op)})
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            with _limit(seconds):
+                spec = analyze(read_text(text), ROOT, _library_for(text))
+                texts = _entries(text)
+                _check(spec, {op for op in spec.ops if entries.get(op) != texts.get(op)})
             if write:
                 render(spec, ROOT)
         failure, trace, accepted = "", "", True
@@ -295,9 +294,6 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         failure, trace, accepted = f"{type(error).__name__}: {_where(frames)}", traceback.format_exc(), False
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
     return Outcome(accepted, failure, trace, time.process_time() - start)
 
 
@@ -312,8 +308,31 @@ def _check(spec: Spec, names: set[str]) -> None:
     errors.raise_if_any()
 
 
+_ticking = False
+
+
+@contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    """Raises TimeIsUp inside after so much processor time.
+
+    The handler stays: a signal that is late, with nobody to take it, would end the process.
+    """
+    global _ticking
+    signal.signal(signal.SIGPROF, _time_is_up)
+    _ticking = True
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        _ticking = False
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 def _time_is_up(*_: object) -> None:
-    raise TimeIsUp
+    global _ticking
+    if _ticking:
+        _ticking = False
+        raise TimeIsUp
 
 
 def _where(frames: list[traceback.FrameSummary]) -> str:
