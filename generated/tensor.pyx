@@ -6,59 +6,57 @@ from gradspec.tensor import register_tensor_type
 from gradspec.operand cimport is_operand, star
 from gradspec.array_tensor cimport ArrayTensor
 from gradspec.generated.variable_type.pointwise_unary cimport (
-    op_absolute, op_absolute_, op_acos, op_acos_, op_acosh, op_acosh_, op_angle, op_asin, op_asin_, op_asinh,
-    op_asinh_, op_atan, op_atan_, op_atanh, op_atanh_, op_cbrt, op_cbrt_, op_ceil, op_ceil_, op_conj, op_conj_,
-    op_cos, op_cos_, op_cosh, op_cosh_, op_deg2rad, op_deg2rad_, op_digamma, op_digamma_, op_erf, op_erf_, op_erfc,
-    op_erfc_, op_erfcx, op_erfinv, op_erfinv_, op_exp, op_exp_, op_exp2, op_exp2_, op_expm1, op_expm1_, op_floor,
-    op_floor_, op_imag, op_lgamma, op_lgamma_, op_log, op_log_, op_log10, op_log10_, op_log1p, op_log1p_, op_log2,
-    op_log2_, op_logit, op_logit_, op_nan_to_num, op_nan_to_num_, op_negative, op_negative_, op_positive,
-    op_rad2deg, op_rad2deg_, op_real, op_reciprocal, op_reciprocal_, op_round, op_round_, op_rsqrt, op_rsqrt_,
-    op_sigmoid, op_sigmoid_, op_sign, op_sign_, op_sin, op_sin_, op_sinc, op_sinc_, op_sinh, op_sinh_, op_sqrt,
-    op_sqrt_, op_square, op_square_, op_tan, op_tan_, op_tanh, op_tanh_, op_trunc, op_trunc_,
+    op_absolute, op_absolute_, op_acos, op_acos_, op_acosh, op_acosh_, op_angle, op_asin, op_asin_, op_asinh, op_asinh_,
+    op_atan, op_atan_, op_atanh, op_atanh_, op_cbrt, op_cbrt_, op_ceil, op_ceil_, op_conj, op_conj_, op_cos, op_cos_,
+    op_cosh, op_cosh_, op_deg2rad, op_deg2rad_, op_digamma, op_digamma_, op_erf, op_erf_, op_erfc, op_erfc_, op_erfcx,
+    op_erfinv, op_erfinv_, op_exp, op_exp_, op_exp2, op_exp2_, op_expm1, op_expm1_, op_floor, op_floor_, op_imag, op_lgamma,
+    op_lgamma_, op_log, op_log_, op_log10, op_log10_, op_log1p, op_log1p_, op_log2, op_log2_, op_logit, op_logit_,
+    op_nan_to_num, op_nan_to_num_, op_negative, op_negative_, op_positive, op_rad2deg, op_rad2deg_, op_real, op_reciprocal,
+    op_reciprocal_, op_round, op_round_, op_rsqrt, op_rsqrt_, op_sigmoid, op_sigmoid_, op_sign, op_sign_, op_sin, op_sin_,
+    op_sinc, op_sinc_, op_sinh, op_sinh_, op_sqrt, op_sqrt_, op_square, op_square_, op_tan, op_tan_, op_tanh, op_tanh_,
+    op_trunc, op_trunc_,
 )
 from gradspec.generated.variable_type.pointwise_binary cimport (
-    op_add, op_add_, op_addcdiv, op_addcdiv_, op_addcmul, op_addcmul_, op_atan2, op_atan2_, op_clip, op_clip_,
-    op_copysign, op_copysign_, op_divide, op_divide_, op_floor_divide, op_floor_divide_, op_fmax, op_fmax_, op_fmin,
-    op_fmin_, op_fmod, op_fmod_, op_heaviside, op_heaviside_, op_hypot, op_hypot_, op_lerp, op_lerp_, op_logaddexp,
-    op_logaddexp_, op_logaddexp2, op_logaddexp2_, op_maximum, op_maximum_, op_minimum, op_minimum_, op_multiply,
-    op_multiply_, op_pow, op_pow_, op_remainder, op_remainder_, op_subtract, op_subtract_, op_xlogy, op_xlogy_,
+    op_add, op_add_, op_addcdiv, op_addcdiv_, op_addcmul, op_addcmul_, op_atan2, op_atan2_, op_clip, op_clip_, op_copysign,
+    op_copysign_, op_divide, op_divide_, op_floor_divide, op_floor_divide_, op_fmax, op_fmax_, op_fmin, op_fmin_, op_fmod,
+    op_fmod_, op_heaviside, op_heaviside_, op_hypot, op_hypot_, op_lerp, op_lerp_, op_logaddexp, op_logaddexp_,
+    op_logaddexp2, op_logaddexp2_, op_maximum, op_maximum_, op_minimum, op_minimum_, op_multiply, op_multiply_, op_pow,
+    op_pow_, op_remainder, op_remainder_, op_subtract, op_subtract_, op_xlogy, op_xlogy_,
 )
 from gradspec.generated.variable_type.comparison cimport (
     op_allclose, op_bitwise_and, op_bitwise_and_, op_bitwise_invert, op_bitwise_invert_, op_bitwise_left_shift,
-    op_bitwise_left_shift_, op_bitwise_or, op_bitwise_or_, op_bitwise_right_shift, op_bitwise_right_shift_,
-    op_bitwise_xor, op_bitwise_xor_, op_equal, op_greater, op_greater_equal, op_isclose, op_isfinite, op_isinf,
-    op_isnan, op_less, op_less_equal, op_logical_and, op_logical_not, op_logical_or, op_logical_xor, op_not_equal,
-    op_signbit,
+    op_bitwise_left_shift_, op_bitwise_or, op_bitwise_or_, op_bitwise_right_shift, op_bitwise_right_shift_, op_bitwise_xor,
+    op_bitwise_xor_, op_equal, op_greater, op_greater_equal, op_isclose, op_isfinite, op_isinf, op_isnan, op_less,
+    op_less_equal, op_logical_and, op_logical_not, op_logical_or, op_logical_xor, op_not_equal, op_signbit,
 )
 from gradspec.generated.variable_type.reductions cimport (
-    op_all, op_any, op_count_nonzero, op_logsumexp, op_max, op_mean, op_min, op_nanmean, op_nansum, op_norm,
-    op_prod, op_std, op_sum, op_var, op_vector_norm,
+    op_all, op_any, op_count_nonzero, op_logsumexp, op_max, op_mean, op_min, op_nanmean, op_nansum, op_norm, op_prod,
+    op_std, op_sum, op_var, op_vector_norm,
 )
 from gradspec.generated.variable_type.scans cimport op_cumprod, op_cumsum, op_diff, op_trapezoid
 from gradspec.generated.variable_type.linear_algebra cimport (
-    op_cross, op_dot, op_inner, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_,
-    op_vdot, op_vecdot,
+    op_cross, op_dot, op_inner, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot,
+    op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
     op_T, op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims, op_flatten, op_flip, op_mH, op_mT,
     op_moveaxis, op_permute_dims, op_ravel, op_reshape, op_roll, op_rot90, op_squeeze, op_swapaxes,
 )
 from gradspec.generated.variable_type.indexing cimport (
-    op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_, op_index_select,
-    op_masked_fill, op_masked_fill_, op_scatter_add, op_scatter_add_, op_take, op_take_along_axis,
+    op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_, op_index_select, op_masked_fill,
+    op_masked_fill_, op_scatter_add, op_scatter_add_, op_take, op_take_along_axis,
 )
 from gradspec.generated.variable_type.joining cimport op_repeat, op_split, op_tile, op_unstack
 from gradspec.generated.variable_type.sorting cimport op_argmax, op_argmin, op_argsort, op_sort, op_topk
 from gradspec.generated.variable_type.activations cimport (
     op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_,
-    op_log_sigmoid_, op_mish_, op_relu, op_relu_, op_relu6_, op_selu_, op_silu_, op_softplus_, op_softshrink_,
-    op_softsign_, op_tanhshrink_,
+    op_log_sigmoid_, op_mish_, op_relu, op_relu_, op_relu6_, op_selu_, op_silu_, op_softplus_, op_softshrink_, op_softsign_,
+    op_tanhshrink_,
 )
 from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax
 from gradspec.generated.variable_type.creation cimport op_astype, op_copy
 from gradspec.generated.variable_type.mutation cimport op_copy_, op_fill_, op_zero_
 from gradspec.backward import backward
-
 
 cdef class Tensor(ArrayTensor):
     """A NumPy array that knows how to differentiate what is computed from it.
@@ -87,18 +85,12 @@ cdef class Tensor(ArrayTensor):
     def absolute(self):
         """Modulus; the derivative at 0 is 0."""
         return op_absolute(self)
-
-    def abs(self):
-        """Modulus; the derivative at 0 is 0."""
-        return op_absolute(self)
+    abs = absolute
 
     def absolute_(self):
         """Modulus; the derivative at 0 is 0. In place."""
         return op_absolute_(self)
-
-    def abs_(self):
-        """Modulus; the derivative at 0 is 0. In place."""
-        return op_absolute_(self)
+    abs_ = absolute_
 
     def __abs__(self):
         return op_absolute(self)
@@ -106,34 +98,22 @@ cdef class Tensor(ArrayTensor):
     def acos(self):
         """Inverse cosine."""
         return op_acos(self)
-
-    def arccos(self):
-        """Inverse cosine."""
-        return op_acos(self)
+    arccos = acos
 
     def acos_(self):
         """Inverse cosine. In place."""
         return op_acos_(self)
-
-    def arccos_(self):
-        """Inverse cosine. In place."""
-        return op_acos_(self)
+    arccos_ = acos_
 
     def acosh(self):
         """Inverse hyperbolic cosine."""
         return op_acosh(self)
-
-    def arccosh(self):
-        """Inverse hyperbolic cosine."""
-        return op_acosh(self)
+    arccosh = acosh
 
     def acosh_(self):
         """Inverse hyperbolic cosine. In place."""
         return op_acosh_(self)
-
-    def arccosh_(self):
-        """Inverse hyperbolic cosine. In place."""
-        return op_acosh_(self)
+    arccosh_ = acosh_
 
     def angle(self):
         """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
@@ -142,66 +122,42 @@ cdef class Tensor(ArrayTensor):
     def asin(self):
         """Inverse sine."""
         return op_asin(self)
-
-    def arcsin(self):
-        """Inverse sine."""
-        return op_asin(self)
+    arcsin = asin
 
     def asin_(self):
         """Inverse sine. In place."""
         return op_asin_(self)
-
-    def arcsin_(self):
-        """Inverse sine. In place."""
-        return op_asin_(self)
+    arcsin_ = asin_
 
     def asinh(self):
         """Inverse hyperbolic sine."""
         return op_asinh(self)
-
-    def arcsinh(self):
-        """Inverse hyperbolic sine."""
-        return op_asinh(self)
+    arcsinh = asinh
 
     def asinh_(self):
         """Inverse hyperbolic sine. In place."""
         return op_asinh_(self)
-
-    def arcsinh_(self):
-        """Inverse hyperbolic sine. In place."""
-        return op_asinh_(self)
+    arcsinh_ = asinh_
 
     def atan(self):
         """Inverse tangent."""
         return op_atan(self)
-
-    def arctan(self):
-        """Inverse tangent."""
-        return op_atan(self)
+    arctan = atan
 
     def atan_(self):
         """Inverse tangent. In place."""
         return op_atan_(self)
-
-    def arctan_(self):
-        """Inverse tangent. In place."""
-        return op_atan_(self)
+    arctan_ = atan_
 
     def atanh(self):
         """Inverse hyperbolic tangent."""
         return op_atanh(self)
-
-    def arctanh(self):
-        """Inverse hyperbolic tangent."""
-        return op_atanh(self)
+    arctanh = atanh
 
     def atanh_(self):
         """Inverse hyperbolic tangent. In place."""
         return op_atanh_(self)
-
-    def arctanh_(self):
-        """Inverse hyperbolic tangent. In place."""
-        return op_atanh_(self)
+    arctanh_ = atanh_
 
     def cbrt(self):
         """Cube root."""
@@ -222,18 +178,12 @@ cdef class Tensor(ArrayTensor):
     def conj(self):
         """Complex conjugate."""
         return op_conj(self)
-
-    def conjugate(self):
-        """Complex conjugate."""
-        return op_conj(self)
+    conjugate = conj
 
     def conj_(self):
         """Complex conjugate. In place."""
         return op_conj_(self)
-
-    def conjugate_(self):
-        """Complex conjugate. In place."""
-        return op_conj_(self)
+    conjugate_ = conj_
 
     def cos(self):
         """Cosine."""
@@ -254,18 +204,12 @@ cdef class Tensor(ArrayTensor):
     def deg2rad(self):
         """Degrees to radians."""
         return op_deg2rad(self)
-
-    def radians(self):
-        """Degrees to radians."""
-        return op_deg2rad(self)
+    radians = deg2rad
 
     def deg2rad_(self):
         """Degrees to radians. In place."""
         return op_deg2rad_(self)
-
-    def radians_(self):
-        """Degrees to radians. In place."""
-        return op_deg2rad_(self)
+    radians_ = deg2rad_
 
     def digamma(self):
         """Derivative of lgamma. Needs SciPy."""
@@ -343,18 +287,12 @@ cdef class Tensor(ArrayTensor):
     def lgamma(self):
         """Logarithm of the modulus of the gamma function."""
         return op_lgamma(self)
-
-    def gammaln(self):
-        """Logarithm of the modulus of the gamma function."""
-        return op_lgamma(self)
+    gammaln = lgamma
 
     def lgamma_(self):
         """Logarithm of the modulus of the gamma function. In place."""
         return op_lgamma_(self)
-
-    def gammaln_(self):
-        """Logarithm of the modulus of the gamma function. In place."""
-        return op_lgamma_(self)
+    gammaln_ = lgamma_
 
     def log(self):
         """Natural logarithm."""
@@ -407,18 +345,12 @@ cdef class Tensor(ArrayTensor):
     def negative(self):
         """-x."""
         return op_negative(self)
-
-    def neg(self):
-        """-x."""
-        return op_negative(self)
+    neg = negative
 
     def negative_(self):
         """-x. In place."""
         return op_negative_(self)
-
-    def neg_(self):
-        """-x. In place."""
-        return op_negative_(self)
+    neg_ = negative_
 
     def __neg__(self):
         return op_negative(self)
@@ -433,18 +365,12 @@ cdef class Tensor(ArrayTensor):
     def rad2deg(self):
         """Radians to degrees."""
         return op_rad2deg(self)
-
-    def degrees(self):
-        """Radians to degrees."""
-        return op_rad2deg(self)
+    degrees = rad2deg
 
     def rad2deg_(self):
         """Radians to degrees. In place."""
         return op_rad2deg_(self)
-
-    def degrees_(self):
-        """Radians to degrees. In place."""
-        return op_rad2deg_(self)
+    degrees_ = rad2deg_
 
     @property
     def real(self):
@@ -462,18 +388,12 @@ cdef class Tensor(ArrayTensor):
     def round(self, decimals=0):
         """Nearest number with the given decimals, to even in the middle."""
         return op_round(self, decimals)
-
-    def around(self, decimals=0):
-        """Nearest number with the given decimals, to even in the middle."""
-        return op_round(self, decimals)
+    around = round
 
     def round_(self, decimals=0):
         """Nearest number with the given decimals, to even in the middle. In place."""
         return op_round_(self, decimals)
-
-    def around_(self, decimals=0):
-        """Nearest number with the given decimals, to even in the middle. In place."""
-        return op_round_(self, decimals)
+    around_ = round_
 
     def rsqrt(self):
         """1 / sqrt(x)."""
@@ -486,34 +406,22 @@ cdef class Tensor(ArrayTensor):
     def sigmoid(self):
         """1 / (1 + exp(-x)), without overflow."""
         return op_sigmoid(self)
-
-    def expit(self):
-        """1 / (1 + exp(-x)), without overflow."""
-        return op_sigmoid(self)
+    expit = sigmoid
 
     def sigmoid_(self):
         """1 / (1 + exp(-x)), without overflow. In place."""
         return op_sigmoid_(self)
-
-    def expit_(self):
-        """1 / (1 + exp(-x)), without overflow. In place."""
-        return op_sigmoid_(self)
+    expit_ = sigmoid_
 
     def sign(self):
         """x / abs(x), and 0 at 0, where the derivative is 0 too."""
         return op_sign(self)
-
-    def sgn(self):
-        """x / abs(x), and 0 at 0, where the derivative is 0 too."""
-        return op_sign(self)
+    sgn = sign
 
     def sign_(self):
         """x / abs(x), and 0 at 0, where the derivative is 0 too. In place."""
         return op_sign_(self)
-
-    def sgn_(self):
-        """x / abs(x), and 0 at 0, where the derivative is 0 too. In place."""
-        return op_sign_(self)
+    sgn_ = sign_
 
     def sin(self):
         """Sine."""
@@ -574,18 +482,12 @@ cdef class Tensor(ArrayTensor):
     def trunc(self):
         """x without its fraction."""
         return op_trunc(self)
-
-    def fix(self):
-        """x without its fraction."""
-        return op_trunc(self)
+    fix = trunc
 
     def trunc_(self):
         """x without its fraction. In place."""
         return op_trunc_(self)
-
-    def fix_(self):
-        """x without its fraction. In place."""
-        return op_trunc_(self)
+    fix_ = trunc_
 
     def add(self, b):
         """a + b."""
@@ -623,34 +525,22 @@ cdef class Tensor(ArrayTensor):
     def atan2(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
         return op_atan2(self, b)
-
-    def arctan2(self, b):
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
-        return op_atan2(self, b)
+    arctan2 = atan2
 
     def atan2_(self, b):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
         return op_atan2_(self, b)
-
-    def arctan2_(self, b):
-        """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
-        return op_atan2_(self, b)
+    arctan2_ = atan2_
 
     def clip(self, min=None, max=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
         return op_clip(self, min, max)
-
-    def clamp(self, min=None, max=None):
-        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
-        return op_clip(self, min, max)
+    clamp = clip
 
     def clip_(self, min=None, max=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
         return op_clip_(self, min, max)
-
-    def clamp_(self, min=None, max=None):
-        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
-        return op_clip_(self, min, max)
+    clamp_ = clip_
 
     def copysign(self, b):
         """Modulus of a with the sign of b."""
@@ -663,26 +553,12 @@ cdef class Tensor(ArrayTensor):
     def divide(self, b):
         """a / b."""
         return op_divide(self, b)
-
-    def div(self, b):
-        """a / b."""
-        return op_divide(self, b)
-
-    def true_divide(self, b):
-        """a / b."""
-        return op_divide(self, b)
+    div = true_divide = divide
 
     def divide_(self, b):
         """a / b. In place."""
         return op_divide_(self, b)
-
-    def div_(self, b):
-        """a / b. In place."""
-        return op_divide_(self, b)
-
-    def true_divide_(self, b):
-        """a / b. In place."""
-        return op_divide_(self, b)
+    div_ = true_divide_ = divide_
 
     def __truediv__(self, other):
         return op_divide(self, other) if is_operand(other) else NotImplemented
@@ -793,18 +669,12 @@ cdef class Tensor(ArrayTensor):
     def multiply(self, b):
         """a * b."""
         return op_multiply(self, b)
-
-    def mul(self, b):
-        """a * b."""
-        return op_multiply(self, b)
+    mul = multiply
 
     def multiply_(self, b):
         """a * b. In place."""
         return op_multiply_(self, b)
-
-    def mul_(self, b):
-        """a * b. In place."""
-        return op_multiply_(self, b)
+    mul_ = multiply_
 
     def __mul__(self, other):
         return op_multiply(self, other) if is_operand(other) else NotImplemented
@@ -818,18 +688,12 @@ cdef class Tensor(ArrayTensor):
     def pow(self, b):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
         return op_pow(self, b)
-
-    def power(self, b):
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
-        return op_pow(self, b)
+    power = pow
 
     def pow_(self, b):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
         return op_pow_(self, b)
-
-    def power_(self, b):
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
-        return op_pow_(self, b)
+    power_ = pow_
 
     def __pow__(self, other, modulo):
         return op_pow(self, other) if is_operand(other) else NotImplemented
@@ -843,18 +707,12 @@ cdef class Tensor(ArrayTensor):
     def remainder(self, b):
         """a - b * floor(a / b), with the sign of b."""
         return op_remainder(self, b)
-
-    def mod(self, b):
-        """a - b * floor(a / b), with the sign of b."""
-        return op_remainder(self, b)
+    mod = remainder
 
     def remainder_(self, b):
         """a - b * floor(a / b), with the sign of b. In place."""
         return op_remainder_(self, b)
-
-    def mod_(self, b):
-        """a - b * floor(a / b), with the sign of b. In place."""
-        return op_remainder_(self, b)
+    mod_ = remainder_
 
     def __mod__(self, other):
         return op_remainder(self, other) if is_operand(other) else NotImplemented
@@ -868,18 +726,12 @@ cdef class Tensor(ArrayTensor):
     def subtract(self, b):
         """a - b."""
         return op_subtract(self, b)
-
-    def sub(self, b):
-        """a - b."""
-        return op_subtract(self, b)
+    sub = subtract
 
     def subtract_(self, b):
         """a - b. In place."""
         return op_subtract_(self, b)
-
-    def sub_(self, b):
-        """a - b. In place."""
-        return op_subtract_(self, b)
+    sub_ = subtract_
 
     def __sub__(self, other):
         return op_subtract(self, other) if is_operand(other) else NotImplemented
@@ -922,26 +774,12 @@ cdef class Tensor(ArrayTensor):
     def bitwise_invert(self):
         """~x, bit by bit."""
         return op_bitwise_invert(self)
-
-    def bitwise_not(self):
-        """~x, bit by bit."""
-        return op_bitwise_invert(self)
-
-    def invert(self):
-        """~x, bit by bit."""
-        return op_bitwise_invert(self)
+    bitwise_not = invert = bitwise_invert
 
     def bitwise_invert_(self):
         """~x, bit by bit. In place."""
         return op_bitwise_invert_(self)
-
-    def bitwise_not_(self):
-        """~x, bit by bit. In place."""
-        return op_bitwise_invert_(self)
-
-    def invert_(self):
-        """~x, bit by bit. In place."""
-        return op_bitwise_invert_(self)
+    bitwise_not_ = invert_ = bitwise_invert_
 
     def __invert__(self):
         return op_bitwise_invert(self)
@@ -949,18 +787,12 @@ cdef class Tensor(ArrayTensor):
     def bitwise_left_shift(self, b):
         """a * 2**b."""
         return op_bitwise_left_shift(self, b)
-
-    def left_shift(self, b):
-        """a * 2**b."""
-        return op_bitwise_left_shift(self, b)
+    left_shift = bitwise_left_shift
 
     def bitwise_left_shift_(self, b):
         """a * 2**b. In place."""
         return op_bitwise_left_shift_(self, b)
-
-    def left_shift_(self, b):
-        """a * 2**b. In place."""
-        return op_bitwise_left_shift_(self, b)
+    left_shift_ = bitwise_left_shift_
 
     def __lshift__(self, other):
         return op_bitwise_left_shift(self, other) if is_operand(other) else NotImplemented
@@ -991,18 +823,12 @@ cdef class Tensor(ArrayTensor):
     def bitwise_right_shift(self, b):
         """floor(a / 2**b)."""
         return op_bitwise_right_shift(self, b)
-
-    def right_shift(self, b):
-        """floor(a / 2**b)."""
-        return op_bitwise_right_shift(self, b)
+    right_shift = bitwise_right_shift
 
     def bitwise_right_shift_(self, b):
         """floor(a / 2**b). In place."""
         return op_bitwise_right_shift_(self, b)
-
-    def right_shift_(self, b):
-        """floor(a / 2**b). In place."""
-        return op_bitwise_right_shift_(self, b)
+    right_shift_ = bitwise_right_shift_
 
     def __rshift__(self, other):
         return op_bitwise_right_shift(self, other) if is_operand(other) else NotImplemented
@@ -1033,10 +859,7 @@ cdef class Tensor(ArrayTensor):
     def equal(self, b):
         """a == b."""
         return op_equal(self, b)
-
-    def eq(self, b):
-        """a == b."""
-        return op_equal(self, b)
+    eq = equal
 
     def __eq__(self, other):
         return op_equal(self, other) if is_operand(other) else NotImplemented
@@ -1044,10 +867,7 @@ cdef class Tensor(ArrayTensor):
     def greater(self, b):
         """a > b."""
         return op_greater(self, b)
-
-    def gt(self, b):
-        """a > b."""
-        return op_greater(self, b)
+    gt = greater
 
     def __gt__(self, other):
         return op_greater(self, other) if is_operand(other) else NotImplemented
@@ -1055,10 +875,7 @@ cdef class Tensor(ArrayTensor):
     def greater_equal(self, b):
         """a >= b."""
         return op_greater_equal(self, b)
-
-    def ge(self, b):
-        """a >= b."""
-        return op_greater_equal(self, b)
+    ge = greater_equal
 
     def __ge__(self, other):
         return op_greater_equal(self, other) if is_operand(other) else NotImplemented
@@ -1082,10 +899,7 @@ cdef class Tensor(ArrayTensor):
     def less(self, b):
         """a < b."""
         return op_less(self, b)
-
-    def lt(self, b):
-        """a < b."""
-        return op_less(self, b)
+    lt = less
 
     def __lt__(self, other):
         return op_less(self, other) if is_operand(other) else NotImplemented
@@ -1093,10 +907,7 @@ cdef class Tensor(ArrayTensor):
     def less_equal(self, b):
         """a <= b."""
         return op_less_equal(self, b)
-
-    def le(self, b):
-        """a <= b."""
-        return op_less_equal(self, b)
+    le = less_equal
 
     def __le__(self, other):
         return op_less_equal(self, other) if is_operand(other) else NotImplemented
@@ -1120,10 +931,7 @@ cdef class Tensor(ArrayTensor):
     def not_equal(self, b):
         """a != b."""
         return op_not_equal(self, b)
-
-    def ne(self, b):
-        """a != b."""
-        return op_not_equal(self, b)
+    ne = not_equal
 
     def __ne__(self, other):
         return op_not_equal(self, other) if is_operand(other) else NotImplemented
@@ -1151,10 +959,7 @@ cdef class Tensor(ArrayTensor):
     def max(self, axis=None, keepdims=False):
         """Largest element, NaN if there is one; ties share the gradient equally."""
         return op_max(self, axis, keepdims)
-
-    def amax(self, axis=None, keepdims=False):
-        """Largest element, NaN if there is one; ties share the gradient equally."""
-        return op_max(self, axis, keepdims)
+    amax = max
 
     def mean(self, axis=None, keepdims=False):
         """Arithmetic mean."""
@@ -1163,10 +968,7 @@ cdef class Tensor(ArrayTensor):
     def min(self, axis=None, keepdims=False):
         """Smallest element, NaN if there is one; ties share the gradient equally."""
         return op_min(self, axis, keepdims)
-
-    def amin(self, axis=None, keepdims=False):
-        """Smallest element, NaN if there is one; ties share the gradient equally."""
-        return op_min(self, axis, keepdims)
+    amin = min
 
     def nanmean(self, axis=None, keepdims=False):
         """Arithmetic mean of the elements that are not NaN."""
@@ -1197,24 +999,20 @@ cdef class Tensor(ArrayTensor):
         return op_var(self, axis, keepdims, correction)
 
     def vector_norm(self, ord=2, axis=None, keepdims=False):
-        """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+        """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
+        derivative at 0 is 0."""
         return op_vector_norm(self, ord, axis, keepdims)
 
     def cumprod(self, axis=None, *, reverse=False):
-        """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
+        """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
+        derivative is exact at zeros too."""
         return op_cumprod(self, axis, reverse)
-
-    def cumulative_prod(self, axis=None, *, reverse=False):
-        """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
-        return op_cumprod(self, axis, reverse)
+    cumulative_prod = cumprod
 
     def cumsum(self, axis=None, *, reverse=False):
         """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
         return op_cumsum(self, axis, reverse)
-
-    def cumulative_sum(self, axis=None, *, reverse=False):
-        """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
-        return op_cumsum(self, axis, reverse)
+    cumulative_sum = cumsum
 
     def diff(self, n=1, axis=-1):
         """Each element less the one before it, `n` times."""
@@ -1239,34 +1037,12 @@ cdef class Tensor(ArrayTensor):
     def matmul(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
         return op_matmul(self, b)
-
-    def mm(self, b):
-        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
-        return op_matmul(self, b)
-
-    def bmm(self, b):
-        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
-        return op_matmul(self, b)
-
-    def mv(self, b):
-        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
-        return op_matmul(self, b)
+    mm = bmm = mv = matmul
 
     def matmul_(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
         return op_matmul_(self, b)
-
-    def mm_(self, b):
-        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
-        return op_matmul_(self, b)
-
-    def bmm_(self, b):
-        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
-        return op_matmul_(self, b)
-
-    def mv_(self, b):
-        """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
-        return op_matmul_(self, b)
+    mm_ = bmm_ = mv_ = matmul_
 
     def __matmul__(self, other):
         return op_matmul(self, other) if is_operand(other) else NotImplemented
@@ -1280,10 +1056,7 @@ cdef class Tensor(ArrayTensor):
     def outer(self, b):
         """y[i, j] = a[i] * b[j], operands flattened."""
         return op_outer(self, b)
-
-    def ger(self, b):
-        """y[i, j] = a[i] * b[j], operands flattened."""
-        return op_outer(self, b)
+    ger = outer
 
     def trace(self, offset=0, axis1=0, axis2=1):
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
@@ -1337,10 +1110,7 @@ cdef class Tensor(ArrayTensor):
     def expand_dims(self, axis=0):
         """New axes of length 1 at the given positions of the result."""
         return op_expand_dims(self, axis)
-
-    def unsqueeze(self, axis=0):
-        """New axes of length 1 at the given positions of the result."""
-        return op_expand_dims(self, axis)
+    unsqueeze = expand_dims
 
     def flatten(self, start_axis=0, end_axis=-1):
         """The axes from `start_axis` to `end_axis` merged into one."""
@@ -1353,10 +1123,7 @@ cdef class Tensor(ArrayTensor):
     def mH(self):
         """Conjugate transpose of the last two axes; a view of a real array."""
         return op_mH(self)
-
-    def adjoint(self):
-        """Conjugate transpose of the last two axes; a view of a real array."""
-        return op_mH(self)
+    adjoint = mH
 
     @property
     def mT(self):
@@ -1366,29 +1133,20 @@ cdef class Tensor(ArrayTensor):
     def moveaxis(self, source, destination):
         """Axes `source` moved to `destination`; the others keep their order."""
         return op_moveaxis(self, source, destination)
-
-    def movedim(self, source, destination):
-        """Axes `source` moved to `destination`; the others keep their order."""
-        return op_moveaxis(self, source, destination)
+    movedim = moveaxis
 
     def permute_dims(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None."""
         return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
-
-    def permute(self, *axes, **keyword_):
-        """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
-
-    def transpose(self, *axes, **keyword_):
-        """Axes in the given order, reversed when `axes` is None."""
-        return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
+    permute = transpose = permute_dims
 
     def ravel(self):
         """One axis that holds every element in C order."""
         return op_ravel(self)
 
     def reshape(self, *shape, **keyword_):
-        """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
+        """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express
+        it."""
         return op_reshape(self, star(shape, keyword_, "reshape", "shape", False))
 
     def roll(self, shift, axis=None):
@@ -1406,10 +1164,7 @@ cdef class Tensor(ArrayTensor):
     def swapaxes(self, axis1, axis2):
         """Two axes exchanged."""
         return op_swapaxes(self, axis1, axis2)
-
-    def swapdims(self, axis1, axis2):
-        """Two axes exchanged."""
-        return op_swapaxes(self, axis1, axis2)
+    swapdims = swapaxes
 
     def gather(self, axis, indices):
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
@@ -1468,10 +1223,7 @@ cdef class Tensor(ArrayTensor):
     def repeat(self, repeats, axis=None):
         """Every element, or every slice along `axis`, repeated in place."""
         return op_repeat(self, repeats, axis)
-
-    def repeat_interleave(self, repeats, axis=None):
-        """Every element, or every slice along `axis`, repeated in place."""
-        return op_repeat(self, repeats, axis)
+    repeat_interleave = repeat
 
     def split(self, sections, axis=0):
         """Views of equal length along `axis`, or of the parts between given indices."""
@@ -1484,10 +1236,7 @@ cdef class Tensor(ArrayTensor):
     def unstack(self, axis=0):
         """Views of the slices of `x` along `axis`."""
         return op_unstack(self, axis)
-
-    def unbind(self, axis=0):
-        """Views of the slices of `x` along `axis`."""
-        return op_unstack(self, axis)
+    unbind = unstack
 
     def argmax(self, axis=None, keepdims=False):
         """Position of the first largest element along `axis`, or in C order when it is None."""
@@ -1518,7 +1267,8 @@ cdef class Tensor(ArrayTensor):
         return op_elu_(self, alpha)
 
     def gelu_(self, approximate='none'):
-        """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'. In place."""
+        """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'. In
+        place."""
         return op_gelu_(self, approximate)
 
     def hardshrink_(self, lambd=0.5):
@@ -1532,10 +1282,7 @@ cdef class Tensor(ArrayTensor):
     def hardswish_(self):
         """x * hardsigmoid(x). In place."""
         return op_hardswish_(self)
-
-    def hard_swish_(self):
-        """x * hardsigmoid(x). In place."""
-        return op_hardswish_(self)
+    hard_swish_ = hardswish_
 
     def hardtanh_(self, min_val=-1.0, max_val=1.0):
         """x between `min_val` and `max_val`. In place."""
@@ -1548,10 +1295,7 @@ cdef class Tensor(ArrayTensor):
     def log_sigmoid_(self):
         """log(sigmoid(x)) without overflow. In place."""
         return op_log_sigmoid_(self)
-
-    def logsigmoid_(self):
-        """log(sigmoid(x)) without overflow. In place."""
-        return op_log_sigmoid_(self)
+    logsigmoid_ = log_sigmoid_
 
     def mish_(self):
         """x * tanh(log(1 + exp(x))). In place."""
@@ -1576,10 +1320,7 @@ cdef class Tensor(ArrayTensor):
     def silu_(self):
         """x * sigmoid(x). In place."""
         return op_silu_(self)
-
-    def swish_(self):
-        """x * sigmoid(x). In place."""
-        return op_silu_(self)
+    swish_ = silu_
 
     def softplus_(self, beta=1.0, threshold=20.0):
         """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold. In place."""
@@ -1612,10 +1353,7 @@ cdef class Tensor(ArrayTensor):
     def copy(self):
         """The same elements in memory of their own."""
         return op_copy(self)
-
-    def clone(self):
-        """The same elements in memory of their own."""
-        return op_copy(self)
+    clone = copy
 
     def copy_(self, source):
         """x[...] = source. In place."""

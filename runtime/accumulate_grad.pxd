@@ -17,6 +17,16 @@ cdef Node gradient_edge(TensorBase tensor)
 cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t count) except -1
 cdef int connect_all(Node node, ThreadState* state, tuple operands) except -1
 cdef int set_history(TensorBase tensor, Node node, int output_nr) except -1
+cdef int set_histories(list tensors, Node node) except -1
+
+cdef inline int connect_one(Node node, ThreadState* state, object x) except -1:
+    cdef PyObject* operand = <PyObject*> x
+    return connect(node, state, &operand, 1)
+
+cdef inline int connect_two(Node node, ThreadState* state, object a, object b) except -1:
+    cdef PyObject* operands[2]
+    operands[0], operands[1] = <PyObject*> a, <PyObject*> b
+    return connect(node, state, operands, 2)
 
 cdef inline bint needs_grad(ThreadState* state, object value) except -1:
     """Whether an operation on `value` has to be recorded."""

@@ -195,3 +195,12 @@ cdef int set_history(TensorBase tensor, Node node, int output_nr) except -1:
     if node.tracked:
         tensor.track()
     return 0
+
+
+cdef int set_histories(list tensors, Node node) except -1:
+    """`set_history` for an operator whose one output is a list."""
+    cdef int i
+    node.set_outputs(len(tensors))
+    for i in range(len(tensors)):
+        set_history(tensors[i], node, i)
+    return 0

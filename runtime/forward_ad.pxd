@@ -26,6 +26,12 @@ cdef object tangents_of(object operands, int level, bint fill)
 cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1
 cdef int take_tangents(TensorBase target, TensorBase source) except -1
 
+# A jvp formula: the tangents of the outputs, from what the operator gave and took.
+ctypedef tuple (*Jvp)(tuple, tuple, tuple)
+
+cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1
+cdef int push_linear(Jvp jvp, tuple outputs, tuple inputs) except -1
+cdef object defined_tangent(object tangent, object primal)
 cdef object plus(object total, object term)
 cdef object minus(object total, object term)
 

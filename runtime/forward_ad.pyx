@@ -6,11 +6,13 @@ tangent can itself hold tangents and a graph, and levels cannot be confused.  Kn
 """
 
 cimport numpy as cnp
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 import collections
 
 from .dispatch import ops
-from .grad_mode cimport DUAL, FORWARD_DISABLED, thread_objects, thread_state
+from .grad_mode cimport DUAL, FORWARD_DISABLED, ThreadState, thread_objects, thread_state
 from .tensor cimport TANGENT, TensorBase, TensorExtra, is_inexact
 
 cnp.import_array()
@@ -96,7 +98,7 @@ cdef object primal_of(object operand, int level):
     """`operand` without its tangents at `level` and further in; history and memory are shared."""
     cdef TensorBase tensor, primal
     cdef ForwardGrad grad
-    if isinstance(operand, (tuple, list)):
+    if type(operand) is tuple or type(operand) is list:
         return type(operand)([primal_of(item, level) for item in operand])
     if not has_tangent(operand):
         return operand
@@ -121,8 +123,84 @@ cdef object tangents_of(object operands, int level, bint fill):
         return [tangents_of(item, level, True) for item in operands]
     tangent = tangent_of(operands, level)
     if tangent is None and fill:
-        return ops.zeros_like(operands) if isinstance(operands, TensorBase) else 0  # a number may be infinite
+        return defined_tangent(None, operands)
     return tangent
+
+
+cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1:
+    """Attach the tangents of an operator's outputs, outermost level first.
+
+    `outputs` and `inputs` are what it gave and took, in order.  At each level `jvp` gets them without the tangents from
+    there on inwards, and the tangents of the inputs, None where there is none; it returns those of the outputs.
+    """
+    return push(jvp, outputs, inputs, False)
+
+
+cdef int push_linear(Jvp jvp, tuple outputs, tuple inputs) except -1:
+    """`push_forward` for an operator that is linear in all that can have a tangent: `jvp` reads tangents and statics only."""
+    return push(jvp, outputs, inputs, True)
+
+
+cdef int push(Jvp jvp, tuple outputs, tuple inputs, bint linear) except -1:
+    cdef ThreadState* state = thread_state()
+    cdef int level
+    cdef Py_ssize_t i
+    cdef tuple tangents, results
+    if state.flags & FORWARD_DISABLED:
+        return 0
+    for level in range(1, state.dual_level + 1):
+        tangents = tangents_at(inputs, level)
+        if tangents is None:
+            continue
+        if linear:
+            results = jvp(outputs, inputs, tangents)
+        else:
+            results = jvp(primals_at(outputs, level), primals_at(inputs, level), tangents)
+        for i in range(len(outputs)):
+            output, tangent = outputs[i], results[i]
+            if type(output) is list:
+                for item, item_t in zip(output, tangent):
+                    set_tangent(item, level, item_t)
+            else:
+                set_tangent(output, level, tangent)
+    return 0
+
+
+cdef tuple tangents_at(tuple inputs, int level):
+    """The tangents of the inputs at a level; None where there is none at all."""
+    cdef Py_ssize_t i
+    cdef bint found = False
+    cdef tuple tangents = PyTuple_New(len(inputs))
+    for i in range(len(inputs)):
+        value = inputs[i]
+        tangent = tangents_of(value, level, False) if has_tangent(value) or is_sequence(value) else None
+        found = found or tangent is not None
+        Py_INCREF(tangent)
+        PyTuple_SET_ITEM(tangents, i, tangent)
+    return tangents if found else None
+
+
+cdef tuple primals_at(tuple values, int level):
+    cdef Py_ssize_t i
+    cdef tuple primals = PyTuple_New(len(values))
+    for i in range(len(values)):
+        value = values[i]
+        if has_tangent(value) or is_sequence(value):
+            value = primal_of(value, level)
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(primals, i, value)
+    return primals
+
+
+cdef inline bint is_sequence(object value) noexcept:
+    return type(value) is tuple or type(value) is list
+
+
+cdef object defined_tangent(object tangent, object primal):
+    """The tangent of an input beside which another one has one: zeros where it has none itself."""
+    if tangent is not None:
+        return tangent
+    return ops.zeros_like(primal) if isinstance(primal, TensorBase) else 0  # a number may be infinite
 
 
 cdef object plus(object total, object term):

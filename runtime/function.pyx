@@ -13,7 +13,7 @@ from .forward_ad cimport levels_of, primal_of, set_tangent, tangents_of
 from .function_node cimport FunctionNode
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
 from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
-from .view cimport attach_view, check_inplace, rebase
+from .view cimport attach_alias, check_inplace, rebase
 
 
 class Function:
@@ -193,7 +193,7 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
     if is_input or (tensor.flags & REQUIRES_GRAD and tensor.grad_fn_ is not node):
         # What has a history of its own keeps it: the output is a new tensor on the same memory.
         tensor = tensor.alias()
-        attach_view(tensor, value)
+        attach_alias(tensor, value)
     if recording and differentiable:
         set_history(tensor, node, i)
     elif recording:

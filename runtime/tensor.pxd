@@ -20,6 +20,7 @@ cdef class VersionCounter:
 cdef class TensorExtra:
     cdef TensorBase base        # what a view was taken from, itself never a view
     cdef uint32_t rebased       # the base's count when the view was taken
+    cdef object steps           # the ViewStep that leads from the base to a view; None where both are the same array
     cdef object tangents        # the innermost ForwardGrad, or None
     cdef dict attributes        # what the user set on the tensor
     cdef NodeHooks leaf_hooks   # hooks of a leaf, shared with its AccumulateGrad

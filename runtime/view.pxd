@@ -1,18 +1,18 @@
-"""Views and in-place writes."""
-
-from numpy cimport ndarray
+"""Views: where they came from, and what a write does to a history."""
 
 from .grad_mode cimport ThreadState
-from .node cimport Node
 from .tensor cimport TensorBase
 
-cdef int attach_view(TensorBase view, object operand) except -1
-cdef TensorBase writable(object target, str op)
+cdef class ViewStep:
+    cdef void* operator     # the wrapper that took the view: `operator(source, *statics)`
+    cdef tuple statics
+    cdef int index          # which of a list of views; -1 where there is one
+    cdef ViewStep previous  # how the source came from the base; None where it is the base
+
+cdef int attach_view(TensorBase view, object operand, void* operator, tuple statics) except -1
+cdef int attach_views(list views, object operand, void* operator, tuple statics) except -1
+cdef int attach_alias(TensorBase view, object operand) except -1
+cdef object replayed(ViewStep last, object base)
+
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1
-cdef TensorBase value_before(TensorBase target, bint copy)
-cdef TensorBase overwrite(TensorBase target, TensorBase value, str op)
-cdef int copy_into(ndarray target, ndarray value, str op) except -1
-cdef TensorBase finish_inplace(TensorBase target, Node node)
-cdef int refuse_out(ThreadState* state, TensorBase target, bint recording, str op) except -1
 cdef int rebase(TensorBase target, TensorBase value) except -1
-cdef TensorBase write_out(TensorBase target, object result, str op)

@@ -1,24 +1,21 @@
-"""Views and in-place writes: who shares memory with whom, and what a write does to a history.
+"""Views: who shares memory with whom, and what a write does to a history.
 
-Owns base and view metadata and the refusals that keep gradients right.  An in-place write that is recorded makes the
-target's history that of the written value; views taken before it then have a stale history and refuse to be used.
-A recorded write to a view itself is refused.
+Owns base and view metadata, the steps that lead from a base to a view, and the refusals that keep gradients right.  An
+in-place write that is recorded makes the target's history that of the written value; views taken before it then have a
+stale history and refuse to be used.  A recorded write to a view itself is refused.
 """
 
+cimport cython
 cimport numpy as cnp
 from numpy cimport ndarray
 
-import numpy as np
-
-from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_FLAGS
-from .accumulate_grad cimport set_history
+from .capi cimport Py_REFCNT
 from .forward_ad cimport has_tangent, take_tangents
-from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState
-from .kernels.ufunc cimport as_array
-from .node cimport Node
-from .tensor cimport REQUIRES_GRAD, RETAINS_GRAD, VIEW, TensorBase, TensorExtra, VersionCounter, wrap
+from .grad_mode cimport GRAD_DISABLED, ThreadState
+from .tensor cimport REQUIRES_GRAD, RETAINS_GRAD, VIEW, TensorBase, TensorExtra, VersionCounter
 
 cnp.import_array()
+
 
 cdef object owner_of(ndarray array):
     """The object that owns the memory: the end of NumPy's chain of bases."""
@@ -28,8 +25,22 @@ cdef object owner_of(ndarray array):
     return base
 
 
-cdef int attach_view(TensorBase view, object operand) except -1:
-    """Note that `view` came from `operand`, if the two really share memory."""
+@cython.freelist(64)
+@cython.no_gc
+cdef class ViewStep:
+    """One view operator and its arguments: the way from what was viewed to the view, to be gone again from another base."""
+
+    def __dealloc__(self):
+        cdef ViewStep step = self.previous
+        cdef ViewStep previous
+        self.previous = None
+        while step is not None and Py_REFCNT(step) == 1:  # a chain of any length is freed without recursion
+            previous, step.previous = step.previous, None
+            step, previous = previous, None
+
+
+cdef int attach_alias(TensorBase view, object operand) except -1:
+    """Note that `view` shares the memory of `operand`, if it really does; 1 says so."""
     cdef TensorExtra extra
     cdef TensorBase base, source
     if not isinstance(operand, TensorBase):  # a Python number
@@ -41,19 +52,88 @@ cdef int attach_view(TensorBase view, object operand) except -1:
     view.counter = source.shared_counter()
     extra = view.ensure_extra()
     extra.base, extra.rebased = base, view.counter.rebased
+    extra.steps = source.extra.steps if source.flags & VIEW else None
     view.flags |= VIEW
+    return 1
+
+
+cdef int attach_view(TensorBase view, object operand, void* operator, tuple statics) except -1:
+    """Note that `operator(operand, *statics)` gave `view`, if the two really share memory."""
+    return attach_step(view, operand, operator, statics, -1)
+
+
+cdef int attach_views(list views, object operand, void* operator, tuple statics) except -1:
+    """`attach_view` for an operator that gives a list of views."""
+    cdef int i
+    for i in range(len(views)):
+        attach_step(views[i], operand, operator, statics, i)
     return 0
 
 
-cdef TensorBase writable(object target, str op):
-    """The target of an in-place operator, or an error that says what cannot be written to."""
-    cdef TensorBase tensor
-    if not isinstance(target, TensorBase):
-        raise TypeError(f"{op}: the first argument is written to and must be a Tensor, got {type(target).__name__}")
-    tensor = target
-    if not PyArray_FLAGS(tensor.array) & NPY_ARRAY_WRITEABLE:
-        raise ValueError(f"{op}: the tensor's array is read-only; use the out-of-place operator, or copy() first")
-    return tensor
+cdef int attach_step(TensorBase view, object operand, void* operator, tuple statics, int index) except -1:
+    cdef ViewStep step
+    if attach_alias(view, operand):
+        step = ViewStep.__new__(ViewStep)
+        step.operator, step.statics, step.index = operator, statics, index
+        step.previous = view.extra.steps
+        view.extra.steps = step
+    return 0
+
+
+ctypedef object (*NoStatic)(object)
+ctypedef object (*OneStatic)(object, object)
+ctypedef object (*TwoStatics)(object, object, object)
+ctypedef object (*ThreeStatics)(object, object, object, object)
+ctypedef object (*FourStatics)(object, object, object, object, object)
+
+
+cdef object take(ViewStep step, object source):
+    """What the operator of a step gives for another source."""
+    cdef tuple s = step.statics
+    cdef object result
+    if len(s) == 0:
+        result = (<NoStatic> step.operator)(source)
+    elif len(s) == 1:
+        result = (<OneStatic> step.operator)(source, s[0])
+    elif len(s) == 2:
+        result = (<TwoStatics> step.operator)(source, s[0], s[1])
+    elif len(s) == 3:
+        result = (<ThreeStatics> step.operator)(source, s[0], s[1], s[2])
+    elif len(s) == 4:
+        result = (<FourStatics> step.operator)(source, s[0], s[1], s[2], s[3])
+    else:
+        raise NotImplementedError(f"a view operator of {len(s)} arguments beside its input cannot be replayed")
+    return result if step.index < 0 else result[step.index]
+
+
+cdef object replayed(ViewStep last, object base):
+    """The view that the steps up to `last` take of `base`, through the operators: recorded where `base` needs a gradient."""
+    cdef list steps = []
+    while last is not None:
+        steps.append(last)
+        last = last.previous
+    for step in reversed(steps):
+        base = take(step, base)
+    return base
+
+
+def replay(TensorBase view, TensorBase base):
+    """Take of `base` the view that `view` is of its own base.
+
+    Parameters
+    ----------
+    view : Tensor
+        Made by operators that share memory.
+    base : Tensor
+        Of the shape and dtype of the view's base.
+
+    Returns
+    -------
+    Tensor
+    """
+    if not view.flags & VIEW:
+        raise ValueError("replay: the first tensor is no view")
+    return replayed(view.extra.steps, base)
 
 
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1:
@@ -68,34 +148,6 @@ cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, st
     if target.flags & VIEW and (recording or base.flags & REQUIRES_GRAD):
         raise RuntimeError(f"{op}: an in-place write to a view is not differentiable yet. Write to the base with an index "
                            "(base[index] = value), or use the out-of-place operator.")
-    return 0
-
-
-cdef TensorBase value_before(TensorBase target, bint copy):
-    """The target as it was: with its history, and its own memory where the formula needs the old values."""
-    cdef TensorBase old = target.alias_with_history()
-    if copy:
-        old.array, old.counter = target.array.copy(order="K"), None
-    if has_tangent(target):
-        take_tangents(old, target)
-    return old
-
-
-cdef TensorBase overwrite(TensorBase target, TensorBase value, str op):
-    """Write `value` into the target's memory and give the target its history."""
-    copy_into(target.array, value.array, op)
-    target.bump()
-    rebase(target, value)
-    return target
-
-
-cdef int copy_into(ndarray target, ndarray value, str op) except -1:
-    if (<object> value).shape != (<object> target).shape:
-        raise RuntimeError(f"{op}: output with shape {list((<object> target).shape)} doesn't match the broadcast shape "
-                           f"{list((<object> value).shape)}")
-    if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
-        raise TypeError(f"{op}: result type {value.dtype} can't be cast to the target's dtype {target.dtype}")
-    target[...] = value
     return 0
 
 
@@ -117,31 +169,3 @@ cdef int rebase(TensorBase target, TensorBase value) except -1:
     if has_tangent(target) or has_tangent(value):
         take_tangents(target, value)
     return 0
-
-
-cdef TensorBase finish_inplace(TensorBase target, Node node):
-    """Note a write that a kernel made directly, and give the target the history of `node` if there is one."""
-    cdef TensorBase written
-    target.bump()
-    if node is not None:
-        written = wrap(target.array)
-        set_history(written, node, 0)
-        rebase(target, written)
-    return target
-
-
-cdef int refuse_out(ThreadState* state, TensorBase target, bint recording, str op) except -1:
-    """`out=` has no history: refuse it where one would be needed."""
-    if recording or (target.flags & REQUIRES_GRAD and not state.flags & GRAD_DISABLED):
-        raise RuntimeError(f"{op}: functions with out=... arguments don't support automatic differentiation, but one of the "
-                           "arguments requires grad. Use the result instead of out=, or no_grad().")
-    if state.flags & DUAL:
-        raise RuntimeError(f"{op}: an out= function cannot be used in forward mode: it would drop the tangent")
-    return 0
-
-
-cdef TensorBase write_out(TensorBase target, object result, str op):
-    """Store a forward's result in `out=`."""
-    copy_into(target.array, as_array(result), op)
-    target.bump()
-    return target

@@ -11,6 +11,7 @@ from codegen.rules.analyze import analyze
 from codegen.spec.formula import BINARY, COMPARISON, UNARY
 from codegen.spec.reader import read
 from codegen.write.emit import View, World, render, stale, write
+from codegen.write.layout import WIDTH
 from codegen.write.op_info import facts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -107,6 +108,12 @@ def test_the_table_of_operators_holds_every_fact(spec, files):
         assert {key: value or None for key, value in table[op.name].items()} == {
             key: value or None for key, value in facts(View(op, world)).items()
         }
+
+
+def test_no_line_of_code_is_too_long(files):
+    long = {f"{name}:{i}" for name, text in files.items() if name.endswith(".pyx")
+            for i, line in enumerate(text.split("\n"), 1) if len(line) > WIDTH}
+    assert long == set()
 
 
 def test_stubs_parse(files):

@@ -255,6 +255,11 @@ class Op:
         return {name: formula.expression for name, formula in self.lets.items()}
 
     @property
+    def claim(self) -> str:
+        """Which numbers it takes, as the runtime calls them; empty where it takes all."""
+        return {"real": "REALS", "int": "INTEGERS", "bool": "BOOLEANS"}.get(self.dtype, "")
+
+    @property
     def inplace_only(self) -> bool:
         return self.signature.name.endswith("_")
 

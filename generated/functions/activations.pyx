@@ -26,70 +26,58 @@ cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kern
 
 cdef class CeluBackward(Node):
     """celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y / alpha + 1)"""
-
-    saves = ("x", "y", "alpha", )
+    saves = ("x", "y", "alpha")
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(forward_divide(y, alpha), 1)))
-        return grad_x
+        return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(forward_divide(y, alpha), 1)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        grad_x = grad * ops.where(x > 0, 1, y / alpha + 1)
-        return grad_x
+        return grad * ops.where(x > 0, 1, y / alpha + 1)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = self.saved_y = None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class DropoutBackward(Node):
     """dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask; dy/dx = _mask"""
-
-    saves = ("_mask", )
+    saves = ("_mask",)
 
     cdef object apply(self, object grad):
         _mask = saved_array(self, self.saved__mask, self.version__mask, "_mask")
-        grad_x = forward_multiply(grad, _mask)
-        return grad_x
+        return forward_multiply(grad, _mask)
 
     cdef object apply_recorded(self, object grad):
         _mask = saved_tensor(self, self.saved__mask, self.version__mask, "_mask")
-        grad_x = grad * _mask
-        return grad_x
+        return grad * _mask
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved__mask = None
+        self.released, self.saved__mask = True, None
 
 
 cdef class EluBackward(Node):
     """elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y + alpha)"""
-
-    saves = ("x", "y", "alpha", )
+    saves = ("x", "y", "alpha")
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(y, alpha)))
-        return grad_x
+        return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(y, alpha)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        grad_x = grad * ops.where(x > 0, 1, y + alpha)
-        return grad_x
+        return grad * ops.where(x > 0, 1, y + alpha)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = self.saved_y = None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class GeluBackward(Node):
@@ -101,20 +89,31 @@ cdef class GeluBackward(Node):
     where turn = tanh(sqrt(2 / pi) * x * (1 + 0.044715 * x * x))
     where rate = 1 / sqrt(2 * pi) * (1 + 3 * 0.044715 * x * x)
     """
-
-    saves = ("x", "approximate", )
+    saves = ("x", "approximate")
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
         if approximate == 'none':
             below = forward_divide(forward_erfc(forward_divide(forward_negative(x), 1.4142135623730951)), 2)
-            density = forward_multiply(0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2)))
+            density = forward_multiply(
+                0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2))
+            )
             grad_x = forward_multiply(grad, forward_add(below, forward_multiply(x, density)))
         else:
-            turn = forward_tanh(forward_multiply(forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))))
+            turn = forward_tanh(
+                forward_multiply(
+                    forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))
+                )
+            )
             rate = forward_multiply(0.3989422804014327, forward_add(1, forward_multiply(forward_multiply(0.134145, x), x)))
-            grad_x = forward_multiply(grad, forward_add(forward_divide(forward_add(1, turn), 2), forward_multiply(forward_multiply(x, rate), forward_subtract(1, forward_multiply(turn, turn)))))
+            grad_x = forward_multiply(
+                grad,
+                forward_add(
+                    forward_divide(forward_add(1, turn), 2),
+                    forward_multiply(forward_multiply(x, rate), forward_subtract(1, forward_multiply(turn, turn)))
+                )
+            )
         return grad_x
 
     cdef object apply_recorded(self, object grad):
@@ -131,72 +130,61 @@ cdef class GeluBackward(Node):
         return grad_x
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class LeakyReluBackward(Node):
     """leaky_relu(x, float negative_slope=0.01) -> y; dy/dx = where(x > 0, 1, negative_slope)"""
-
-    saves = ("x", "negative_slope", )
+    saves = ("x", "negative_slope")
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
-        grad_x = forward_multiply(grad, forward_where(forward_greater(x, 0), 1, negative_slope))
-        return grad_x
+        return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, negative_slope))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
-        grad_x = grad * ops.where(x > 0, 1, negative_slope)
-        return grad_x
+        return grad * ops.where(x > 0, 1, negative_slope)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class ReluBackward(Node):
     """relu(x) -> y; dy/dx = y > 0"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_greater(y, 0))
-        return grad_x
+        return forward_multiply(grad, forward_greater(y, 0))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * (y > 0)
-        return grad_x
+        return grad * (y > 0)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class SiluBackward(Node):
     """silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         s = forward_sigmoid(x)
-        grad_x = forward_multiply(grad, forward_conj(forward_multiply(s, forward_add(1, forward_multiply(x, forward_subtract(1, s))))))
-        return grad_x
+        return forward_multiply(
+            grad, forward_conj(forward_multiply(s, forward_add(1, forward_multiply(x, forward_subtract(1, s)))))
+        )
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         s = ops.sigmoid(x)
-        grad_x = grad * ops.conj(s * (1 + x * (1 - s)))
-        return grad_x
+        return grad * ops.conj(s * (1 + x * (1 - s)))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class SoftplusBackward(Node):
@@ -204,23 +192,22 @@ cdef class SoftplusBackward(Node):
 
     dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))
     """
-
-    saves = ("beta", "x", "threshold", )
+    saves = ("beta", "x", "threshold")
 
     cdef object apply(self, object grad):
         beta = self.saved_beta
         x = saved_array(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold
-        grad_x = forward_multiply(grad, forward_where(forward_greater(forward_multiply(beta, x), threshold), 1, forward_sigmoid(forward_multiply(beta, x))))
-        return grad_x
+        return forward_multiply(
+            grad,
+            forward_where(forward_greater(forward_multiply(beta, x), threshold), 1, forward_sigmoid(forward_multiply(beta, x)))
+        )
 
     cdef object apply_recorded(self, object grad):
         beta = self.saved_beta
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold
-        grad_x = grad * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x))
-        return grad_x
+        return grad * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None

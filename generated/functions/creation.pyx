@@ -11,21 +11,17 @@ cdef class AstypeBackward(Node):
     """astype(x, DType dtype) -> y; linear in x; grad_x = grad"""
 
     cdef object apply(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad
 
     cdef object apply_recorded(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad
 
 
 cdef class CopyBackward(Node):
     """copy(x) -> y; linear in x; grad_x = grad"""
 
     cdef object apply(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad
 
     cdef object apply_recorded(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad

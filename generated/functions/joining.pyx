@@ -25,20 +25,17 @@ cdef Forward2 forward_unstack = <Forward2> load_forward("gradspec.generated.kern
 
 cdef class ArraySplitBackward(Node):
     """array_split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
-
-    saves = ("axis", )
+    saves = ("axis",)
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
-        grad_x = forward_concat(grad, axis)
-        return grad_x
+        return forward_concat(grad, axis)
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
-        grad_x = ops.concat(grad, axis)
-        return grad_x
+        return ops.concat(grad, axis)
 
 
 cdef class ConcatBackward(Node):
@@ -47,8 +44,7 @@ cdef class ConcatBackward(Node):
     linear in arrays
     grad_arrays = _concat_backward(grad, arrays.shape, axis)
     """
-
-    saves = ("arrays_shape", "axis", )
+    saves = ("arrays_shape", "axis")
 
     cdef object apply(self, object grad):
         arrays_shape = self.saved_arrays_shape
@@ -65,20 +61,17 @@ cdef class ConcatBackward(Node):
 
 cdef class ConcatBackwardBackward(Node):
     """_concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
-
-    saves = ("axis", )
+    saves = ("axis",)
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
-        grad_x = forward_concat(grad, axis)
-        return grad_x
+        return forward_concat(grad, axis)
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
-        grad_x = ops.concat(grad, axis)
-        return grad_x
+        return ops.concat(grad, axis)
 
 
 cdef class PadBackward(Node):
@@ -86,22 +79,19 @@ cdef class PadBackward(Node):
 
     grad_x = _pad_backward(grad, x.shape, pad_width, mode)
     """
-
-    saves = ("x_shape", "pad_width", "mode", )
+    saves = ("x_shape", "pad_width", "mode")
 
     cdef object apply(self, object grad):
         x_shape = self.saved_x_shape
         pad_width = self.saved_pad_width
         mode = self.saved_mode
-        grad_x = forward__pad_backward(grad, x_shape, pad_width, mode)
-        return grad_x
+        return forward__pad_backward(grad, x_shape, pad_width, mode)
 
     cdef object apply_recorded(self, object grad):
         x_shape = self.saved_x_shape
         pad_width = self.saved_pad_width
         mode = self.saved_mode
-        grad_x = ops._pad_backward(grad, x_shape, pad_width, mode)
-        return grad_x
+        return ops._pad_backward(grad, x_shape, pad_width, mode)
 
 
 cdef class PadBackwardBackward(Node):
@@ -110,20 +100,17 @@ cdef class PadBackwardBackward(Node):
     linear in x
     grad_x = pad(grad, pad_width, mode)
     """
-
-    saves = ("pad_width", "mode", )
+    saves = ("pad_width", "mode")
 
     cdef object apply(self, object grad):
         pad_width = self.saved_pad_width
         mode = self.saved_mode
-        grad_x = forward_pad(grad, pad_width, mode, 0)
-        return grad_x
+        return forward_pad(grad, pad_width, mode, 0)
 
     cdef object apply_recorded(self, object grad):
         pad_width = self.saved_pad_width
         mode = self.saved_mode
-        grad_x = ops.pad(grad, pad_width, mode)
-        return grad_x
+        return ops.pad(grad, pad_width, mode)
 
 
 cdef class RepeatBackward(Node):
@@ -132,22 +119,19 @@ cdef class RepeatBackward(Node):
     linear in x
     grad_x = _repeat_backward(grad, x.shape, repeats, axis)
     """
-
-    saves = ("x_shape", "repeats", "axis", )
+    saves = ("x_shape", "repeats", "axis")
 
     cdef object apply(self, object grad):
         x_shape = self.saved_x_shape
         repeats = self.saved_repeats
         axis = self.saved_axis
-        grad_x = forward__repeat_backward(grad, x_shape, repeats, axis)
-        return grad_x
+        return forward__repeat_backward(grad, x_shape, repeats, axis)
 
     cdef object apply_recorded(self, object grad):
         x_shape = self.saved_x_shape
         repeats = self.saved_repeats
         axis = self.saved_axis
-        grad_x = ops._repeat_backward(grad, x_shape, repeats, axis)
-        return grad_x
+        return ops._repeat_backward(grad, x_shape, repeats, axis)
 
 
 cdef class RepeatBackwardBackward(Node):
@@ -156,44 +140,37 @@ cdef class RepeatBackwardBackward(Node):
     linear in x
     grad_x = repeat(grad, repeats, axis)
     """
-
-    saves = ("repeats", "axis", )
+    saves = ("repeats", "axis")
 
     cdef object apply(self, object grad):
         repeats = self.saved_repeats
         axis = self.saved_axis
-        grad_x = forward_repeat(grad, repeats, axis)
-        return grad_x
+        return forward_repeat(grad, repeats, axis)
 
     cdef object apply_recorded(self, object grad):
         repeats = self.saved_repeats
         axis = self.saved_axis
-        grad_x = ops.repeat(grad, repeats, axis)
-        return grad_x
+        return ops.repeat(grad, repeats, axis)
 
 
 cdef class SplitBackward(Node):
     """split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
-
-    saves = ("axis", )
+    saves = ("axis",)
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
-        grad_x = forward_concat(grad, axis)
-        return grad_x
+        return forward_concat(grad, axis)
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
-        grad_x = ops.concat(grad, axis)
-        return grad_x
+        return ops.concat(grad, axis)
 
 
 cdef class StackBackward(Node):
     """stack(Array[] arrays, int axis=0) -> y; linear in arrays; grad_arrays = unstack(grad, axis)"""
-
-    saves = ("axis", )
+    saves = ("axis",)
 
     cdef object apply(self, object grad):
         axis = self.saved_axis
@@ -212,35 +189,29 @@ cdef class TileBackward(Node):
     linear in x
     grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
     """
-
-    saves = ("x_shape", "reps", )
+    saves = ("x_shape", "reps")
 
     cdef object apply(self, object grad):
         x_shape = self.saved_x_shape
         reps = self.saved_reps
-        grad_x = forward_sum(forward_reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps), False)
-        return grad_x
+        return forward_sum(forward_reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps), False)
 
     cdef object apply_recorded(self, object grad):
         x_shape = self.saved_x_shape
         reps = self.saved_reps
-        grad_x = ops.sum(ops.reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps))
-        return grad_x
+        return ops.sum(ops.reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps))
 
 
 cdef class UnstackBackward(Node):
     """unstack(x, int axis=0) -> Array[] ys; linear in x; grad_x = stack(grad, axis)"""
-
-    saves = ("axis", )
+    saves = ("axis",)
 
     cdef object apply(self, object grad):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
-        grad_x = forward_stack(grad, axis)
-        return grad_x
+        return forward_stack(grad, axis)
 
     cdef object apply_recorded(self, object grad):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
-        grad_x = ops.stack(grad, axis)
-        return grad_x
+        return ops.stack(grad, axis)

@@ -15,37 +15,31 @@ cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kern
 
 cdef class PickBackward(Node):
     """_pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = _unpick(grad, indices, x.shape, axis)"""
-
-    saves = ("indices", "x_shape", "axis", )
+    saves = ("indices", "x_shape", "axis")
 
     cdef object apply(self, object grad):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
-        grad_x = forward__unpick(grad, indices, x_shape, axis)
-        return grad_x
+        return forward__unpick(grad, indices, x_shape, axis)
 
     cdef object apply_recorded(self, object grad):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
-        grad_x = ops._unpick(grad, indices, x_shape, axis)
-        return grad_x
+        return ops._unpick(grad, indices, x_shape, axis)
 
 
 cdef class UnpickBackward(Node):
     """_unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = _pick(grad, indices, axis)"""
-
-    saves = ("indices", "axis", )
+    saves = ("indices", "axis")
 
     cdef object apply(self, object grad):
         indices = self.saved_indices
         axis = self.saved_axis
-        grad_x = forward__pick(grad, indices, axis)
-        return grad_x
+        return forward__pick(grad, indices, axis)
 
     cdef object apply_recorded(self, object grad):
         indices = self.saved_indices
         axis = self.saved_axis
-        grad_x = ops._pick(grad, indices, axis)
-        return grad_x
+        return ops._pick(grad, indices, axis)

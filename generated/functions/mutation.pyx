@@ -57,9 +57,7 @@ cdef class ZeroBackward(Node):
     """zero_(x) -> y; linear in x; grad_x = zeros_like(grad)"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_zeros_like(grad, None)
-        return grad_x
+        return forward_zeros_like(grad, None)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.zeros_like(grad)
-        return grad_x
+        return ops.zeros_like(grad)

@@ -18,43 +18,35 @@ cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.
 
 cdef class LogSoftmaxBackward(Node):
     """log_softmax(x, int[] axis=-1) -> y; grad_x = grad - exp(y) * sum(grad, axis, True)"""
-
-    saves = ("y", "axis", )
+    saves = ("y", "axis")
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        grad_x = forward_subtract(grad, forward_multiply(forward_exp(y), forward_sum(grad, axis, True)))
-        return grad_x
+        return forward_subtract(grad, forward_multiply(forward_exp(y), forward_sum(grad, axis, True)))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        grad_x = grad - ops.exp(y) * ops.sum(grad, axis, True)
-        return grad_x
+        return grad - ops.exp(y) * ops.sum(grad, axis, True)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class SoftmaxBackward(Node):
     """softmax(x, int[] axis=-1) -> y; grad_x = y * (grad - sum(y * grad, axis, True))"""
-
-    saves = ("y", "axis", )
+    saves = ("y", "axis")
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        grad_x = forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), axis, True)))
-        return grad_x
+        return forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), axis, True)))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        grad_x = y * (grad - ops.sum(y * grad, axis, True))
-        return grad_x
+        return y * (grad - ops.sum(y * grad, axis, True))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None

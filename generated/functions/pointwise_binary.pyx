@@ -20,7 +20,9 @@ cdef Forward1 forward_trunc = <Forward1> load_forward("gradspec.generated.kernel
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_copysign = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "copysign", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
+)
 cdef Forward2 forward_floor_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "floor_divide", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -67,8 +69,7 @@ cdef class Atan2Backward(Node):
     dy/db = -_divide_or_zero(a, squares)
     where squares = a * a + b * b
     """
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -93,8 +94,7 @@ cdef class Atan2Backward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class ClipBackward(Node):
@@ -107,8 +107,7 @@ cdef class ClipBackward(Node):
     where above = raised > max if max is not None else False
     where below = x < min if min is not None else False
     """
-
-    saves = ("min", "x", "max", )
+    saves = ("min", "x", "max")
 
     cdef object apply(self, object grad):
         grad_x = grad_min = grad_max = None
@@ -163,14 +162,12 @@ cdef class ClipBackward(Node):
         return grad_x, grad_min, grad_max
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_min = self.saved_x = self.saved_max = None
+        self.released, self.saved_min, self.saved_x, self.saved_max = True, None, None, None
 
 
 cdef class CopysignBackward(Node):
     """copysign(a, b) -> y; dy/da = sign(a) * copysign(1, b); dy/db = 0"""
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -193,14 +190,12 @@ cdef class CopysignBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class DivideBackward(Node):
     """divide(a, b) -> y; dy/da = 1 / b; dy/db = -y / b"""
-
-    saves = ("b", "y", )
+    saves = ("b", "y")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -223,14 +218,12 @@ cdef class DivideBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_b = self.saved_y = None
+        self.released, self.saved_b, self.saved_y = True, None, None
 
 
 cdef class DivideOrZeroBackward(Node):
     """_divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)"""
-
-    saves = ("b", "y", )
+    saves = ("b", "y")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -253,8 +246,7 @@ cdef class DivideOrZeroBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_b = self.saved_y = None
+        self.released, self.saved_b, self.saved_y = True, None, None
 
 
 cdef class FloorDivideBackward(Node):
@@ -283,17 +275,26 @@ cdef class FmaxBackward(Node):
     dy/da = where(a == b, 0.5, (a > b) | isnan(b))
     dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
     """
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
-            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(a, b), forward_isnan(b))))
+            grad_a = forward_multiply(
+                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(a, b), forward_isnan(b)))
+            )
         if self.needs(1):
-            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b))))))
+            grad_b = forward_multiply(
+                grad,
+                forward_where(
+                    forward_equal(a, b), 0.5,
+                    forward_bitwise_or(
+                        forward_greater(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b)))
+                    )
+                )
+            )
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -307,8 +308,7 @@ cdef class FmaxBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class FminBackward(Node):
@@ -317,17 +317,26 @@ cdef class FminBackward(Node):
     dy/da = where(a == b, 0.5, (a < b) | isnan(b))
     dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
     """
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
-            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(a, b), forward_isnan(b))))
+            grad_a = forward_multiply(
+                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(a, b), forward_isnan(b)))
+            )
         if self.needs(1):
-            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b))))))
+            grad_b = forward_multiply(
+                grad,
+                forward_where(
+                    forward_equal(a, b), 0.5,
+                    forward_bitwise_or(
+                        forward_less(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b)))
+                    )
+                )
+            )
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -341,14 +350,12 @@ cdef class FminBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class FmodBackward(Node):
     """fmod(a, b) -> y; dy/da = 1; dy/db = -trunc(a / b)"""
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -371,14 +378,12 @@ cdef class FmodBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class HypotBackward(Node):
     """hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)"""
-
-    saves = ("a", "y", "b", )
+    saves = ("a", "y", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -405,8 +410,7 @@ cdef class HypotBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_y = self.saved_b = None
+        self.released, self.saved_a, self.saved_y, self.saved_b = True, None, None, None
 
 
 cdef class LogaddexpBackward(Node):
@@ -416,8 +420,7 @@ cdef class LogaddexpBackward(Node):
     dy/db = sigmoid(-gap)
     where gap = where(isinf(y) & (a == b), 0, a - b)
     """
-
-    saves = ("y", "a", "b", )
+    saves = ("y", "a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -444,8 +447,7 @@ cdef class LogaddexpBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = self.saved_a = self.saved_b = None
+        self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
 
 cdef class Logaddexp2Backward(Node):
@@ -455,15 +457,17 @@ cdef class Logaddexp2Backward(Node):
     dy/db = sigmoid(-gap)
     where gap = log(2) * where(isinf(y) & (a == b), 0, a - b)
     """
-
-    saves = ("y", "a", "b", )
+    saves = ("y", "a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         y = saved_array(self, self.saved_y, self.version_y, "y")
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        gap = forward_multiply(0.6931471805599453, forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b)))
+        gap = forward_multiply(
+            0.6931471805599453,
+            forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b))
+        )
         if self.needs(0):
             grad_a = forward_multiply(grad, forward_sigmoid(gap))
         if self.needs(1):
@@ -483,14 +487,12 @@ cdef class Logaddexp2Backward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = self.saved_a = self.saved_b = None
+        self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
 
 cdef class MaximumBackward(Node):
     """maximum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a < b)); dy/db = where(a == b, 0.5, ~(b < a))"""
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -513,23 +515,25 @@ cdef class MaximumBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class MinimumBackward(Node):
     """minimum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a > b)); dy/db = where(a == b, 0.5, ~(b > a))"""
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if self.needs(0):
-            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(a, b))))
+            grad_a = forward_multiply(
+                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(a, b)))
+            )
         if self.needs(1):
-            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(b, a))))
+            grad_b = forward_multiply(
+                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(b, a)))
+            )
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -543,14 +547,12 @@ cdef class MinimumBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class MultiplyBackward(Node):
     """multiply(a, b) -> y; dy/da = b; dy/db = a"""
-
-    saves = ("b", "a", )
+    saves = ("b", "a")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -573,14 +575,12 @@ cdef class MultiplyBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_b = self.saved_a = None
+        self.released, self.saved_b, self.saved_a = True, None, None
 
 
 cdef class PowBackward(Node):
     """pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))"""
-
-    saves = ("b", "a", "y", )
+    saves = ("b", "a", "y")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -590,7 +590,19 @@ cdef class PowBackward(Node):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, forward_subtract(b, 1))))
         if self.needs(1):
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
+            grad_b = forward_multiply(
+                grad,
+                forward_conj(
+                    forward_multiply(
+                        y,
+                        forward_log(
+                            forward_where(
+                                forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a
+                            )
+                        )
+                    )
+                )
+            )
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -605,14 +617,12 @@ cdef class PowBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_b = self.saved_a = self.saved_y = None
+        self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
 
 cdef class RemainderBackward(Node):
     """remainder(a, b) -> y; dy/da = 1; dy/db = -floor_divide(a, b)"""
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -635,8 +645,7 @@ cdef class RemainderBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class ScaledPowBackward(Node):
@@ -646,8 +655,7 @@ cdef class ScaledPowBackward(Node):
     dy/da = _scaled_pow(c * b, a, b - 1)
     dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
-
-    saves = ("a", "b", "c", "y", )
+    saves = ("a", "b", "c", "y")
 
     cdef object apply(self, object grad):
         grad_c = grad_a = grad_b = None
@@ -660,7 +668,19 @@ cdef class ScaledPowBackward(Node):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
         if self.needs(2):
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)))))
+            grad_b = forward_multiply(
+                grad,
+                forward_conj(
+                    forward_multiply(
+                        y,
+                        forward_log(
+                            forward_where(
+                                forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a
+                            )
+                        )
+                    )
+                )
+            )
         return grad_c, grad_a, grad_b
 
     cdef object apply_recorded(self, object grad):
@@ -678,8 +698,7 @@ cdef class ScaledPowBackward(Node):
         return grad_c, grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = self.saved_c = self.saved_y = None
+        self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
 
 
 cdef class SubtractBackward(Node):
@@ -704,8 +723,7 @@ cdef class SubtractBackward(Node):
 
 cdef class WhereBackward(Node):
     """where(Mask mask, a, b) -> y; linear in a, b; grad_a = where(mask, grad, 0); grad_b = where(mask, 0, grad)"""
-
-    saves = ("mask", )
+    saves = ("mask",)
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -726,14 +744,12 @@ cdef class WhereBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_mask = None
+        self.released, self.saved_mask = True, None
 
 
 cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)"""
-
-    saves = ("a", "b", )
+    saves = ("a", "b")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -758,5 +774,4 @@ cdef class XlogyBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_a = self.saved_b = None
+        self.released, self.saved_a, self.saved_b = True, None, None

@@ -24,11 +24,15 @@ cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.ke
 cdef Forward1 forward_rsqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "rsqrt", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
-cdef Forward2 forward__sinc_derivative = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "_sinc_derivative", 2)
+cdef Forward2 forward__sinc_derivative = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_unary", "_sinc_derivative", 2
+)
 cdef Forward1 forward_sinh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sinh", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
+)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward1 forward_isfinite = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isfinite", 1)
@@ -37,746 +41,610 @@ cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.k
 
 cdef class AbsoluteBackward(Node):
     """absolute(x) -> y; grad_x = grad * sign(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_sign(x))
-        return grad_x
+        return forward_multiply(grad, forward_sign(x))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.sign(x)
-        return grad_x
+        return grad * ops.sign(x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class AcosBackward(Node):
     """acos(x) -> y; dy/dx = -rsqrt((1 - x) * (1 + x))"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_negative(forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x))))))
-        return grad_x
+        return forward_multiply(
+            grad, forward_negative(forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
+        )
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * -ops.conj(ops.rsqrt((1 - x) * (1 + x)))
-        return grad_x
+        return grad * -ops.conj(ops.rsqrt((1 - x) * (1 + x)))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class AcoshBackward(Node):
     """acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x + 1)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_conj(forward_multiply(forward_rsqrt(forward_subtract(x, 1)), forward_rsqrt(forward_add(x, 1)))))
-        return grad_x
+        return forward_multiply(
+            grad, forward_conj(forward_multiply(forward_rsqrt(forward_subtract(x, 1)), forward_rsqrt(forward_add(x, 1))))
+        )
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x + 1))
-        return grad_x
+        return grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x + 1))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class AngleBackward(Node):
     """angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x))"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward__divide_or_zero(1j, forward_conj(x)))
-        return grad_x
+        return forward_multiply(grad, forward__divide_or_zero(1j, forward_conj(x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops._divide_or_zero(1j, ops.conj(x))
-        return grad_x
+        return grad * ops._divide_or_zero(1j, ops.conj(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class AsinBackward(Node):
     """asin(x) -> y; dy/dx = rsqrt((1 - x) * (1 + x))"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.conj(ops.rsqrt((1 - x) * (1 + x)))
-        return grad_x
+        return grad * ops.conj(ops.rsqrt((1 - x) * (1 + x)))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class AsinhBackward(Node):
     """asinh(x) -> y; dy/dx = rsqrt(1 + x * x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_conj(forward_rsqrt(forward_add(1, forward_multiply(x, x)))))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_rsqrt(forward_add(1, forward_multiply(x, x)))))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.conj(ops.rsqrt(1 + x * x))
-        return grad_x
+        return grad * ops.conj(ops.rsqrt(1 + x * x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class AtanBackward(Node):
     """atan(x) -> y; dy/dx = 1 / (1 + x * x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_divide(grad, forward_conj(forward_add(1, forward_multiply(x, x))))
-        return grad_x
+        return forward_divide(grad, forward_conj(forward_add(1, forward_multiply(x, x))))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad / ops.conj(1 + x * x)
-        return grad_x
+        return grad / ops.conj(1 + x * x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class AtanhBackward(Node):
     """atanh(x) -> y; dy/dx = 1 / ((1 - x) * (1 + x))"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_divide(grad, forward_conj(forward_multiply(forward_subtract(1, x), forward_add(1, x))))
-        return grad_x
+        return forward_divide(grad, forward_conj(forward_multiply(forward_subtract(1, x), forward_add(1, x))))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad / ops.conj((1 - x) * (1 + x))
-        return grad_x
+        return grad / ops.conj((1 - x) * (1 + x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class CbrtBackward(Node):
     """cbrt(x) -> y; dy/dx = 1 / (3 * y * y)"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_divide(grad, forward_multiply(forward_multiply(3, y), y))
-        return grad_x
+        return forward_divide(grad, forward_multiply(forward_multiply(3, y), y))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad / (3 * y * y)
-        return grad_x
+        return grad / (3 * y * y)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class CeilBackward(Node):
     """ceil(x) -> y; dy/dx = 0"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_zeros_like(grad, None)
-        return grad_x
+        return forward_zeros_like(grad, None)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.zeros_like(grad)
-        return grad_x
+        return ops.zeros_like(grad)
 
 
 cdef class ConjBackward(Node):
     """conj(x) -> y; linear in x; grad_x = conj(grad)"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_conj(grad)
-        return grad_x
+        return forward_conj(grad)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.conj(grad)
-        return grad_x
+        return ops.conj(grad)
 
 
 cdef class CosBackward(Node):
     """cos(x) -> y; dy/dx = -sin(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_negative(forward_conj(forward_sin(x))))
-        return grad_x
+        return forward_multiply(grad, forward_negative(forward_conj(forward_sin(x))))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * -ops.conj(ops.sin(x))
-        return grad_x
+        return grad * -ops.conj(ops.sin(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class CoshBackward(Node):
     """cosh(x) -> y; dy/dx = sinh(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_conj(forward_sinh(x)))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_sinh(x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.conj(ops.sinh(x))
-        return grad_x
+        return grad * ops.conj(ops.sinh(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class Deg2radBackward(Node):
     """deg2rad(x) -> y; dy/dx = pi / 180"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_multiply(grad, 0.017453292519943295)
-        return grad_x
+        return forward_multiply(grad, 0.017453292519943295)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = grad * 0.017453292519943295
-        return grad_x
+        return grad * 0.017453292519943295
 
 
 cdef class DigammaBackward(Node):
     """digamma(x) -> y; dy/dx = polygamma(1, x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_polygamma(1, x))
-        return grad_x
+        return forward_multiply(grad, forward_polygamma(1, x))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.polygamma(1, x)
-        return grad_x
+        return grad * ops.polygamma(1, x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class EntrBackward(Node):
     """entr(x) -> y; dy/dx = -log(x) - 1"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_subtract(forward_negative(forward_log(x)), 1))
-        return grad_x
+        return forward_multiply(grad, forward_subtract(forward_negative(forward_log(x)), 1))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * (-ops.log(x) - 1)
-        return grad_x
+        return grad * (-ops.log(x) - 1)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class ErfBackward(Node):
     """erf(x) -> y; dy/dx = 2 / sqrt(pi) * exp(-x * x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_multiply(1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
-        return grad_x
+        return forward_multiply(grad, forward_multiply(1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * (1.1283791670955126 * ops.exp(-x * x))
-        return grad_x
+        return grad * (1.1283791670955126 * ops.exp(-x * x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class ErfcBackward(Node):
     """erfc(x) -> y; dy/dx = -2 / sqrt(pi) * exp(-x * x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_multiply(-1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
-        return grad_x
+        return forward_multiply(
+            grad, forward_multiply(-1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x)))
+        )
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * (-1.1283791670955126 * ops.exp(-x * x))
-        return grad_x
+        return grad * (-1.1283791670955126 * ops.exp(-x * x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class ErfcxBackward(Node):
     """erfcx(x) -> y; dy/dx = 2 * x * y - 2 / sqrt(pi)"""
-
-    saves = ("x", "y", )
+    saves = ("x", "y")
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_subtract(forward_multiply(forward_multiply(2, x), y), 1.1283791670955126))
-        return grad_x
+        return forward_multiply(grad, forward_subtract(forward_multiply(forward_multiply(2, x), y), 1.1283791670955126))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * (2 * x * y - 1.1283791670955126)
-        return grad_x
+        return grad * (2 * x * y - 1.1283791670955126)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = self.saved_y = None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class ErfinvBackward(Node):
     """erfinv(x) -> y; dy/dx = sqrt(pi) / 2 * exp(y * y)"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_multiply(0.8862269254527579, forward_exp(forward_multiply(y, y))))
-        return grad_x
+        return forward_multiply(grad, forward_multiply(0.8862269254527579, forward_exp(forward_multiply(y, y))))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * (0.8862269254527579 * ops.exp(y * y))
-        return grad_x
+        return grad * (0.8862269254527579 * ops.exp(y * y))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class ExpBackward(Node):
     """exp(x) -> y; dy/dx = y"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_conj(y))
-        return grad_x
+        return forward_multiply(grad, forward_conj(y))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * ops.conj(y)
-        return grad_x
+        return grad * ops.conj(y)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class Exp2Backward(Node):
     """exp2(x) -> y; dy/dx = log(2) * y"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_multiply(0.6931471805599453, forward_conj(y)))
-        return grad_x
+        return forward_multiply(grad, forward_multiply(0.6931471805599453, forward_conj(y)))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * (0.6931471805599453 * ops.conj(y))
-        return grad_x
+        return grad * (0.6931471805599453 * ops.conj(y))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class Expm1Backward(Node):
     """expm1(x) -> y; dy/dx = y + 1"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_conj(forward_add(y, 1)))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_add(y, 1)))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * ops.conj(y + 1)
-        return grad_x
+        return grad * ops.conj(y + 1)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class FloorBackward(Node):
     """floor(x) -> y; dy/dx = 0"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_zeros_like(grad, None)
-        return grad_x
+        return forward_zeros_like(grad, None)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.zeros_like(grad)
-        return grad_x
+        return ops.zeros_like(grad)
 
 
 cdef class ImagBackward(Node):
     """imag(x) -> y; linear in x; grad_x = grad * 1j"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_multiply(grad, 1j)
-        return grad_x
+        return forward_multiply(grad, 1j)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = grad * 1j
-        return grad_x
+        return grad * 1j
 
 
 cdef class LgammaBackward(Node):
     """lgamma(x) -> y; dy/dx = digamma(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_digamma(x))
-        return grad_x
+        return forward_multiply(grad, forward_digamma(x))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.digamma(x)
-        return grad_x
+        return grad * ops.digamma(x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class LogBackward(Node):
     """log(x) -> y; dy/dx = 1 / x"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_divide(grad, forward_conj(x))
-        return grad_x
+        return forward_divide(grad, forward_conj(x))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad / ops.conj(x)
-        return grad_x
+        return grad / ops.conj(x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class Log10Backward(Node):
     """log10(x) -> y; dy/dx = 1 / log(10) / x"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_divide(0.43429448190325176, forward_conj(x)))
-        return grad_x
+        return forward_multiply(grad, forward_divide(0.43429448190325176, forward_conj(x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * (0.43429448190325176 / ops.conj(x))
-        return grad_x
+        return grad * (0.43429448190325176 / ops.conj(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class Log1pBackward(Node):
     """log1p(x) -> y; dy/dx = 1 / (1 + x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_divide(grad, forward_conj(forward_add(1, x)))
-        return grad_x
+        return forward_divide(grad, forward_conj(forward_add(1, x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad / ops.conj(1 + x)
-        return grad_x
+        return grad / ops.conj(1 + x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class Log2Backward(Node):
     """log2(x) -> y; dy/dx = 1 / log(2) / x"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_divide(1.4426950408889634, forward_conj(x)))
-        return grad_x
+        return forward_multiply(grad, forward_divide(1.4426950408889634, forward_conj(x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * (1.4426950408889634 / ops.conj(x))
-        return grad_x
+        return grad * (1.4426950408889634 / ops.conj(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class LogitBackward(Node):
     """logit(x) -> y; dy/dx = 1 / (x * (1 - x))"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_divide(grad, forward_conj(forward_multiply(x, forward_subtract(1, x))))
-        return grad_x
+        return forward_divide(grad, forward_conj(forward_multiply(x, forward_subtract(1, x))))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad / ops.conj(x * (1 - x))
-        return grad_x
+        return grad / ops.conj(x * (1 - x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class NanToNumBackward(Node):
     """nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_isfinite(x))
-        return grad_x
+        return forward_multiply(grad, forward_isfinite(x))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.isfinite(x)
-        return grad_x
+        return grad * ops.isfinite(x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class NegativeBackward(Node):
     """negative(x) -> y; dy/dx = -1"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_negative(grad)
-        return grad_x
+        return forward_negative(grad)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = -grad
-        return grad_x
+        return -grad
 
 
 cdef class PolygammaBackward(Node):
     """polygamma(int n, x) -> y; dy/dx = polygamma(n + 1, x)"""
-
-    saves = ("n", "x", )
+    saves = ("n", "x")
 
     cdef object apply(self, object grad):
         n = self.saved_n
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_polygamma(n + 1, x))
-        return grad_x
+        return forward_multiply(grad, forward_polygamma(n + 1, x))
 
     cdef object apply_recorded(self, object grad):
         n = self.saved_n
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.polygamma(n + 1, x)
-        return grad_x
+        return grad * ops.polygamma(n + 1, x)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class PositiveBackward(Node):
     """positive(x) -> y; dy/dx = 1"""
 
     cdef object apply(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad
 
     cdef object apply_recorded(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad
 
 
 cdef class Rad2degBackward(Node):
     """rad2deg(x) -> y; dy/dx = 180 / pi"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_multiply(grad, 57.29577951308232)
-        return grad_x
+        return forward_multiply(grad, 57.29577951308232)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = grad * 57.29577951308232
-        return grad_x
+        return grad * 57.29577951308232
 
 
 cdef class RealBackward(Node):
     """real(x) -> y; linear in x; grad_x = grad"""
 
     cdef object apply(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad
 
     cdef object apply_recorded(self, object grad):
-        grad_x = grad
-        return grad_x
+        return grad
 
 
 cdef class ReciprocalBackward(Node):
     """reciprocal(x) -> y; dy/dx = -y * y"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), y)))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), y)))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * ops.conj(-y * y)
-        return grad_x
+        return grad * ops.conj(-y * y)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class RoundBackward(Node):
     """round(x, int decimals=0) -> y; dy/dx = 0"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_zeros_like(grad, None)
-        return grad_x
+        return forward_zeros_like(grad, None)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.zeros_like(grad)
-        return grad_x
+        return ops.zeros_like(grad)
 
 
 cdef class RsqrtBackward(Node):
     """rsqrt(x) -> y; dy/dx = -y * y * y / 2"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_divide(forward_conj(forward_multiply(forward_multiply(forward_negative(y), y), y)), 2))
-        return grad_x
+        return forward_multiply(
+            grad, forward_divide(forward_conj(forward_multiply(forward_multiply(forward_negative(y), y), y)), 2)
+        )
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * (ops.conj(-y * y * y) / 2)
-        return grad_x
+        return grad * (ops.conj(-y * y * y) / 2)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class SigmoidBackward(Node):
     """sigmoid(x) -> y; dy/dx = y * (1 - y)"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_conj(forward_multiply(y, forward_subtract(1, y))))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_multiply(y, forward_subtract(1, y))))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * ops.conj(y * (1 - y))
-        return grad_x
+        return grad * ops.conj(y * (1 - y))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class SignBackward(Node):
@@ -785,15 +653,17 @@ cdef class SignBackward(Node):
     grad_x = 1j * y * _divide_or_zero(imag(conj(y) * grad), absolute(x)) if is_complex(x.dtype) else
       zeros_like(grad)
     """
-
-    saves = ("x_dtype", "y", "x", )
+    saves = ("x_dtype", "y", "x")
 
     cdef object apply(self, object grad):
         x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
             y = saved_array(self, self.saved_y, self.version_y, "y")
             x = saved_array(self, self.saved_x, self.version_x, "x")
-            grad_x = forward_multiply(forward_multiply(1j, y), forward__divide_or_zero(forward_imag(forward_multiply(forward_conj(y), grad)), forward_absolute(x)))
+            grad_x = forward_multiply(
+                forward_multiply(1j, y),
+                forward__divide_or_zero(forward_imag(forward_multiply(forward_conj(y), grad)), forward_absolute(x))
+            )
         else:
             grad_x = forward_zeros_like(grad, None)
         return grad_x
@@ -809,179 +679,144 @@ cdef class SignBackward(Node):
         return grad_x
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = self.saved_x = None
+        self.released, self.saved_y, self.saved_x = True, None, None
 
 
 cdef class SinBackward(Node):
     """sin(x) -> y; dy/dx = cos(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_conj(forward_cos(x)))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_cos(x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.conj(ops.cos(x))
-        return grad_x
+        return grad * ops.conj(ops.cos(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class SincBackward(Node):
     """sinc(x) -> y; dy/dx = _sinc_derivative(x, 1)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward__sinc_derivative(x, 1))
-        return grad_x
+        return forward_multiply(grad, forward__sinc_derivative(x, 1))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops._sinc_derivative(x, 1)
-        return grad_x
+        return grad * ops._sinc_derivative(x, 1)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class SincDerivativeBackward(Node):
     """_sinc_derivative(x, int n) -> y; dy/dx = _sinc_derivative(x, n + 1)"""
-
-    saves = ("x", "n", )
+    saves = ("x", "n")
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
-        grad_x = forward_multiply(grad, forward__sinc_derivative(x, n + 1))
-        return grad_x
+        return forward_multiply(grad, forward__sinc_derivative(x, n + 1))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
-        grad_x = grad * ops._sinc_derivative(x, n + 1)
-        return grad_x
+        return grad * ops._sinc_derivative(x, n + 1)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class SinhBackward(Node):
     """sinh(x) -> y; dy/dx = cosh(x)"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_conj(forward_cosh(x)))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_cosh(x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * ops.conj(ops.cosh(x))
-        return grad_x
+        return grad * ops.conj(ops.cosh(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class SqrtBackward(Node):
     """sqrt(x) -> y; dy/dx = 0.5 / y"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_divide(0.5, forward_conj(y)))
-        return grad_x
+        return forward_multiply(grad, forward_divide(0.5, forward_conj(y)))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * (0.5 / ops.conj(y))
-        return grad_x
+        return grad * (0.5 / ops.conj(y))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class SquareBackward(Node):
     """square(x) -> y; dy/dx = 2 * x"""
-
-    saves = ("x", )
+    saves = ("x",)
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        grad_x = forward_multiply(grad, forward_multiply(2, forward_conj(x)))
-        return grad_x
+        return forward_multiply(grad, forward_multiply(2, forward_conj(x)))
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        grad_x = grad * (2 * ops.conj(x))
-        return grad_x
+        return grad * (2 * ops.conj(x))
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = None
+        self.released, self.saved_x = True, None
 
 
 cdef class TanBackward(Node):
     """tan(x) -> y; dy/dx = 1 + y * y"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_conj(forward_add(1, forward_multiply(y, y))))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_add(1, forward_multiply(y, y))))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * ops.conj(1 + y * y)
-        return grad_x
+        return grad * ops.conj(1 + y * y)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class TanhBackward(Node):
     """tanh(x) -> y; dy/dx = 1 - y * y"""
-
-    saves = ("y", )
+    saves = ("y",)
 
     cdef object apply(self, object grad):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        grad_x = forward_multiply(grad, forward_conj(forward_subtract(1, forward_multiply(y, y))))
-        return grad_x
+        return forward_multiply(grad, forward_conj(forward_subtract(1, forward_multiply(y, y))))
 
     cdef object apply_recorded(self, object grad):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        grad_x = grad * ops.conj(1 - y * y)
-        return grad_x
+        return grad * ops.conj(1 - y * y)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = None
+        self.released, self.saved_y = True, None
 
 
 cdef class TruncBackward(Node):
     """trunc(x) -> y; dy/dx = 0"""
 
     cdef object apply(self, object grad):
-        grad_x = forward_zeros_like(grad, None)
-        return grad_x
+        return forward_zeros_like(grad, None)
 
     cdef object apply_recorded(self, object grad):
-        grad_x = ops.zeros_like(grad)
-        return grad_x
+        return ops.zeros_like(grad)

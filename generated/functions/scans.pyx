@@ -28,8 +28,7 @@ cdef class CumprodBackward(Node):
     where before = _shift(y, step, dim, 1)
     where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)
     """
-
-    saves = ("axis", "reverse", "x", "y_shape", "y", "x_shape", )
+    saves = ("axis", "reverse", "x", "y_shape", "y", "x_shape")
 
     cdef object apply(self, object grad):
         reverse = self.saved_reverse
@@ -49,8 +48,7 @@ cdef class CumprodBackward(Node):
         factors = forward_reshape(x, y_shape)
         before = forward__shift(y, step, dim, 1)
         after = forward__linear_recurrence(forward_conj(forward__shift(factors, -step, dim, 0)), grad, dim, not reverse)
-        grad_x = forward_reshape(forward_multiply(forward_conj(before), after), x_shape)
-        return grad_x
+        return forward_reshape(forward_multiply(forward_conj(before), after), x_shape)
 
     cdef object apply_recorded(self, object grad):
         reverse = self.saved_reverse
@@ -70,12 +68,10 @@ cdef class CumprodBackward(Node):
         factors = ops.reshape(x, y_shape)
         before = ops._shift(y, step, dim, 1)
         after = ops._linear_recurrence(ops.conj(ops._shift(factors, -step, dim)), grad, dim, reverse=not reverse)
-        grad_x = ops.reshape(ops.conj(before) * after, x_shape)
-        return grad_x
+        return ops.reshape(ops.conj(before) * after, x_shape)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = self.saved_y = None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class CumsumBackward(Node):
@@ -84,22 +80,19 @@ cdef class CumsumBackward(Node):
     linear in x
     grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
     """
-
-    saves = ("axis", "reverse", "x_shape", )
+    saves = ("axis", "reverse", "x_shape")
 
     cdef object apply(self, object grad):
         axis = self.saved_axis
         reverse = self.saved_reverse
         x_shape = self.saved_x_shape
-        grad_x = forward_reshape(forward_cumsum(grad, axis, not reverse), x_shape)
-        return grad_x
+        return forward_reshape(forward_cumsum(grad, axis, not reverse), x_shape)
 
     cdef object apply_recorded(self, object grad):
         axis = self.saved_axis
         reverse = self.saved_reverse
         x_shape = self.saved_x_shape
-        grad_x = ops.reshape(ops.cumsum(grad, axis, reverse=not reverse), x_shape)
-        return grad_x
+        return ops.reshape(ops.cumsum(grad, axis, reverse=not reverse), x_shape)
 
 
 cdef class LinearRecurrenceBackward(Node):
@@ -111,8 +104,7 @@ cdef class LinearRecurrenceBackward(Node):
     where before = _shift(y, step, axis)
     where after = _linear_recurrence(conj(_shift(a, -step, axis)), grad, axis, reverse=not reverse)
     """
-
-    saves = ("reverse", "y", "axis", "a", )
+    saves = ("reverse", "y", "axis", "a")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -155,23 +147,19 @@ cdef class LinearRecurrenceBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_y = self.saved_a = None
+        self.released, self.saved_y, self.saved_a = True, None, None
 
 
 cdef class ShiftBackward(Node):
     """_shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis)"""
-
-    saves = ("n", "axis", )
+    saves = ("n", "axis")
 
     cdef object apply(self, object grad):
         n = self.saved_n
         axis = self.saved_axis
-        grad_x = forward__shift(grad, -n, axis, 0)
-        return grad_x
+        return forward__shift(grad, -n, axis, 0)
 
     cdef object apply_recorded(self, object grad):
         n = self.saved_n
         axis = self.saved_axis
-        grad_x = ops._shift(grad, -n, axis)
-        return grad_x
+        return ops._shift(grad, -n, axis)

@@ -10,7 +10,9 @@ from gradspec.kernels.forward cimport Forward4, load_forward
 from gradspec.node cimport Node
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
-cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4)
+cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
+    "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
+)
 
 
 cdef class TopkBackward(Node):
@@ -18,25 +20,21 @@ cdef class TopkBackward(Node):
 
     grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
     """
-
-    saves = ("indices", "x_shape", "axis", )
+    saves = ("indices", "x_shape", "axis")
 
     cdef object apply(self, object grad):
         grad_values = grad
         indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
-        grad_x = forward__take_along_axis_backward(grad_values, indices, x_shape, axis)
-        return grad_x
+        return forward__take_along_axis_backward(grad_values, indices, x_shape, axis)
 
     cdef object apply_recorded(self, object grad):
         grad_values = grad
         indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
-        grad_x = ops._take_along_axis_backward(grad_values, indices, x_shape, axis)
-        return grad_x
+        return ops._take_along_axis_backward(grad_values, indices, x_shape, axis)
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_indices = None
+        self.released, self.saved_indices = True, None

@@ -31,13 +31,11 @@ cdef object forward_celu(object x, object alpha):
     except Exception as error_:
         raise explain(error_, "celu", x=x, alpha=alpha) from None
 
-
 cdef object forward_dropout(object x, object p, object training, object generator):
     try:
         return as_array(kernels.dropout(x, p, training, generator))
     except Exception as error_:
         raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
-
 
 cdef object forward_elu(object x, object alpha):
     try:
@@ -45,29 +43,23 @@ cdef object forward_elu(object x, object alpha):
     except Exception as error_:
         raise explain(error_, "elu", x=x, alpha=alpha) from None
 
-
 cdef object forward_gelu(object x, object approximate):
     try:
         return as_array(kernels.gelu(x, approximate))
     except Exception as error_:
         raise explain(error_, "gelu", x=x, approximate=approximate) from None
 
-
 cdef object forward_hardshrink(object x, object lambd):
     return forward_where(forward_greater(forward_absolute(x), lambd), x, 0)
-
 
 cdef object forward_hardsigmoid(object x):
     return forward_divide(forward_clip(forward_add(x, 3), 0, 6), 6)
 
-
 cdef object forward_hardswish(object x):
     return forward_divide(forward_multiply(x, forward_clip(forward_add(x, 3), 0, 6)), 6)
 
-
 cdef object forward_hardtanh(object x, object min_val, object max_val):
     return forward_clip(x, min_val, max_val)
-
 
 cdef object forward_leaky_relu(object x, object negative_slope):
     try:
@@ -75,14 +67,11 @@ cdef object forward_leaky_relu(object x, object negative_slope):
     except Exception as error_:
         raise explain(error_, "leaky_relu", x=x, negative_slope=negative_slope) from None
 
-
 cdef object forward_log_sigmoid(object x):
     return forward_negative(forward_logaddexp(0, forward_negative(x)))
 
-
 cdef object forward_mish(object x):
     return forward_multiply(x, forward_tanh(forward_logaddexp(0, x)))
-
 
 cdef object forward_relu(object x):
     try:
@@ -90,14 +79,11 @@ cdef object forward_relu(object x):
     except Exception as error_:
         raise explain(error_, "relu", x=x) from None
 
-
 cdef object forward_relu6(object x):
     return forward_clip(x, 0, 6)
 
-
 cdef object forward_selu(object x):
     return forward_multiply(1.0507009873554805, forward_elu(x, 1.6732632423543772))
-
 
 cdef object forward_silu(object x):
     try:
@@ -105,21 +91,19 @@ cdef object forward_silu(object x):
     except Exception as error_:
         raise explain(error_, "silu", x=x) from None
 
-
 cdef object forward_softplus(object x, object beta, object threshold):
     try:
-        return as_array(np.where(forward_greater(forward_multiply(beta, x), threshold), x, np.logaddexp(0, forward_multiply(beta, x)) / beta))
+        return as_array(
+            np.where(forward_greater(forward_multiply(beta, x), threshold), x, np.logaddexp(0, forward_multiply(beta, x)) / beta)
+        )
     except Exception as error_:
         raise explain(error_, "softplus", x=x, beta=beta, threshold=threshold) from None
-
 
 cdef object forward_softshrink(object x, object lambd):
     return forward_subtract(x, forward_clip(x, -lambd, lambd))
 
-
 cdef object forward_softsign(object x):
     return forward_divide(x, forward_add(1, forward_absolute(x)))
-
 
 cdef object forward_tanhshrink(object x):
     return forward_subtract(x, forward_tanh(x))

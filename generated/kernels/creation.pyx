@@ -18,13 +18,11 @@ cdef object forward_arange(object start, object stop, object step, object dtype)
     except Exception as error_:
         raise explain(error_, "arange", start=start, stop=stop, step=step, dtype=dtype) from None
 
-
 cdef object forward_astype(object x, object dtype):
     try:
         return as_array(np.array(x, dtype))
     except Exception as error_:
         raise explain(error_, "astype", x=x, dtype=dtype) from None
-
 
 cdef object forward_copy(object x):
     try:
@@ -32,13 +30,11 @@ cdef object forward_copy(object x):
     except Exception as error_:
         raise explain(error_, "copy", x=x) from None
 
-
 cdef object forward_empty(object shape, object dtype):
     try:
         return as_array(np.empty(shape, dtype))
     except Exception as error_:
         raise explain(error_, "empty", shape=shape, dtype=dtype) from None
-
 
 cdef object forward_empty_like(object x, object dtype):
     try:
@@ -46,13 +42,11 @@ cdef object forward_empty_like(object x, object dtype):
     except Exception as error_:
         raise explain(error_, "empty_like", x=x, dtype=dtype) from None
 
-
 cdef object forward_eye(object n_rows, object n_cols, object k, object dtype):
     try:
         return as_array(np.eye(n_rows, n_cols, k, dtype))
     except Exception as error_:
         raise explain(error_, "eye", n_rows=n_rows, n_cols=n_cols, k=k, dtype=dtype) from None
-
 
 cdef object forward_full(object shape, object fill_value, object dtype):
     try:
@@ -60,13 +54,11 @@ cdef object forward_full(object shape, object fill_value, object dtype):
     except Exception as error_:
         raise explain(error_, "full", shape=shape, fill_value=fill_value, dtype=dtype) from None
 
-
 cdef object forward_full_like(object x, object fill_value, object dtype):
     try:
         return as_array(np.full_like(x, fill_value, dtype=dtype))
     except Exception as error_:
         raise explain(error_, "full_like", x=x, fill_value=fill_value, dtype=dtype) from None
-
 
 cdef object forward_linspace(object start, object stop, object num, object endpoint, object dtype):
     try:
@@ -74,13 +66,11 @@ cdef object forward_linspace(object start, object stop, object num, object endpo
     except Exception as error_:
         raise explain(error_, "linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype) from None
 
-
 cdef object forward_one_hot(object indices, object num_classes, object dtype):
     try:
         return as_array(kernels.one_hot(indices, num_classes, dtype))
     except Exception as error_:
         raise explain(error_, "one_hot", indices=indices, num_classes=num_classes, dtype=dtype) from None
-
 
 cdef object forward_ones(object shape, object dtype):
     try:
@@ -88,20 +78,17 @@ cdef object forward_ones(object shape, object dtype):
     except Exception as error_:
         raise explain(error_, "ones", shape=shape, dtype=dtype) from None
 
-
 cdef object forward_ones_like(object x, object dtype):
     try:
         return as_array(np.ones_like(x, dtype=dtype))
     except Exception as error_:
         raise explain(error_, "ones_like", x=x, dtype=dtype) from None
 
-
 cdef object forward_zeros(object shape, object dtype):
     try:
         return as_array(np.zeros(shape, dtype))
     except Exception as error_:
         raise explain(error_, "zeros", shape=shape, dtype=dtype) from None
-
 
 cdef object forward_zeros_like(object x, object dtype):
     try:

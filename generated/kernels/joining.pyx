@@ -18,13 +18,11 @@ cdef object forward_array_split(object x, object sections, object axis):
     except Exception as error_:
         raise explain(error_, "array_split", x=x, sections=sections, axis=axis) from None
 
-
 cdef object forward_concat(object arrays, object axis):
     try:
         return as_array(np.concatenate(arrays, axis))
     except Exception as error_:
         raise explain(error_, "concat", arrays=arrays, axis=axis) from None
-
 
 cdef object forward__concat_backward(object x, object shapes, object axis):
     try:
@@ -32,13 +30,11 @@ cdef object forward__concat_backward(object x, object shapes, object axis):
     except Exception as error_:
         raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
 
-
 cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
     try:
         return as_array(kernels.pad(x, pad_width, mode, constant_values))
     except Exception as error_:
         raise explain(error_, "pad", x=x, pad_width=pad_width, mode=mode, constant_values=constant_values) from None
-
 
 cdef object forward__pad_backward(object x, object shape, object pad_width, object mode):
     try:
@@ -46,13 +42,11 @@ cdef object forward__pad_backward(object x, object shape, object pad_width, obje
     except Exception as error_:
         raise explain(error_, "_pad_backward", x=x, shape=shape, pad_width=pad_width, mode=mode) from None
 
-
 cdef object forward_repeat(object x, object repeats, object axis):
     try:
         return as_array(np.repeat(x, repeats, axis))
     except Exception as error_:
         raise explain(error_, "repeat", x=x, repeats=repeats, axis=axis) from None
-
 
 cdef object forward__repeat_backward(object x, object shape, object repeats, object axis):
     try:
@@ -60,13 +54,11 @@ cdef object forward__repeat_backward(object x, object shape, object repeats, obj
     except Exception as error_:
         raise explain(error_, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
 
-
 cdef object forward_split(object x, object sections, object axis):
     try:
         return as_array(np.split(x, sections, axis))
     except Exception as error_:
         raise explain(error_, "split", x=x, sections=sections, axis=axis) from None
-
 
 cdef object forward_stack(object arrays, object axis):
     try:
@@ -74,13 +66,11 @@ cdef object forward_stack(object arrays, object axis):
     except Exception as error_:
         raise explain(error_, "stack", arrays=arrays, axis=axis) from None
 
-
 cdef object forward_tile(object x, object reps):
     try:
         return as_array(np.tile(x, reps))
     except Exception as error_:
         raise explain(error_, "tile", x=x, reps=reps) from None
-
 
 cdef object forward_unstack(object x, object axis):
     try:

@@ -26,12 +26,14 @@ cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.
 
 
 cdef object forward_binary_cross_entropy(object x, object target, object reduction):
-    return forward__reduce_loss(forward_subtract(forward_negative(forward_xlogy(target, x)), forward_xlogy(forward_subtract(1, target), forward_subtract(1, x))), reduction)
-
+    return forward__reduce_loss(
+        forward_subtract(
+            forward_negative(forward_xlogy(target, x)), forward_xlogy(forward_subtract(1, target), forward_subtract(1, x))
+        ), reduction
+    )
 
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
     return forward__reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
-
 
 cdef object forward_cross_entropy(object x, object target, object reduction):
     if ndim_of(x) > 1:
@@ -40,28 +42,22 @@ cdef object forward_cross_entropy(object x, object target, object reduction):
         axis = 0
     return forward__reduce_loss(forward_subtract(forward_logsumexp(x, axis, False), forward__pick(x, target, axis)), reduction)
 
-
 cdef object forward_huber_loss(object x, object target, object reduction, object delta):
     error = forward_subtract(x, target)
     near = forward_clip(error, -delta, delta)
     return forward__reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
 
-
 cdef object forward_kl_div(object x, object target, object reduction):
     return forward__reduce_loss(forward_subtract(forward_xlogy(target, target), forward_multiply(x, target)), reduction)
-
 
 cdef object forward_l1_loss(object x, object target, object reduction):
     return forward__reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
 
-
 cdef object forward_mse_loss(object x, object target, object reduction):
     return forward__reduce_loss(forward_square(forward_subtract(x, target)), reduction)
 
-
 cdef object forward_nll_loss(object x, object target, object reduction):
     return forward__reduce_loss(forward_negative(forward__pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
-
 
 cdef object forward__pick(object x, object indices, object axis):
     try:
@@ -69,13 +65,11 @@ cdef object forward__pick(object x, object indices, object axis):
     except Exception as error_:
         raise explain(error_, "_pick", x=x, indices=indices, axis=axis) from None
 
-
 cdef object forward__unpick(object x, object indices, object shape, object axis):
     try:
         return as_array(kernels.unpick(x, indices, shape, axis))
     except Exception as error_:
         raise explain(error_, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
-
 
 cdef object forward__reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
@@ -84,7 +78,6 @@ cdef object forward__reduce_loss(object x, object reduction):
     if kind == 'sum':
         return forward_sum(x, None, False)
     return x
-
 
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
     if beta == 0:

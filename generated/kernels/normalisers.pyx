@@ -19,13 +19,11 @@ cdef object forward_log_softmax(object x, object axis):
     except Exception as error_:
         raise explain(error_, "log_softmax", x=x, axis=axis) from None
 
-
 cdef object forward_softmax(object x, object axis):
     try:
         return as_array(kernels.softmax(x, axis))
     except Exception as error_:
         raise explain(error_, "softmax", x=x, axis=axis) from None
-
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

@@ -10,29 +10,22 @@ from gradspec import kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.ufunc cimport Ufunc, as_array
+from gradspec.operand cimport REALS
 
 
 add_ufunc = Ufunc(np.add, "add")
-
-
 cdef object forward_add(object a, object b):
     return add_ufunc.binary(a, b)
-
 
 cdef object forward_addcdiv(object x, object a, object b, object value):
     return forward_add(x, forward_multiply(value, forward_divide(a, b)))
 
-
 cdef object forward_addcmul(object x, object a, object b, object value):
     return forward_add(x, forward_multiply(value, forward_multiply(a, b)))
 
-
-atan2_ufunc = Ufunc(np.arctan2, "atan2")
-
-
+atan2_ufunc = Ufunc(np.arctan2, "atan2", REALS)
 cdef object forward_atan2(object a, object b):
     return atan2_ufunc.binary(a, b)
-
 
 cdef object forward_clip(object x, object min, object max):
     try:
@@ -40,20 +33,13 @@ cdef object forward_clip(object x, object min, object max):
     except Exception as error_:
         raise explain(error_, "clip", x=x, min=min, max=max) from None
 
-
-copysign_ufunc = Ufunc(np.copysign, "copysign")
-
-
+copysign_ufunc = Ufunc(np.copysign, "copysign", REALS)
 cdef object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
 
-
 divide_ufunc = Ufunc(np.divide, "divide")
-
-
 cdef object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
-
 
 cdef object forward__divide_or_zero(object a, object b):
     try:
@@ -61,101 +47,60 @@ cdef object forward__divide_or_zero(object a, object b):
     except Exception as error_:
         raise explain(error_, "_divide_or_zero", a=a, b=b) from None
 
-
-floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide")
-
-
+floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide", REALS)
 cdef object forward_floor_divide(object a, object b):
     return floor_divide_ufunc.binary(a, b)
 
-
-fmax_ufunc = Ufunc(np.fmax, "fmax")
-
-
+fmax_ufunc = Ufunc(np.fmax, "fmax", REALS)
 cdef object forward_fmax(object a, object b):
     return fmax_ufunc.binary(a, b)
 
-
-fmin_ufunc = Ufunc(np.fmin, "fmin")
-
-
+fmin_ufunc = Ufunc(np.fmin, "fmin", REALS)
 cdef object forward_fmin(object a, object b):
     return fmin_ufunc.binary(a, b)
 
-
-fmod_ufunc = Ufunc(np.fmod, "fmod")
-
-
+fmod_ufunc = Ufunc(np.fmod, "fmod", REALS)
 cdef object forward_fmod(object a, object b):
     return fmod_ufunc.binary(a, b)
 
-
-heaviside_ufunc = Ufunc(np.heaviside, "heaviside")
-
-
+heaviside_ufunc = Ufunc(np.heaviside, "heaviside", REALS)
 cdef object forward_heaviside(object a, object b):
     return heaviside_ufunc.binary(a, b)
 
-
-hypot_ufunc = Ufunc(np.hypot, "hypot")
-
-
+hypot_ufunc = Ufunc(np.hypot, "hypot", REALS)
 cdef object forward_hypot(object a, object b):
     return hypot_ufunc.binary(a, b)
-
 
 cdef object forward_lerp(object a, object b, object weight):
     return forward_add(a, forward_multiply(weight, forward_subtract(b, a)))
 
-
-logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp")
-
-
+logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp", REALS)
 cdef object forward_logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
 
-
-logaddexp2_ufunc = Ufunc(np.logaddexp2, "logaddexp2")
-
-
+logaddexp2_ufunc = Ufunc(np.logaddexp2, "logaddexp2", REALS)
 cdef object forward_logaddexp2(object a, object b):
     return logaddexp2_ufunc.binary(a, b)
 
-
-maximum_ufunc = Ufunc(np.maximum, "maximum")
-
-
+maximum_ufunc = Ufunc(np.maximum, "maximum", REALS)
 cdef object forward_maximum(object a, object b):
     return maximum_ufunc.binary(a, b)
 
-
-minimum_ufunc = Ufunc(np.minimum, "minimum")
-
-
+minimum_ufunc = Ufunc(np.minimum, "minimum", REALS)
 cdef object forward_minimum(object a, object b):
     return minimum_ufunc.binary(a, b)
 
-
 multiply_ufunc = Ufunc(np.multiply, "multiply")
-
-
 cdef object forward_multiply(object a, object b):
     return multiply_ufunc.binary(a, b)
 
-
 pow_ufunc = Ufunc(np.power, "pow")
-
-
 cdef object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
-
-remainder_ufunc = Ufunc(np.remainder, "remainder")
-
-
+remainder_ufunc = Ufunc(np.remainder, "remainder", REALS)
 cdef object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
-
 
 cdef object forward__scaled_pow(object c, object a, object b):
     try:
@@ -163,20 +108,15 @@ cdef object forward__scaled_pow(object c, object a, object b):
     except Exception as error_:
         raise explain(error_, "_scaled_pow", c=c, a=a, b=b) from None
 
-
 subtract_ufunc = Ufunc(np.subtract, "subtract")
-
-
 cdef object forward_subtract(object a, object b):
     return subtract_ufunc.binary(a, b)
-
 
 cdef object forward_where(object mask, object a, object b):
     try:
         return as_array(np.where(mask, a, b))
     except Exception as error_:
         raise explain(error_, "where", mask=mask, a=a, b=b) from None
-
 
 cdef object forward_xlogy(object a, object b):
     try:

@@ -11,31 +11,23 @@ from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward2, load_forward
 from gradspec.kernels.ufunc cimport Ufunc, as_array
+from gradspec.operand cimport REALS
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 
 
 absolute_ufunc = Ufunc(np.absolute, "absolute")
-
-
 cdef object forward_absolute(object x):
     return absolute_ufunc.unary(x)
 
-
 acos_ufunc = Ufunc(np.arccos, "acos")
-
-
 cdef object forward_acos(object x):
     return acos_ufunc.unary(x)
 
-
 acosh_ufunc = Ufunc(np.arccosh, "acosh")
-
-
 cdef object forward_acosh(object x):
     return acosh_ufunc.unary(x)
-
 
 cdef object forward_angle(object x):
     try:
@@ -43,76 +35,45 @@ cdef object forward_angle(object x):
     except Exception as error_:
         raise explain(error_, "angle", x=x) from None
 
-
 asin_ufunc = Ufunc(np.arcsin, "asin")
-
-
 cdef object forward_asin(object x):
     return asin_ufunc.unary(x)
 
-
 asinh_ufunc = Ufunc(np.arcsinh, "asinh")
-
-
 cdef object forward_asinh(object x):
     return asinh_ufunc.unary(x)
 
-
 atan_ufunc = Ufunc(np.arctan, "atan")
-
-
 cdef object forward_atan(object x):
     return atan_ufunc.unary(x)
 
-
 atanh_ufunc = Ufunc(np.arctanh, "atanh")
-
-
 cdef object forward_atanh(object x):
     return atanh_ufunc.unary(x)
 
-
-cbrt_ufunc = Ufunc(np.cbrt, "cbrt")
-
-
+cbrt_ufunc = Ufunc(np.cbrt, "cbrt", REALS)
 cdef object forward_cbrt(object x):
     return cbrt_ufunc.unary(x)
 
-
-ceil_ufunc = Ufunc(np.ceil, "ceil")
-
-
+ceil_ufunc = Ufunc(np.ceil, "ceil", REALS)
 cdef object forward_ceil(object x):
     return ceil_ufunc.unary(x)
 
-
 conj_ufunc = Ufunc(np.conjugate, "conj")
-
-
 cdef object forward_conj(object x):
     return conj_ufunc.unary(x)
 
-
 cos_ufunc = Ufunc(np.cos, "cos")
-
-
 cdef object forward_cos(object x):
     return cos_ufunc.unary(x)
 
-
 cosh_ufunc = Ufunc(np.cosh, "cosh")
-
-
 cdef object forward_cosh(object x):
     return cosh_ufunc.unary(x)
 
-
-deg2rad_ufunc = Ufunc(np.deg2rad, "deg2rad")
-
-
+deg2rad_ufunc = Ufunc(np.deg2rad, "deg2rad", REALS)
 cdef object forward_deg2rad(object x):
     return deg2rad_ufunc.unary(x)
-
 
 cdef object forward_digamma(object x):
     try:
@@ -120,13 +81,11 @@ cdef object forward_digamma(object x):
     except Exception as error_:
         raise explain(error_, "digamma", x=x) from None
 
-
 cdef object forward_entr(object x):
     try:
         return as_array(forward_multiply(forward_negative(x), np.log(x)))
     except Exception as error_:
         raise explain(error_, "entr", x=x) from None
-
 
 cdef object forward_erf(object x):
     try:
@@ -134,13 +93,11 @@ cdef object forward_erf(object x):
     except Exception as error_:
         raise explain(error_, "erf", x=x) from None
 
-
 cdef object forward_erfc(object x):
     try:
         return as_array(kernels.erfc(x))
     except Exception as error_:
         raise explain(error_, "erfc", x=x) from None
-
 
 cdef object forward_erfcx(object x):
     try:
@@ -148,41 +105,27 @@ cdef object forward_erfcx(object x):
     except Exception as error_:
         raise explain(error_, "erfcx", x=x) from None
 
-
 cdef object forward_erfinv(object x):
     try:
         return as_array(kernels.erfinv(x))
     except Exception as error_:
         raise explain(error_, "erfinv", x=x) from None
 
-
 exp_ufunc = Ufunc(np.exp, "exp")
-
-
 cdef object forward_exp(object x):
     return exp_ufunc.unary(x)
 
-
 exp2_ufunc = Ufunc(np.exp2, "exp2")
-
-
 cdef object forward_exp2(object x):
     return exp2_ufunc.unary(x)
 
-
 expm1_ufunc = Ufunc(np.expm1, "expm1")
-
-
 cdef object forward_expm1(object x):
     return expm1_ufunc.unary(x)
 
-
-floor_ufunc = Ufunc(np.floor, "floor")
-
-
+floor_ufunc = Ufunc(np.floor, "floor", REALS)
 cdef object forward_floor(object x):
     return floor_ufunc.unary(x)
-
 
 cdef object forward_imag(object x):
     try:
@@ -190,41 +133,27 @@ cdef object forward_imag(object x):
     except Exception as error_:
         raise explain(error_, "imag", x=x) from None
 
-
 cdef object forward_lgamma(object x):
     try:
         return as_array(kernels.lgamma(x))
     except Exception as error_:
         raise explain(error_, "lgamma", x=x) from None
 
-
 log_ufunc = Ufunc(np.log, "log")
-
-
 cdef object forward_log(object x):
     return log_ufunc.unary(x)
 
-
 log10_ufunc = Ufunc(np.log10, "log10")
-
-
 cdef object forward_log10(object x):
     return log10_ufunc.unary(x)
 
-
 log1p_ufunc = Ufunc(np.log1p, "log1p")
-
-
 cdef object forward_log1p(object x):
     return log1p_ufunc.unary(x)
 
-
 log2_ufunc = Ufunc(np.log2, "log2")
-
-
 cdef object forward_log2(object x):
     return log2_ufunc.unary(x)
-
 
 cdef object forward_logit(object x):
     try:
@@ -232,20 +161,15 @@ cdef object forward_logit(object x):
     except Exception as error_:
         raise explain(error_, "logit", x=x) from None
 
-
 cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf):
     try:
         return as_array(np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf))
     except Exception as error_:
         raise explain(error_, "nan_to_num", x=x, nan=nan, posinf=posinf, neginf=neginf) from None
 
-
 negative_ufunc = Ufunc(np.negative, "negative")
-
-
 cdef object forward_negative(object x):
     return negative_ufunc.unary(x)
-
 
 cdef object forward_polygamma(object n, object x):
     try:
@@ -253,20 +177,13 @@ cdef object forward_polygamma(object n, object x):
     except Exception as error_:
         raise explain(error_, "polygamma", n=n, x=x) from None
 
-
 positive_ufunc = Ufunc(np.positive, "positive")
-
-
 cdef object forward_positive(object x):
     return positive_ufunc.unary(x)
 
-
-rad2deg_ufunc = Ufunc(np.rad2deg, "rad2deg")
-
-
+rad2deg_ufunc = Ufunc(np.rad2deg, "rad2deg", REALS)
 cdef object forward_rad2deg(object x):
     return rad2deg_ufunc.unary(x)
-
 
 cdef object forward_real(object x):
     try:
@@ -274,13 +191,11 @@ cdef object forward_real(object x):
     except Exception as error_:
         raise explain(error_, "real", x=x) from None
 
-
 cdef object forward_reciprocal(object x):
     try:
         return as_array(forward_divide(1, x))
     except Exception as error_:
         raise explain(error_, "reciprocal", x=x) from None
-
 
 cdef object forward_round(object x, object decimals):
     try:
@@ -288,13 +203,11 @@ cdef object forward_round(object x, object decimals):
     except Exception as error_:
         raise explain(error_, "round", x=x, decimals=decimals) from None
 
-
 cdef object forward_rsqrt(object x):
     try:
         return as_array(1 / np.sqrt(x))
     except Exception as error_:
         raise explain(error_, "rsqrt", x=x) from None
-
 
 cdef object forward_sigmoid(object x):
     try:
@@ -302,20 +215,13 @@ cdef object forward_sigmoid(object x):
     except Exception as error_:
         raise explain(error_, "sigmoid", x=x) from None
 
-
 sign_ufunc = Ufunc(np.sign, "sign")
-
-
 cdef object forward_sign(object x):
     return sign_ufunc.unary(x)
 
-
 sin_ufunc = Ufunc(np.sin, "sin")
-
-
 cdef object forward_sin(object x):
     return sin_ufunc.unary(x)
-
 
 cdef object forward_sinc(object x):
     try:
@@ -323,51 +229,32 @@ cdef object forward_sinc(object x):
     except Exception as error_:
         raise explain(error_, "sinc", x=x) from None
 
-
 cdef object forward__sinc_derivative(object x, object n):
     try:
         return as_array(kernels.sinc(x, n))
     except Exception as error_:
         raise explain(error_, "_sinc_derivative", x=x, n=n) from None
 
-
 sinh_ufunc = Ufunc(np.sinh, "sinh")
-
-
 cdef object forward_sinh(object x):
     return sinh_ufunc.unary(x)
 
-
 sqrt_ufunc = Ufunc(np.sqrt, "sqrt")
-
-
 cdef object forward_sqrt(object x):
     return sqrt_ufunc.unary(x)
 
-
 square_ufunc = Ufunc(np.square, "square")
-
-
 cdef object forward_square(object x):
     return square_ufunc.unary(x)
 
-
 tan_ufunc = Ufunc(np.tan, "tan")
-
-
 cdef object forward_tan(object x):
     return tan_ufunc.unary(x)
 
-
 tanh_ufunc = Ufunc(np.tanh, "tanh")
-
-
 cdef object forward_tanh(object x):
     return tanh_ufunc.unary(x)
 
-
-trunc_ufunc = Ufunc(np.trunc, "trunc")
-
-
+trunc_ufunc = Ufunc(np.trunc, "trunc", REALS)
 cdef object forward_trunc(object x):
     return trunc_ufunc.unary(x)

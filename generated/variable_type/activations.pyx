@@ -4,42 +4,37 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec.dispatch import ops, register
 from gradspec.generator import as_generator
 
 from gradspec.generated.kernels.activations cimport (
-    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_hardshrink, forward_hardsigmoid,
-    forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish, forward_relu,
-    forward_relu6, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
-    forward_tanhshrink,
+    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_hardshrink, forward_hardsigmoid, forward_hardswish,
+    forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish, forward_relu, forward_relu6, forward_selu,
+    forward_silu, forward_softplus, forward_softshrink, forward_softsign, forward_tanhshrink,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward, DropoutBackward, EluBackward, GeluBackward, LeakyReluBackward, ReluBackward, SiluBackward,
     SoftplusBackward,
 )
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, writable
 
 
 cdef object op_celu(object x, object alpha):
     cdef ThreadState* state_ = thread_state()
     cdef CeluBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "celu", "x")
     alpha = as_scalar(alpha, "celu", "alpha")
 
     if needs_grad(state_, x):
         node_ = CeluBackward.__new__(CeluBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_alpha = alpha
 
@@ -48,36 +43,19 @@ cdef object op_celu(object x, object alpha):
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_celu(y, x, alpha)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_celu, (y,), (x, alpha))
     return y
 
-
-cdef int jvp_celu(object dual_y, object dual_x, object alpha) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * ops.where(x > 0, 1, y / alpha + 1)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_celu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, alpha, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
+    return (x_t * ops.where(x > 0, 1, y / alpha + 1),)
 
 cdef object op_celu_(object x, object alpha):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "celu_")
-    cdef bint recording_
-    x = as_real_operand(x, "celu_", "x")
+    x = as_real_operand(writable(x, "celu_"), "celu_", "x")
     alpha = as_scalar(alpha, "celu_", "alpha")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "celu_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_celu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), alpha), "celu_")
-    copy_into(written_.array, forward_celu(array_of(x), alpha), "celu_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "celu_")
+    return overwrite(x, op_celu(old_, alpha), "celu_")
 
 def celu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
@@ -90,9 +68,7 @@ def celu(x, alpha=1.0):
 cdef object op_dropout(object x, object p, object training, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef DropoutBackward node_ = None
-    cdef PyObject* inputs_[1]
-    cdef TensorBase y
-    cdef TensorBase _mask
+    cdef TensorBase y, _mask
     x = as_real_operand(x, "dropout", "x")
     p = as_scalar(p, "dropout", "p")
     training = as_scalar(training, "dropout", "training")
@@ -100,28 +76,21 @@ cdef object op_dropout(object x, object p, object training, object generator):
 
     if needs_grad(state_, x):
         node_ = DropoutBackward.__new__(DropoutBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y, _mask = wrap_forward(forward_dropout(array_of(x), p, training, generator))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved__mask = save_input(state_, _mask, &node_.version__mask)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_dropout(y, _mask, x, p, training, generator)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_dropout, (y, _mask), (x, p, training, generator))
     return y
 
-
-cdef int jvp_dropout(object dual_y, object dual__mask, object dual_x, object p, object training, object generator) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        _mask = primal_of(dual__mask, level_)
-        y_t = x_t * _mask
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_dropout(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, _mask = tangents_[0], outputs_[1]
+    y_t = x_t * _mask
+    return (y_t, None)
 
 def dropout(x, p=0.5, training=True, *, generator=None):
     """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
@@ -134,15 +103,13 @@ def dropout(x, p=0.5, training=True, *, generator=None):
 cdef object op_elu(object x, object alpha):
     cdef ThreadState* state_ = thread_state()
     cdef EluBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "elu", "x")
     alpha = as_scalar(alpha, "elu", "alpha")
 
     if needs_grad(state_, x):
         node_ = EluBackward.__new__(EluBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_alpha = alpha
 
@@ -151,36 +118,19 @@ cdef object op_elu(object x, object alpha):
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_elu(y, x, alpha)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_elu, (y,), (x, alpha))
     return y
 
-
-cdef int jvp_elu(object dual_y, object dual_x, object alpha) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * ops.where(x > 0, 1, y + alpha)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_elu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, alpha, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
+    return (x_t * ops.where(x > 0, 1, y + alpha),)
 
 cdef object op_elu_(object x, object alpha):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "elu_")
-    cdef bint recording_
-    x = as_real_operand(x, "elu_", "x")
+    x = as_real_operand(writable(x, "elu_"), "elu_", "x")
     alpha = as_scalar(alpha, "elu_", "alpha")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "elu_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_elu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), alpha), "elu_")
-    copy_into(written_.array, forward_elu(array_of(x), alpha), "elu_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "elu_")
+    return overwrite(x, op_elu(old_, alpha), "elu_")
 
 def elu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere.
@@ -193,14 +143,12 @@ def elu(x, alpha=1.0):
 cdef object op_gelu(object x, object approximate):
     cdef ThreadState* state_ = thread_state()
     cdef GeluBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "gelu", "x")
 
     if needs_grad(state_, x):
         node_ = GeluBackward.__new__(GeluBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_approximate = approximate
 
@@ -208,41 +156,26 @@ cdef object op_gelu(object x, object approximate):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_gelu(y, x, approximate)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_gelu, (y,), (x, approximate))
     return y
 
-
-cdef int jvp_gelu(object dual_y, object dual_x, object approximate) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        if approximate == 'none':
-            below = ops.erfc(-x / 1.4142135623730951) / 2
-            density = 0.3989422804014327 * ops.exp(-x * x / 2)
-            y_t = x_t * (below + x * density)
-        else:
-            turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
-            rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
-            y_t = x_t * ((1 + turn) / 2 + x * rate * (1 - turn * turn))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_gelu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, approximate = tangents_[0], inputs_[0], inputs_[1]
+    if approximate == 'none':
+        below = ops.erfc(-x / 1.4142135623730951) / 2
+        density = 0.3989422804014327 * ops.exp(-x * x / 2)
+        y_t = x_t * (below + x * density)
+    else:
+        turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
+        rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
+        y_t = x_t * ((1 + turn) / 2 + x * rate * (1 - turn * turn))
+    return (y_t,)
 
 cdef object op_gelu_(object x, object approximate):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "gelu_")
-    cdef bint recording_
-    x = as_real_operand(x, "gelu_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "gelu_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_gelu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), approximate), "gelu_")
-    copy_into(written_.array, forward_gelu(array_of(x), approximate), "gelu_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "gelu_"), "gelu_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "gelu_")
+    return overwrite(x, op_gelu(old_, approximate), "gelu_")
 
 def gelu(x, approximate='none'):
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
@@ -266,21 +199,11 @@ cdef object op_hardshrink(object x, object lambd):
         return ops.where(ops.absolute(x) > lambd, x, 0)
     return wrap_forward(forward_hardshrink(array_of(x), lambd))
 
-
 cdef object op_hardshrink_(object x, object lambd):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "hardshrink_")
-    cdef bint recording_
-    x = as_real_operand(x, "hardshrink_", "x")
+    x = as_real_operand(writable(x, "hardshrink_"), "hardshrink_", "x")
     lambd = as_scalar(lambd, "hardshrink_", "lambd")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "hardshrink_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_hardshrink(value_before(written_, True), lambd), "hardshrink_")
-    copy_into(written_.array, forward_hardshrink(array_of(x), lambd), "hardshrink_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "hardshrink_")
+    return overwrite(x, op_hardshrink(old_, lambd), "hardshrink_")
 
 def hardshrink(x, lambd=0.5):
     """x where abs(x) > lambd, 0 elsewhere.
@@ -298,20 +221,10 @@ cdef object op_hardsigmoid(object x):
         return ops.clip(x + 3, 0, 6) / 6
     return wrap_forward(forward_hardsigmoid(array_of(x)))
 
-
 cdef object op_hardsigmoid_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "hardsigmoid_")
-    cdef bint recording_
-    x = as_real_operand(x, "hardsigmoid_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "hardsigmoid_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_hardsigmoid(value_before(written_, True)), "hardsigmoid_")
-    copy_into(written_.array, forward_hardsigmoid(array_of(x)), "hardsigmoid_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "hardsigmoid_")
+    return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
 
 def hardsigmoid(x):
     """x / 6 + 1/2 between 0 and 1.
@@ -329,20 +242,10 @@ cdef object op_hardswish(object x):
         return x * ops.clip(x + 3, 0, 6) / 6
     return wrap_forward(forward_hardswish(array_of(x)))
 
-
 cdef object op_hardswish_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "hardswish_")
-    cdef bint recording_
-    x = as_real_operand(x, "hardswish_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "hardswish_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_hardswish(value_before(written_, True)), "hardswish_")
-    copy_into(written_.array, forward_hardswish(array_of(x)), "hardswish_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "hardswish_"), "hardswish_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "hardswish_")
+    return overwrite(x, op_hardswish(old_), "hardswish_")
 
 def hardswish(x):
     """x * hardsigmoid(x).
@@ -362,22 +265,12 @@ cdef object op_hardtanh(object x, object min_val, object max_val):
         return ops.clip(x, min_val, max_val)
     return wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
 
-
 cdef object op_hardtanh_(object x, object min_val, object max_val):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "hardtanh_")
-    cdef bint recording_
-    x = as_real_operand(x, "hardtanh_", "x")
+    x = as_real_operand(writable(x, "hardtanh_"), "hardtanh_", "x")
     min_val = as_scalar(min_val, "hardtanh_", "min_val")
     max_val = as_scalar(max_val, "hardtanh_", "max_val")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "hardtanh_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_hardtanh(value_before(written_, True), min_val, max_val), "hardtanh_")
-    copy_into(written_.array, forward_hardtanh(array_of(x), min_val, max_val), "hardtanh_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "hardtanh_")
+    return overwrite(x, op_hardtanh(old_, min_val, max_val), "hardtanh_")
 
 def hardtanh(x, min_val=-1.0, max_val=1.0):
     """x between `min_val` and `max_val`.
@@ -390,15 +283,13 @@ def hardtanh(x, min_val=-1.0, max_val=1.0):
 cdef object op_leaky_relu(object x, object negative_slope):
     cdef ThreadState* state_ = thread_state()
     cdef LeakyReluBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "leaky_relu", "x")
     negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
 
     if needs_grad(state_, x):
         node_ = LeakyReluBackward.__new__(LeakyReluBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_negative_slope = negative_slope
 
@@ -406,35 +297,19 @@ cdef object op_leaky_relu(object x, object negative_slope):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_leaky_relu(y, x, negative_slope)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_leaky_relu, (y,), (x, negative_slope))
     return y
 
-
-cdef int jvp_leaky_relu(object dual_y, object dual_x, object negative_slope) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.where(x > 0, 1, negative_slope)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_leaky_relu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, negative_slope = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops.where(x > 0, 1, negative_slope),)
 
 cdef object op_leaky_relu_(object x, object negative_slope):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "leaky_relu_")
-    cdef bint recording_
-    x = as_real_operand(x, "leaky_relu_", "x")
+    x = as_real_operand(writable(x, "leaky_relu_"), "leaky_relu_", "x")
     negative_slope = as_scalar(negative_slope, "leaky_relu_", "negative_slope")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "leaky_relu_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_leaky_relu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), negative_slope), "leaky_relu_")
-    copy_into(written_.array, forward_leaky_relu(array_of(x), negative_slope), "leaky_relu_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "leaky_relu_")
+    return overwrite(x, op_leaky_relu(old_, negative_slope), "leaky_relu_")
 
 def leaky_relu(x, negative_slope=0.01):
     """x where x > 0, negative_slope * x elsewhere.
@@ -452,20 +327,10 @@ cdef object op_log_sigmoid(object x):
         return -ops.logaddexp(0, -x)
     return wrap_forward(forward_log_sigmoid(array_of(x)))
 
-
 cdef object op_log_sigmoid_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "log_sigmoid_")
-    cdef bint recording_
-    x = as_real_operand(x, "log_sigmoid_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "log_sigmoid_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_log_sigmoid(value_before(written_, True)), "log_sigmoid_")
-    copy_into(written_.array, forward_log_sigmoid(array_of(x)), "log_sigmoid_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "log_sigmoid_"), "log_sigmoid_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "log_sigmoid_")
+    return overwrite(x, op_log_sigmoid(old_), "log_sigmoid_")
 
 def log_sigmoid(x):
     """log(sigmoid(x)) without overflow.
@@ -483,20 +348,10 @@ cdef object op_mish(object x):
         return x * ops.tanh(ops.logaddexp(0, x))
     return wrap_forward(forward_mish(array_of(x)))
 
-
 cdef object op_mish_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "mish_")
-    cdef bint recording_
-    x = as_real_operand(x, "mish_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "mish_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_mish(value_before(written_, True)), "mish_")
-    copy_into(written_.array, forward_mish(array_of(x)), "mish_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "mish_"), "mish_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "mish_")
+    return overwrite(x, op_mish(old_), "mish_")
 
 def mish(x):
     """x * tanh(log(1 + exp(x))).
@@ -509,48 +364,30 @@ def mish(x):
 cdef object op_relu(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ReluBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "relu", "x")
 
     if needs_grad(state_, x):
         node_ = ReluBackward.__new__(ReluBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_relu(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_relu(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_relu, (y,), (x,))
     return y
 
-
-cdef int jvp_relu(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (y > 0)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_relu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (y > 0),)
 
 cdef object op_relu_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "relu_")
-    cdef bint recording_
-    x = as_real_operand(x, "relu_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "relu_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_relu(value_before(written_, False)), "relu_")
-    copy_into(written_.array, forward_relu(array_of(x)), "relu_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "relu_"), "relu_", "x")
+    old_ = prepare_inplace(x, (x,), 0b0, "relu_")
+    return overwrite(x, op_relu(old_), "relu_")
 
 def relu(x):
     """x where x > 0, 0 elsewhere, with derivative 0 at 0.
@@ -568,20 +405,10 @@ cdef object op_relu6(object x):
         return ops.clip(x, 0, 6)
     return wrap_forward(forward_relu6(array_of(x)))
 
-
 cdef object op_relu6_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "relu6_")
-    cdef bint recording_
-    x = as_real_operand(x, "relu6_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "relu6_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_relu6(value_before(written_, True)), "relu6_")
-    copy_into(written_.array, forward_relu6(array_of(x)), "relu6_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "relu6_"), "relu6_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "relu6_")
+    return overwrite(x, op_relu6(old_), "relu6_")
 
 def relu6(x):
     """x between 0 and 6.
@@ -599,20 +426,10 @@ cdef object op_selu(object x):
         return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
     return wrap_forward(forward_selu(array_of(x)))
 
-
 cdef object op_selu_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "selu_")
-    cdef bint recording_
-    x = as_real_operand(x, "selu_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "selu_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_selu(value_before(written_, True)), "selu_")
-    copy_into(written_.array, forward_selu(array_of(x)), "selu_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "selu_"), "selu_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "selu_")
+    return overwrite(x, op_selu(old_), "selu_")
 
 def selu(x):
     """elu with the scale and alpha of self-normalising networks.
@@ -625,48 +442,30 @@ def selu(x):
 cdef object op_silu(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SiluBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "silu", "x")
 
     if needs_grad(state_, x):
         node_ = SiluBackward.__new__(SiluBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_silu(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_silu(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_silu, (y,), (x,))
     return y
 
-
-cdef int jvp_silu(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        s = ops.sigmoid(x)
-        y_t = x_t * (s * (1 + x * (1 - s)))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_silu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    s = ops.sigmoid(x)
+    return (x_t * (s * (1 + x * (1 - s))),)
 
 cdef object op_silu_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "silu_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "silu_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_silu(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "silu_")
-    copy_into(written_.array, forward_silu(array_of(x)), "silu_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "silu_")
+    return overwrite(x, op_silu(old_), "silu_")
 
 def silu(x):
     """x * sigmoid(x).
@@ -679,7 +478,6 @@ def silu(x):
 cdef object op_softplus(object x, object beta, object threshold):
     cdef ThreadState* state_ = thread_state()
     cdef SoftplusBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "softplus", "x")
     beta = as_scalar(beta, "softplus", "beta")
@@ -687,8 +485,7 @@ cdef object op_softplus(object x, object beta, object threshold):
 
     if needs_grad(state_, x):
         node_ = SoftplusBackward.__new__(SoftplusBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_beta = beta
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_threshold = threshold
@@ -697,36 +494,20 @@ cdef object op_softplus(object x, object beta, object threshold):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_softplus(y, x, beta, threshold)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_softplus, (y,), (x, beta, threshold))
     return y
 
-
-cdef int jvp_softplus(object dual_y, object dual_x, object beta, object threshold) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_softplus(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, beta, threshold = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
+    return (x_t * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x)),)
 
 cdef object op_softplus_(object x, object beta, object threshold):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "softplus_")
-    cdef bint recording_
-    x = as_real_operand(x, "softplus_", "x")
+    x = as_real_operand(writable(x, "softplus_"), "softplus_", "x")
     beta = as_scalar(beta, "softplus_", "beta")
     threshold = as_scalar(threshold, "softplus_", "threshold")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "softplus_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_softplus(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), beta, threshold), "softplus_")
-    copy_into(written_.array, forward_softplus(array_of(x), beta, threshold), "softplus_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "softplus_")
+    return overwrite(x, op_softplus(old_, beta, threshold), "softplus_")
 
 def softplus(x, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
@@ -746,21 +527,11 @@ cdef object op_softshrink(object x, object lambd):
         return x - ops.clip(x, -lambd, lambd)
     return wrap_forward(forward_softshrink(array_of(x), lambd))
 
-
 cdef object op_softshrink_(object x, object lambd):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "softshrink_")
-    cdef bint recording_
-    x = as_real_operand(x, "softshrink_", "x")
+    x = as_real_operand(writable(x, "softshrink_"), "softshrink_", "x")
     lambd = as_scalar(lambd, "softshrink_", "lambd")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "softshrink_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_softshrink(value_before(written_, True), lambd), "softshrink_")
-    copy_into(written_.array, forward_softshrink(array_of(x), lambd), "softshrink_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "softshrink_")
+    return overwrite(x, op_softshrink(old_, lambd), "softshrink_")
 
 def softshrink(x, lambd=0.5):
     """x moved towards 0 by `lambd`, 0 where it would pass it.
@@ -778,20 +549,10 @@ cdef object op_softsign(object x):
         return x / (1 + ops.absolute(x))
     return wrap_forward(forward_softsign(array_of(x)))
 
-
 cdef object op_softsign_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "softsign_")
-    cdef bint recording_
-    x = as_real_operand(x, "softsign_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "softsign_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_softsign(value_before(written_, True)), "softsign_")
-    copy_into(written_.array, forward_softsign(array_of(x)), "softsign_")
-    written_.bump()
-    return written_
-
+    x = as_real_operand(writable(x, "softsign_"), "softsign_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "softsign_")
+    return overwrite(x, op_softsign(old_), "softsign_")
 
 def softsign(x):
     """x / (1 + abs(x)).
@@ -809,19 +570,9 @@ cdef object op_tanhshrink(object x):
         return x - ops.tanh(x)
     return wrap_forward(forward_tanhshrink(array_of(x)))
 
-
 cdef object op_tanhshrink_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "tanhshrink_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "tanhshrink_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_tanhshrink(value_before(written_, True)), "tanhshrink_")
-    copy_into(written_.array, forward_tanhshrink(array_of(x)), "tanhshrink_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x,), 0b1, "tanhshrink_")
+    return overwrite(x, op_tanhshrink(old_), "tanhshrink_")
 
 def tanhshrink(x):
     """x - tanh(x).
@@ -832,23 +583,8 @@ def tanhshrink(x):
 
 
 register({
-    "celu": celu,
-    "dropout": dropout,
-    "elu": elu,
-    "gelu": gelu,
-    "hardshrink": hardshrink,
-    "hardsigmoid": hardsigmoid,
-    "hardswish": hardswish,
-    "hardtanh": hardtanh,
-    "leaky_relu": leaky_relu,
-    "log_sigmoid": log_sigmoid,
-    "mish": mish,
-    "relu": relu,
-    "relu6": relu6,
-    "selu": selu,
-    "silu": silu,
-    "softplus": softplus,
-    "softshrink": softshrink,
-    "softsign": softsign,
-    "tanhshrink": tanhshrink,
+"celu": celu, "dropout": dropout, "elu": elu, "gelu": gelu, "hardshrink": hardshrink, "hardsigmoid": hardsigmoid,
+    "hardswish": hardswish, "hardtanh": hardtanh, "leaky_relu": leaky_relu, "log_sigmoid": log_sigmoid, "mish": mish,
+    "relu": relu, "relu6": relu6, "selu": selu, "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign":
+    softsign, "tanhshrink": tanhshrink,
 })

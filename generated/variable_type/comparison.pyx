@@ -8,31 +8,25 @@ from gradspec.dispatch import register
 
 from gradspec.generated.kernels.comparison cimport (
     forward_allclose, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert, bitwise_invert_ufunc,
-    forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc,
-    forward_bitwise_right_shift, bitwise_right_shift_ufunc, forward_bitwise_xor, bitwise_xor_ufunc, forward_equal,
-    equal_ufunc, forward_greater, greater_ufunc, forward_greater_equal, greater_equal_ufunc, forward_isclose,
-    forward_isfinite, isfinite_ufunc, forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc, forward_less,
-    less_ufunc, forward_less_equal, less_equal_ufunc, forward_logical_and, logical_and_ufunc, forward_logical_not,
-    logical_not_ufunc, forward_logical_or, logical_or_ufunc, forward_logical_xor, logical_xor_ufunc,
-    forward_not_equal, not_equal_ufunc, forward_signbit, signbit_ufunc,
+    forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc, forward_bitwise_right_shift,
+    bitwise_right_shift_ufunc, forward_bitwise_xor, bitwise_xor_ufunc, forward_equal, equal_ufunc, forward_greater,
+    greater_ufunc, forward_greater_equal, greater_equal_ufunc, forward_isclose, forward_isfinite, isfinite_ufunc,
+    forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc, forward_less, less_ufunc, forward_less_equal, less_equal_ufunc,
+    forward_logical_and, logical_and_ufunc, forward_logical_not, logical_not_ufunc, forward_logical_or, logical_or_ufunc,
+    forward_logical_xor, logical_xor_ufunc, forward_not_equal, not_equal_ufunc, forward_signbit, signbit_ufunc,
 )
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
 from gradspec.operand cimport array_of, as_int_operand, as_operand, as_real_operand, as_scalar, wrap_forward
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport value_before, check_inplace, overwrite, writable
 
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):
-    cdef TensorBase y
     a = as_operand(a, "allclose", "a")
     b = as_operand(b, "allclose", "b")
     rtol = as_scalar(rtol, "allclose", "rtol")
     atol = as_scalar(atol, "allclose", "atol")
     equal_nan = as_scalar(equal_nan, "allclose", "equal_nan")
 
-    y = wrap_forward(forward_allclose(array_of(a), array_of(b), rtol, atol, equal_nan))
-    return y
-
+    return wrap_forward(forward_allclose(array_of(a), array_of(b), rtol, atol, equal_nan))
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether isclose holds everywhere.
@@ -43,38 +37,13 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 cdef object op_bitwise_and(object a, object b):
-    cdef TensorBase y
     a = as_int_operand(a, "bitwise_and", "a")
     b = as_int_operand(b, "bitwise_and", "b")
 
-    y = wrap_forward(forward_bitwise_and(array_of(a), array_of(b)))
-    return y
-
+    return wrap_forward(forward_bitwise_and(array_of(a), array_of(b)))
 
 cdef object op_bitwise_and_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "bitwise_and_")
-    cdef bint recording_
-    a = as_int_operand(a, "bitwise_and_", "a")
-    b = as_int_operand(b, "bitwise_and_", "b")
-    recording_ = False
-    check_inplace(state_, written_, recording_, "bitwise_and_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_bitwise_and(value_before(written_, False), b), "bitwise_and_")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_and_")
-    written_.bump()
-    return written_
-
-
-cdef object op_bitwise_and_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "bitwise_and")
-    a = as_int_operand(a, "bitwise_and", "a")
-    b = as_int_operand(b, "bitwise_and", "b")
-    bitwise_and_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_and")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_bitwise_and, bitwise_and_ufunc, a, b, 0, "bitwise_and_")
 
 def bitwise_and(a, b, *, out=None):
     """a & b, bit by bit.
@@ -82,40 +51,17 @@ def bitwise_and(a, b, *, out=None):
     bitwise_and(a, b) -> y; not differentiable
     """
     if out is not None:
-        return op_bitwise_and_out(a, b, out)
+        return out_binary(bitwise_and_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_and(a, b)
 
 
 cdef object op_bitwise_invert(object x):
-    cdef TensorBase y
     x = as_int_operand(x, "bitwise_invert", "x")
 
-    y = wrap_forward(forward_bitwise_invert(array_of(x)))
-    return y
-
+    return wrap_forward(forward_bitwise_invert(array_of(x)))
 
 cdef object op_bitwise_invert_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "bitwise_invert_")
-    cdef bint recording_
-    x = as_int_operand(x, "bitwise_invert_", "x")
-    recording_ = False
-    check_inplace(state_, written_, recording_, "bitwise_invert_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_bitwise_invert(value_before(written_, False)), "bitwise_invert_")
-    bitwise_invert_ufunc.into((array_of(x),), written_.array, "bitwise_invert_")
-    written_.bump()
-    return written_
-
-
-cdef object op_bitwise_invert_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "bitwise_invert")
-    x = as_int_operand(x, "bitwise_invert", "x")
-    bitwise_invert_ufunc.into((array_of(x),), written_.array, "bitwise_invert")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_bitwise_invert, bitwise_invert_ufunc, x, 0, "bitwise_invert_")
 
 def bitwise_invert(x, *, out=None):
     """~x, bit by bit.
@@ -123,43 +69,18 @@ def bitwise_invert(x, *, out=None):
     bitwise_invert(x) -> y; not differentiable
     """
     if out is not None:
-        return op_bitwise_invert_out(x, out)
+        return out_unary(bitwise_invert_ufunc, x, out, NO_GRADIENT)
     return op_bitwise_invert(x)
 
 
 cdef object op_bitwise_left_shift(object a, object b):
-    cdef TensorBase y
     a = as_int_operand(a, "bitwise_left_shift", "a")
     b = as_int_operand(b, "bitwise_left_shift", "b")
 
-    y = wrap_forward(forward_bitwise_left_shift(array_of(a), array_of(b)))
-    return y
-
+    return wrap_forward(forward_bitwise_left_shift(array_of(a), array_of(b)))
 
 cdef object op_bitwise_left_shift_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "bitwise_left_shift_")
-    cdef bint recording_
-    a = as_int_operand(a, "bitwise_left_shift_", "a")
-    b = as_int_operand(b, "bitwise_left_shift_", "b")
-    recording_ = False
-    check_inplace(state_, written_, recording_, "bitwise_left_shift_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_bitwise_left_shift(value_before(written_, False), b), "bitwise_left_shift_")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_left_shift_")
-    written_.bump()
-    return written_
-
-
-cdef object op_bitwise_left_shift_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "bitwise_left_shift")
-    a = as_int_operand(a, "bitwise_left_shift", "a")
-    b = as_int_operand(b, "bitwise_left_shift", "b")
-    bitwise_left_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_left_shift")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_bitwise_left_shift, bitwise_left_shift_ufunc, a, b, 0, "bitwise_left_shift_")
 
 def bitwise_left_shift(a, b, *, out=None):
     """a * 2**b.
@@ -167,43 +88,18 @@ def bitwise_left_shift(a, b, *, out=None):
     bitwise_left_shift(a, b) -> y; not differentiable
     """
     if out is not None:
-        return op_bitwise_left_shift_out(a, b, out)
+        return out_binary(bitwise_left_shift_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_left_shift(a, b)
 
 
 cdef object op_bitwise_or(object a, object b):
-    cdef TensorBase y
     a = as_int_operand(a, "bitwise_or", "a")
     b = as_int_operand(b, "bitwise_or", "b")
 
-    y = wrap_forward(forward_bitwise_or(array_of(a), array_of(b)))
-    return y
-
+    return wrap_forward(forward_bitwise_or(array_of(a), array_of(b)))
 
 cdef object op_bitwise_or_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "bitwise_or_")
-    cdef bint recording_
-    a = as_int_operand(a, "bitwise_or_", "a")
-    b = as_int_operand(b, "bitwise_or_", "b")
-    recording_ = False
-    check_inplace(state_, written_, recording_, "bitwise_or_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_bitwise_or(value_before(written_, False), b), "bitwise_or_")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_or_")
-    written_.bump()
-    return written_
-
-
-cdef object op_bitwise_or_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "bitwise_or")
-    a = as_int_operand(a, "bitwise_or", "a")
-    b = as_int_operand(b, "bitwise_or", "b")
-    bitwise_or_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_or")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_bitwise_or, bitwise_or_ufunc, a, b, 0, "bitwise_or_")
 
 def bitwise_or(a, b, *, out=None):
     """a | b, bit by bit.
@@ -211,43 +107,18 @@ def bitwise_or(a, b, *, out=None):
     bitwise_or(a, b) -> y; not differentiable
     """
     if out is not None:
-        return op_bitwise_or_out(a, b, out)
+        return out_binary(bitwise_or_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_or(a, b)
 
 
 cdef object op_bitwise_right_shift(object a, object b):
-    cdef TensorBase y
     a = as_int_operand(a, "bitwise_right_shift", "a")
     b = as_int_operand(b, "bitwise_right_shift", "b")
 
-    y = wrap_forward(forward_bitwise_right_shift(array_of(a), array_of(b)))
-    return y
-
+    return wrap_forward(forward_bitwise_right_shift(array_of(a), array_of(b)))
 
 cdef object op_bitwise_right_shift_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "bitwise_right_shift_")
-    cdef bint recording_
-    a = as_int_operand(a, "bitwise_right_shift_", "a")
-    b = as_int_operand(b, "bitwise_right_shift_", "b")
-    recording_ = False
-    check_inplace(state_, written_, recording_, "bitwise_right_shift_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_bitwise_right_shift(value_before(written_, False), b), "bitwise_right_shift_")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_right_shift_")
-    written_.bump()
-    return written_
-
-
-cdef object op_bitwise_right_shift_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "bitwise_right_shift")
-    a = as_int_operand(a, "bitwise_right_shift", "a")
-    b = as_int_operand(b, "bitwise_right_shift", "b")
-    bitwise_right_shift_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_right_shift")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_bitwise_right_shift, bitwise_right_shift_ufunc, a, b, 0, "bitwise_right_shift_")
 
 def bitwise_right_shift(a, b, *, out=None):
     """floor(a / 2**b).
@@ -255,43 +126,18 @@ def bitwise_right_shift(a, b, *, out=None):
     bitwise_right_shift(a, b) -> y; not differentiable
     """
     if out is not None:
-        return op_bitwise_right_shift_out(a, b, out)
+        return out_binary(bitwise_right_shift_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_right_shift(a, b)
 
 
 cdef object op_bitwise_xor(object a, object b):
-    cdef TensorBase y
     a = as_int_operand(a, "bitwise_xor", "a")
     b = as_int_operand(b, "bitwise_xor", "b")
 
-    y = wrap_forward(forward_bitwise_xor(array_of(a), array_of(b)))
-    return y
-
+    return wrap_forward(forward_bitwise_xor(array_of(a), array_of(b)))
 
 cdef object op_bitwise_xor_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "bitwise_xor_")
-    cdef bint recording_
-    a = as_int_operand(a, "bitwise_xor_", "a")
-    b = as_int_operand(b, "bitwise_xor_", "b")
-    recording_ = False
-    check_inplace(state_, written_, recording_, "bitwise_xor_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_bitwise_xor(value_before(written_, False), b), "bitwise_xor_")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_xor_")
-    written_.bump()
-    return written_
-
-
-cdef object op_bitwise_xor_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "bitwise_xor")
-    a = as_int_operand(a, "bitwise_xor", "a")
-    b = as_int_operand(b, "bitwise_xor", "b")
-    bitwise_xor_ufunc.into((array_of(a), array_of(b),), written_.array, "bitwise_xor")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_bitwise_xor, bitwise_xor_ufunc, a, b, 0, "bitwise_xor_")
 
 def bitwise_xor(a, b, *, out=None):
     """a ^ b, bit by bit.
@@ -299,28 +145,15 @@ def bitwise_xor(a, b, *, out=None):
     bitwise_xor(a, b) -> y; not differentiable
     """
     if out is not None:
-        return op_bitwise_xor_out(a, b, out)
+        return out_binary(bitwise_xor_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_xor(a, b)
 
 
 cdef object op_equal(object a, object b):
-    cdef TensorBase y
     a = as_operand(a, "equal", "a")
     b = as_operand(b, "equal", "b")
 
-    y = wrap_forward(forward_equal(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_equal_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "equal")
-    a = as_operand(a, "equal", "a")
-    b = as_operand(b, "equal", "b")
-    equal_ufunc.into((array_of(a), array_of(b),), written_.array, "equal")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_equal(array_of(a), array_of(b)))
 
 def equal(a, b, *, out=None):
     """a == b.
@@ -328,28 +161,15 @@ def equal(a, b, *, out=None):
     equal(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_equal_out(a, b, out)
+        return out_binary(equal_ufunc, a, b, out, NO_GRADIENT)
     return op_equal(a, b)
 
 
 cdef object op_greater(object a, object b):
-    cdef TensorBase y
     a = as_real_operand(a, "greater", "a")
     b = as_real_operand(b, "greater", "b")
 
-    y = wrap_forward(forward_greater(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_greater_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "greater")
-    a = as_real_operand(a, "greater", "a")
-    b = as_real_operand(b, "greater", "b")
-    greater_ufunc.into((array_of(a), array_of(b),), written_.array, "greater")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_greater(array_of(a), array_of(b)))
 
 def greater(a, b, *, out=None):
     """a > b.
@@ -357,28 +177,15 @@ def greater(a, b, *, out=None):
     greater(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_greater_out(a, b, out)
+        return out_binary(greater_ufunc, a, b, out, NO_GRADIENT)
     return op_greater(a, b)
 
 
 cdef object op_greater_equal(object a, object b):
-    cdef TensorBase y
     a = as_real_operand(a, "greater_equal", "a")
     b = as_real_operand(b, "greater_equal", "b")
 
-    y = wrap_forward(forward_greater_equal(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_greater_equal_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "greater_equal")
-    a = as_real_operand(a, "greater_equal", "a")
-    b = as_real_operand(b, "greater_equal", "b")
-    greater_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "greater_equal")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_greater_equal(array_of(a), array_of(b)))
 
 def greater_equal(a, b, *, out=None):
     """a >= b.
@@ -386,21 +193,18 @@ def greater_equal(a, b, *, out=None):
     greater_equal(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_greater_equal_out(a, b, out)
+        return out_binary(greater_equal_ufunc, a, b, out, NO_GRADIENT)
     return op_greater_equal(a, b)
 
 
 cdef object op_isclose(object a, object b, object rtol, object atol, object equal_nan):
-    cdef TensorBase y
     a = as_operand(a, "isclose", "a")
     b = as_operand(b, "isclose", "b")
     rtol = as_scalar(rtol, "isclose", "rtol")
     atol = as_scalar(atol, "isclose", "atol")
     equal_nan = as_scalar(equal_nan, "isclose", "equal_nan")
 
-    y = wrap_forward(forward_isclose(array_of(a), array_of(b), rtol, atol, equal_nan))
-    return y
-
+    return wrap_forward(forward_isclose(array_of(a), array_of(b), rtol, atol, equal_nan))
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """abs(a - b) <= atol + rtol * abs(b).
@@ -411,21 +215,9 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 cdef object op_isfinite(object x):
-    cdef TensorBase y
     x = as_operand(x, "isfinite", "x")
 
-    y = wrap_forward(forward_isfinite(array_of(x)))
-    return y
-
-
-cdef object op_isfinite_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "isfinite")
-    x = as_operand(x, "isfinite", "x")
-    isfinite_ufunc.into((array_of(x),), written_.array, "isfinite")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_isfinite(array_of(x)))
 
 def isfinite(x, *, out=None):
     """Whether x is neither infinite nor NaN.
@@ -433,26 +225,14 @@ def isfinite(x, *, out=None):
     isfinite(x) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_isfinite_out(x, out)
+        return out_unary(isfinite_ufunc, x, out, NO_GRADIENT)
     return op_isfinite(x)
 
 
 cdef object op_isinf(object x):
-    cdef TensorBase y
     x = as_operand(x, "isinf", "x")
 
-    y = wrap_forward(forward_isinf(array_of(x)))
-    return y
-
-
-cdef object op_isinf_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "isinf")
-    x = as_operand(x, "isinf", "x")
-    isinf_ufunc.into((array_of(x),), written_.array, "isinf")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_isinf(array_of(x)))
 
 def isinf(x, *, out=None):
     """Whether x is infinite.
@@ -460,26 +240,14 @@ def isinf(x, *, out=None):
     isinf(x) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_isinf_out(x, out)
+        return out_unary(isinf_ufunc, x, out, NO_GRADIENT)
     return op_isinf(x)
 
 
 cdef object op_isnan(object x):
-    cdef TensorBase y
     x = as_operand(x, "isnan", "x")
 
-    y = wrap_forward(forward_isnan(array_of(x)))
-    return y
-
-
-cdef object op_isnan_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "isnan")
-    x = as_operand(x, "isnan", "x")
-    isnan_ufunc.into((array_of(x),), written_.array, "isnan")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_isnan(array_of(x)))
 
 def isnan(x, *, out=None):
     """Whether x is NaN.
@@ -487,28 +255,15 @@ def isnan(x, *, out=None):
     isnan(x) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_isnan_out(x, out)
+        return out_unary(isnan_ufunc, x, out, NO_GRADIENT)
     return op_isnan(x)
 
 
 cdef object op_less(object a, object b):
-    cdef TensorBase y
     a = as_real_operand(a, "less", "a")
     b = as_real_operand(b, "less", "b")
 
-    y = wrap_forward(forward_less(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_less_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "less")
-    a = as_real_operand(a, "less", "a")
-    b = as_real_operand(b, "less", "b")
-    less_ufunc.into((array_of(a), array_of(b),), written_.array, "less")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_less(array_of(a), array_of(b)))
 
 def less(a, b, *, out=None):
     """a < b.
@@ -516,28 +271,15 @@ def less(a, b, *, out=None):
     less(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_less_out(a, b, out)
+        return out_binary(less_ufunc, a, b, out, NO_GRADIENT)
     return op_less(a, b)
 
 
 cdef object op_less_equal(object a, object b):
-    cdef TensorBase y
     a = as_real_operand(a, "less_equal", "a")
     b = as_real_operand(b, "less_equal", "b")
 
-    y = wrap_forward(forward_less_equal(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_less_equal_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "less_equal")
-    a = as_real_operand(a, "less_equal", "a")
-    b = as_real_operand(b, "less_equal", "b")
-    less_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "less_equal")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_less_equal(array_of(a), array_of(b)))
 
 def less_equal(a, b, *, out=None):
     """a <= b.
@@ -545,28 +287,15 @@ def less_equal(a, b, *, out=None):
     less_equal(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_less_equal_out(a, b, out)
+        return out_binary(less_equal_ufunc, a, b, out, NO_GRADIENT)
     return op_less_equal(a, b)
 
 
 cdef object op_logical_and(object a, object b):
-    cdef TensorBase y
     a = as_operand(a, "logical_and", "a")
     b = as_operand(b, "logical_and", "b")
 
-    y = wrap_forward(forward_logical_and(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_logical_and_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "logical_and")
-    a = as_operand(a, "logical_and", "a")
-    b = as_operand(b, "logical_and", "b")
-    logical_and_ufunc.into((array_of(a), array_of(b),), written_.array, "logical_and")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_logical_and(array_of(a), array_of(b)))
 
 def logical_and(a, b, *, out=None):
     """Whether a and b are both nonzero.
@@ -574,26 +303,14 @@ def logical_and(a, b, *, out=None):
     logical_and(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_logical_and_out(a, b, out)
+        return out_binary(logical_and_ufunc, a, b, out, NO_GRADIENT)
     return op_logical_and(a, b)
 
 
 cdef object op_logical_not(object x):
-    cdef TensorBase y
     x = as_operand(x, "logical_not", "x")
 
-    y = wrap_forward(forward_logical_not(array_of(x)))
-    return y
-
-
-cdef object op_logical_not_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "logical_not")
-    x = as_operand(x, "logical_not", "x")
-    logical_not_ufunc.into((array_of(x),), written_.array, "logical_not")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_logical_not(array_of(x)))
 
 def logical_not(x, *, out=None):
     """Whether x is zero.
@@ -601,28 +318,15 @@ def logical_not(x, *, out=None):
     logical_not(x) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_logical_not_out(x, out)
+        return out_unary(logical_not_ufunc, x, out, NO_GRADIENT)
     return op_logical_not(x)
 
 
 cdef object op_logical_or(object a, object b):
-    cdef TensorBase y
     a = as_operand(a, "logical_or", "a")
     b = as_operand(b, "logical_or", "b")
 
-    y = wrap_forward(forward_logical_or(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_logical_or_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "logical_or")
-    a = as_operand(a, "logical_or", "a")
-    b = as_operand(b, "logical_or", "b")
-    logical_or_ufunc.into((array_of(a), array_of(b),), written_.array, "logical_or")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_logical_or(array_of(a), array_of(b)))
 
 def logical_or(a, b, *, out=None):
     """Whether a or b is nonzero.
@@ -630,28 +334,15 @@ def logical_or(a, b, *, out=None):
     logical_or(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_logical_or_out(a, b, out)
+        return out_binary(logical_or_ufunc, a, b, out, NO_GRADIENT)
     return op_logical_or(a, b)
 
 
 cdef object op_logical_xor(object a, object b):
-    cdef TensorBase y
     a = as_operand(a, "logical_xor", "a")
     b = as_operand(b, "logical_xor", "b")
 
-    y = wrap_forward(forward_logical_xor(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_logical_xor_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "logical_xor")
-    a = as_operand(a, "logical_xor", "a")
-    b = as_operand(b, "logical_xor", "b")
-    logical_xor_ufunc.into((array_of(a), array_of(b),), written_.array, "logical_xor")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_logical_xor(array_of(a), array_of(b)))
 
 def logical_xor(a, b, *, out=None):
     """Whether exactly one of a and b is nonzero.
@@ -659,28 +350,15 @@ def logical_xor(a, b, *, out=None):
     logical_xor(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_logical_xor_out(a, b, out)
+        return out_binary(logical_xor_ufunc, a, b, out, NO_GRADIENT)
     return op_logical_xor(a, b)
 
 
 cdef object op_not_equal(object a, object b):
-    cdef TensorBase y
     a = as_operand(a, "not_equal", "a")
     b = as_operand(b, "not_equal", "b")
 
-    y = wrap_forward(forward_not_equal(array_of(a), array_of(b)))
-    return y
-
-
-cdef object op_not_equal_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "not_equal")
-    a = as_operand(a, "not_equal", "a")
-    b = as_operand(b, "not_equal", "b")
-    not_equal_ufunc.into((array_of(a), array_of(b),), written_.array, "not_equal")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_not_equal(array_of(a), array_of(b)))
 
 def not_equal(a, b, *, out=None):
     """a != b.
@@ -688,26 +366,14 @@ def not_equal(a, b, *, out=None):
     not_equal(a, b) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_not_equal_out(a, b, out)
+        return out_binary(not_equal_ufunc, a, b, out, NO_GRADIENT)
     return op_not_equal(a, b)
 
 
 cdef object op_signbit(object x):
-    cdef TensorBase y
     x = as_real_operand(x, "signbit", "x")
 
-    y = wrap_forward(forward_signbit(array_of(x)))
-    return y
-
-
-cdef object op_signbit_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "signbit")
-    x = as_real_operand(x, "signbit", "x")
-    signbit_ufunc.into((array_of(x),), written_.array, "signbit")
-    written_.bump()
-    return written_
-
+    return wrap_forward(forward_signbit(array_of(x)))
 
 def signbit(x, *, out=None):
     """Whether the sign bit is set, as it is for -0.0.
@@ -715,31 +381,14 @@ def signbit(x, *, out=None):
     signbit(x) -> Mask y; not differentiable
     """
     if out is not None:
-        return op_signbit_out(x, out)
+        return out_unary(signbit_ufunc, x, out, NO_GRADIENT)
     return op_signbit(x)
 
 
 register({
-    "allclose": allclose,
-    "bitwise_and": bitwise_and,
-    "bitwise_invert": bitwise_invert,
-    "bitwise_left_shift": bitwise_left_shift,
-    "bitwise_or": bitwise_or,
-    "bitwise_right_shift": bitwise_right_shift,
-    "bitwise_xor": bitwise_xor,
-    "equal": equal,
-    "greater": greater,
-    "greater_equal": greater_equal,
-    "isclose": isclose,
-    "isfinite": isfinite,
-    "isinf": isinf,
-    "isnan": isnan,
-    "less": less,
-    "less_equal": less_equal,
-    "logical_and": logical_and,
-    "logical_not": logical_not,
-    "logical_or": logical_or,
-    "logical_xor": logical_xor,
-    "not_equal": not_equal,
-    "signbit": signbit,
+"allclose": allclose, "bitwise_and": bitwise_and, "bitwise_invert": bitwise_invert, "bitwise_left_shift":
+    bitwise_left_shift, "bitwise_or": bitwise_or, "bitwise_right_shift": bitwise_right_shift, "bitwise_xor": bitwise_xor,
+    "equal": equal, "greater": greater, "greater_equal": greater_equal, "isclose": isclose, "isfinite": isfinite, "isinf":
+    isinf, "isnan": isnan, "less": less, "less_equal": less_equal, "logical_and": logical_and, "logical_not": logical_not,
+    "logical_or": logical_or, "logical_xor": logical_xor, "not_equal": not_equal, "signbit": signbit,
 })

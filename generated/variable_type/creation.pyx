@@ -4,33 +4,27 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.creation cimport (
     forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
-    forward_full_like, forward_linspace, forward_one_hot, forward_ones, forward_ones_like, forward_zeros,
-    forward_zeros_like,
+    forward_full_like, forward_linspace, forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
 )
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, wrap_forward
 from gradspec.tensor cimport TensorBase
 
 
 cdef object op_arange(object start, object stop, object step, object dtype):
-    cdef TensorBase y
     start = as_scalar(start, "arange", "start")
     stop = as_scalar(stop, "arange", "stop")
     step = as_scalar(step, "arange", "step")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_arange(start, stop, step, dtype))
-    return y
-
+    return wrap_forward(forward_arange(start, stop, step, dtype))
 
 def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
     """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
@@ -44,34 +38,25 @@ def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
 cdef object op_astype(object x, object dtype):
     cdef ThreadState* state_ = thread_state()
     cdef AstypeBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "astype", "x")
     dtype = as_dtype(dtype)
 
     if needs_grad(state_, x):
         node_ = AstypeBackward.__new__(AstypeBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_astype(array_of(x), dtype))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_astype(y, x, dtype)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_astype, (y,), (x, dtype))
     return y
 
-
-cdef int jvp_astype(object dual_y, object dual_x, object dtype) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.astype(x_t, dtype))
-    return 0
-
+cdef tuple jvp_astype(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, dtype = tangents_[0], inputs_[1]
+    return (ops.astype(x_t, dtype),)
 
 def astype(x, dtype):
     """A copy of `x` with another dtype.
@@ -84,33 +69,24 @@ def astype(x, dtype):
 cdef object op_copy(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CopyBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "copy", "x")
 
     if needs_grad(state_, x):
         node_ = CopyBackward.__new__(CopyBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_copy(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_copy(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_copy, (y,), (x,))
     return y
 
-
-cdef int jvp_copy(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.copy(x_t))
-    return 0
-
+cdef tuple jvp_copy(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.copy(x_t),)
 
 def copy(x):
     """The same elements in memory of their own.
@@ -121,13 +97,10 @@ def copy(x):
 
 
 cdef object op_empty(object shape, object dtype):
-    cdef TensorBase y
     shape = as_ints(shape, "empty", "shape", -1)
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_empty(shape, dtype))
-    return y
-
+    return wrap_forward(forward_empty(shape, dtype))
 
 def empty(shape, *, dtype=None, requires_grad=False):
     """An array that nobody has written to.
@@ -139,13 +112,10 @@ def empty(shape, *, dtype=None, requires_grad=False):
 
 
 cdef object op_empty_like(object x, object dtype):
-    cdef TensorBase y
     x = as_operand(x, "empty_like", "x")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_empty_like(array_of(x), dtype))
-    return y
-
+    return wrap_forward(forward_empty_like(array_of(x), dtype))
 
 def empty_like(x, *, dtype=None):
     """An array of the shape and dtype of `x` that nobody has written to.
@@ -156,15 +126,12 @@ def empty_like(x, *, dtype=None):
 
 
 cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
-    cdef TensorBase y
     n_rows = as_scalar(n_rows, "eye", "n_rows")
     n_cols = as_scalar(n_cols, "eye", "n_cols")
     k = as_scalar(k, "eye", "k")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_eye(n_rows, n_cols, k, dtype))
-    return y
-
+    return wrap_forward(forward_eye(n_rows, n_cols, k, dtype))
 
 def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
     """Ones on diagonal `k`, zeros elsewhere.
@@ -176,14 +143,11 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
 
 
 cdef object op_full(object shape, object fill_value, object dtype):
-    cdef TensorBase y
     shape = as_ints(shape, "full", "shape", -1)
     fill_value = as_scalar(fill_value, "full", "fill_value")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_full(shape, fill_value, dtype))
-    return y
-
+    return wrap_forward(forward_full(shape, fill_value, dtype))
 
 def full(shape, fill_value, *, dtype=None, requires_grad=False):
     """One value everywhere.
@@ -195,14 +159,11 @@ def full(shape, fill_value, *, dtype=None, requires_grad=False):
 
 
 cdef object op_full_like(object x, object fill_value, object dtype):
-    cdef TensorBase y
     x = as_operand(x, "full_like", "x")
     fill_value = as_scalar(fill_value, "full_like", "fill_value")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
-    return y
-
+    return wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
 
 def full_like(x, fill_value, *, dtype=None):
     """One value everywhere, in the shape and dtype of `x`.
@@ -213,16 +174,13 @@ def full_like(x, fill_value, *, dtype=None):
 
 
 cdef object op_linspace(object start, object stop, object num, object endpoint, object dtype):
-    cdef TensorBase y
     start = as_scalar(start, "linspace", "start")
     stop = as_scalar(stop, "linspace", "stop")
     num = as_scalar(num, "linspace", "num")
     endpoint = as_scalar(endpoint, "linspace", "endpoint")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_linspace(start, stop, num, endpoint, dtype))
-    return y
-
+    return wrap_forward(forward_linspace(start, stop, num, endpoint, dtype))
 
 def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=False):
     """Evenly spaced numbers from `start` to `stop`.
@@ -235,14 +193,11 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
 
 
 cdef object op_one_hot(object indices, object num_classes, object dtype):
-    cdef TensorBase y
     indices = as_index(indices)
     num_classes = as_scalar(num_classes, "one_hot", "num_classes")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_one_hot(indices, num_classes, dtype))
-    return y
-
+    return wrap_forward(forward_one_hot(indices, num_classes, dtype))
 
 def one_hot(indices, num_classes, *, dtype=None):
     """A new last axis with 1 at each index and 0 elsewhere.
@@ -253,13 +208,10 @@ def one_hot(indices, num_classes, *, dtype=None):
 
 
 cdef object op_ones(object shape, object dtype):
-    cdef TensorBase y
     shape = as_ints(shape, "ones", "shape", -1)
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_ones(shape, dtype))
-    return y
-
+    return wrap_forward(forward_ones(shape, dtype))
 
 def ones(shape, *, dtype=None, requires_grad=False):
     """Ones.
@@ -271,13 +223,10 @@ def ones(shape, *, dtype=None, requires_grad=False):
 
 
 cdef object op_ones_like(object x, object dtype):
-    cdef TensorBase y
     x = as_operand(x, "ones_like", "x")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_ones_like(array_of(x), dtype))
-    return y
-
+    return wrap_forward(forward_ones_like(array_of(x), dtype))
 
 def ones_like(x, *, dtype=None):
     """Ones in the shape and dtype of `x`.
@@ -288,13 +237,10 @@ def ones_like(x, *, dtype=None):
 
 
 cdef object op_zeros(object shape, object dtype):
-    cdef TensorBase y
     shape = as_ints(shape, "zeros", "shape", -1)
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_zeros(shape, dtype))
-    return y
-
+    return wrap_forward(forward_zeros(shape, dtype))
 
 def zeros(shape, *, dtype=None, requires_grad=False):
     """Zeros.
@@ -306,13 +252,10 @@ def zeros(shape, *, dtype=None, requires_grad=False):
 
 
 cdef object op_zeros_like(object x, object dtype):
-    cdef TensorBase y
     x = as_operand(x, "zeros_like", "x")
     dtype = as_dtype(dtype)
 
-    y = wrap_forward(forward_zeros_like(array_of(x), dtype))
-    return y
-
+    return wrap_forward(forward_zeros_like(array_of(x), dtype))
 
 def zeros_like(x, *, dtype=None):
     """Zeros in the shape and dtype of `x`.
@@ -323,18 +266,7 @@ def zeros_like(x, *, dtype=None):
 
 
 register({
-    "arange": arange,
-    "astype": astype,
-    "copy": copy,
-    "empty": empty,
-    "empty_like": empty_like,
-    "eye": eye,
-    "full": full,
-    "full_like": full_like,
-    "linspace": linspace,
-    "one_hot": one_hot,
-    "ones": ones,
-    "ones_like": ones_like,
-    "zeros": zeros,
+"arange": arange, "astype": astype, "copy": copy, "empty": empty, "empty_like": empty_like, "eye": eye, "full": full,
+    "full_like": full_like, "linspace": linspace, "one_hot": one_hot, "ones": ones, "ones_like": ones_like, "zeros": zeros,
     "zeros_like": zeros_like,
 })

@@ -4,66 +4,50 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.joining cimport (
-    forward_array_split, forward_concat, forward__concat_backward, forward_pad, forward__pad_backward,
-    forward_repeat, forward__repeat_backward, forward_split, forward_stack, forward_tile, forward_unstack,
+    forward_array_split, forward_concat, forward__concat_backward, forward_pad, forward__pad_backward, forward_repeat,
+    forward__repeat_backward, forward_split, forward_stack, forward_tile, forward_unstack,
 )
 from gradspec.generated.functions.joining cimport (
     ArraySplitBackward, ConcatBackward, ConcatBackwardBackward, PadBackward, PadBackwardBackward, RepeatBackward,
     RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnstackBackward,
 )
-from gradspec.accumulate_grad cimport any_needs_grad, connect, connect_all, needs_grad, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, levels_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history
+from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport (
     array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_scalar, shape_of, wrap_forward,
 )
-from gradspec.tensor cimport TensorBase, is_tensor
-from gradspec.view cimport attach_view
+from gradspec.tensor cimport TensorBase
+from gradspec.view cimport attach_views
 
 
 cdef object op_array_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ArraySplitBackward node_ = None
-    cdef PyObject* inputs_[1]
     x = as_operand(x, "array_split", "x")
     sections = as_index(sections)
     axis = as_scalar(axis, "array_split", "axis")
 
     if needs_grad(state_, x):
         node_ = ArraySplitBackward.__new__(ArraySplitBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
 
     ys = [wrap_forward(item_) for item_ in forward_array_split(array_of(x), sections, axis)]
-    if is_tensor(x):
-        for item_ in ys:
-            attach_view(item_, x)
+    attach_views(ys, x, <void*> op_array_split, (sections, axis))
 
     if node_ is not None:
-        node_.set_outputs(len(ys))
-        for i_, item_ in enumerate(ys):
-            set_history(item_, node_, i_)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_array_split(ys, x, sections, axis)
+        set_histories(ys, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_array_split, (ys,), (x, sections, axis))
     return ys
 
-
-cdef int jvp_array_split(object dual_ys, object dual_x, object sections, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        for item_, item_t in zip(dual_ys, ops.array_split(x_t, sections, axis)):
-            set_tangent(item_, level_, item_t)
-    return 0
-
+cdef tuple jvp_array_split(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, sections, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.array_split(x_t, sections, axis),)
 
 def array_split(x, sections, axis=0):
     """Views of nearly equal length along `axis`, or of the parts between given indices.
@@ -76,15 +60,13 @@ def array_split(x, sections, axis=0):
 cdef object op_concat(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ConcatBackward node_ = None
-    cdef tuple flat_
     cdef TensorBase y
     arrays = as_operands(arrays, "concat", "arrays")
     axis = as_scalar(axis, "concat", "axis")
 
     if any_needs_grad(state_, arrays):
         node_ = ConcatBackward.__new__(ConcatBackward)
-        flat_ = (*arrays, )
-        connect_all(node_, state_, flat_)
+        connect_all(node_, state_, (*arrays, ))
         node_.saved_arrays_shape = shape_of(arrays)
         node_.saved_axis = axis
 
@@ -92,20 +74,13 @@ cdef object op_concat(object arrays, object axis):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (any_tangent(arrays)):
-        jvp_concat(y, arrays, axis)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp_concat, (y,), (arrays, axis))
     return y
 
-
-cdef int jvp_concat(object dual_y, object dual_arrays, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_arrays, )):
-        arrays_t = tangents_of(dual_arrays, level_, False)
-        if arrays_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.concat(arrays_t, axis))
-    return 0
-
+cdef tuple jvp_concat(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t, axis = tangents_[0], inputs_[1]
+    return (ops.concat(arrays_t, axis),)
 
 def concat(arrays, axis=0):
     """Arrays one after the other along `axis`, flattened first when it is None.
@@ -120,54 +95,36 @@ def concat(arrays, axis=0):
 cdef object op__concat_backward(object x, object shapes, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ConcatBackwardBackward node_ = None
-    cdef PyObject* inputs_[1]
     x = as_operand(x, "_concat_backward", "x")
     shapes = as_index(shapes)
     axis = as_scalar(axis, "_concat_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = ConcatBackwardBackward.__new__(ConcatBackwardBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
 
     ys = [wrap_forward(item_) for item_ in forward__concat_backward(array_of(x), shapes, axis)]
-    if is_tensor(x):
-        for item_ in ys:
-            attach_view(item_, x)
+    attach_views(ys, x, <void*> op__concat_backward, (shapes, axis))
 
     if node_ is not None:
-        node_.set_outputs(len(ys))
-        for i_, item_ in enumerate(ys):
-            set_history(item_, node_, i_)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp__concat_backward(ys, x, shapes, axis)
+        set_histories(ys, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__concat_backward, (ys,), (x, shapes, axis))
     return ys
 
-
-cdef int jvp__concat_backward(object dual_ys, object dual_x, object shapes, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        for item_, item_t in zip(dual_ys, ops._concat_backward(x_t, shapes, axis)):
-            set_tangent(item_, level_, item_t)
-    return 0
-
+cdef tuple jvp__concat_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, shapes, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._concat_backward(x_t, shapes, axis),)
 
 def _concat_backward(x, shapes, axis=0):
-    """The parts of `x`, one of each shape; the adjoint of concat.
-
-    _concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)
-    """
+    """The parts of `x`, one of each shape; the adjoint of concat."""
     return op__concat_backward(x, shapes, axis)
 
 
 cdef object op_pad(object x, object pad_width, object mode, object constant_values):
     cdef ThreadState* state_ = thread_state()
     cdef PadBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "pad", "x")
     pad_width = as_index(pad_width)
@@ -175,8 +132,7 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
 
     if needs_grad(state_, x):
         node_ = PadBackward.__new__(PadBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_pad_width = pad_width
         node_.saved_mode = mode
@@ -185,19 +141,13 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_pad(y, x, pad_width, mode, constant_values)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_pad, (y,), (x, pad_width, mode, constant_values))
     return y
 
-
-cdef int jvp_pad(object dual_y, object dual_x, object pad_width, object mode, object constant_values) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = ops.pad(x_t, pad_width, mode)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_pad(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, pad_width, mode = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.pad(x_t, pad_width, mode),)
 
 def pad(x, pad_width, mode='constant', *, constant_values=0):
     """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
@@ -212,7 +162,6 @@ def pad(x, pad_width, mode='constant', *, constant_values=0):
 cdef object op__pad_backward(object x, object shape, object pad_width, object mode):
     cdef ThreadState* state_ = thread_state()
     cdef PadBackwardBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_pad_backward", "x")
     shape = as_ints(shape, "_pad_backward", "shape", -1)
@@ -220,8 +169,7 @@ cdef object op__pad_backward(object x, object shape, object pad_width, object mo
 
     if needs_grad(state_, x):
         node_ = PadBackwardBackward.__new__(PadBackwardBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_pad_width = pad_width
         node_.saved_mode = mode
 
@@ -229,35 +177,22 @@ cdef object op__pad_backward(object x, object shape, object pad_width, object mo
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp__pad_backward(y, x, shape, pad_width, mode)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__pad_backward, (y,), (x, shape, pad_width, mode))
     return y
 
-
-cdef int jvp__pad_backward(object dual_y, object dual_x, object shape, object pad_width, object mode) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops._pad_backward(x_t, shape, pad_width, mode))
-    return 0
-
+cdef tuple jvp__pad_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, shape, pad_width, mode = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops._pad_backward(x_t, shape, pad_width, mode),)
 
 def _pad_backward(x, shape, pad_width, mode='constant'):
-    """The padding of `x` folded back onto the array that it was copied from; the adjoint of pad.
-
-    _pad_backward(x, int[] shape, Index pad_width, str mode='constant') -> y
-    linear in x
-    grad_x = pad(grad, pad_width, mode)
-    """
+    """The padding of `x` folded back onto the array that it was copied from; the adjoint of pad."""
     return op__pad_backward(x, shape, pad_width, mode)
 
 
 cdef object op_repeat(object x, object repeats, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef RepeatBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "repeat", "x")
     repeats = as_index(repeats)
@@ -265,8 +200,7 @@ cdef object op_repeat(object x, object repeats, object axis):
 
     if needs_grad(state_, x):
         node_ = RepeatBackward.__new__(RepeatBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_repeats = repeats
         node_.saved_axis = axis
@@ -275,20 +209,13 @@ cdef object op_repeat(object x, object repeats, object axis):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_repeat(y, x, repeats, axis)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_repeat, (y,), (x, repeats, axis))
     return y
 
-
-cdef int jvp_repeat(object dual_y, object dual_x, object repeats, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.repeat(x_t, repeats, axis))
-    return 0
-
+cdef tuple jvp_repeat(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, repeats, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.repeat(x_t, repeats, axis),)
 
 def repeat(x, repeats, axis=None):
     """Every element, or every slice along `axis`, repeated in place.
@@ -303,7 +230,6 @@ def repeat(x, repeats, axis=None):
 cdef object op__repeat_backward(object x, object shape, object repeats, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef RepeatBackwardBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_repeat_backward", "x")
     shape = as_ints(shape, "_repeat_backward", "shape", -1)
@@ -312,8 +238,7 @@ cdef object op__repeat_backward(object x, object shape, object repeats, object a
 
     if needs_grad(state_, x):
         node_ = RepeatBackwardBackward.__new__(RepeatBackwardBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_repeats = repeats
         node_.saved_axis = axis
 
@@ -321,69 +246,43 @@ cdef object op__repeat_backward(object x, object shape, object repeats, object a
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp__repeat_backward(y, x, shape, repeats, axis)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__repeat_backward, (y,), (x, shape, repeats, axis))
     return y
 
-
-cdef int jvp__repeat_backward(object dual_y, object dual_x, object shape, object repeats, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops._repeat_backward(x_t, shape, repeats, axis))
-    return 0
-
+cdef tuple jvp__repeat_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, shape, repeats, axis = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops._repeat_backward(x_t, shape, repeats, axis),)
 
 def _repeat_backward(x, shape, repeats, axis=None):
-    """The sum over each run of repeated slices; the adjoint of repeat.
-
-    _repeat_backward(x, int[] shape, Index repeats, int? axis=None) -> y
-    linear in x
-    grad_x = repeat(grad, repeats, axis)
-    """
+    """The sum over each run of repeated slices; the adjoint of repeat."""
     return op__repeat_backward(x, shape, repeats, axis)
 
 
 cdef object op_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SplitBackward node_ = None
-    cdef PyObject* inputs_[1]
     x = as_operand(x, "split", "x")
     sections = as_index(sections)
     axis = as_scalar(axis, "split", "axis")
 
     if needs_grad(state_, x):
         node_ = SplitBackward.__new__(SplitBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
 
     ys = [wrap_forward(item_) for item_ in forward_split(array_of(x), sections, axis)]
-    if is_tensor(x):
-        for item_ in ys:
-            attach_view(item_, x)
+    attach_views(ys, x, <void*> op_split, (sections, axis))
 
     if node_ is not None:
-        node_.set_outputs(len(ys))
-        for i_, item_ in enumerate(ys):
-            set_history(item_, node_, i_)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_split(ys, x, sections, axis)
+        set_histories(ys, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_split, (ys,), (x, sections, axis))
     return ys
 
-
-cdef int jvp_split(object dual_ys, object dual_x, object sections, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        for item_, item_t in zip(dual_ys, ops.split(x_t, sections, axis)):
-            set_tangent(item_, level_, item_t)
-    return 0
-
+cdef tuple jvp_split(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, sections, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.split(x_t, sections, axis),)
 
 def split(x, sections, axis=0):
     """Views of equal length along `axis`, or of the parts between given indices.
@@ -396,35 +295,26 @@ def split(x, sections, axis=0):
 cdef object op_stack(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef StackBackward node_ = None
-    cdef tuple flat_
     cdef TensorBase y
     arrays = as_operands(arrays, "stack", "arrays")
     axis = as_scalar(axis, "stack", "axis")
 
     if any_needs_grad(state_, arrays):
         node_ = StackBackward.__new__(StackBackward)
-        flat_ = (*arrays, )
-        connect_all(node_, state_, flat_)
+        connect_all(node_, state_, (*arrays, ))
         node_.saved_axis = axis
 
     y = wrap_forward(forward_stack(arrays_of(arrays), axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (any_tangent(arrays)):
-        jvp_stack(y, arrays, axis)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp_stack, (y,), (arrays, axis))
     return y
 
-
-cdef int jvp_stack(object dual_y, object dual_arrays, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_arrays, )):
-        arrays_t = tangents_of(dual_arrays, level_, False)
-        if arrays_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.stack(arrays_t, axis))
-    return 0
-
+cdef tuple jvp_stack(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t, axis = tangents_[0], inputs_[1]
+    return (ops.stack(arrays_t, axis),)
 
 def stack(arrays, axis=0):
     """Arrays of one shape along a new axis.
@@ -437,15 +327,13 @@ def stack(arrays, axis=0):
 cdef object op_tile(object x, object reps):
     cdef ThreadState* state_ = thread_state()
     cdef TileBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tile", "x")
     reps = as_ints(reps, "tile", "reps", -1)
 
     if needs_grad(state_, x):
         node_ = TileBackward.__new__(TileBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_reps = reps
 
@@ -453,20 +341,13 @@ cdef object op_tile(object x, object reps):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_tile(y, x, reps)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_tile, (y,), (x, reps))
     return y
 
-
-cdef int jvp_tile(object dual_y, object dual_x, object reps) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.tile(x_t, reps))
-    return 0
-
+cdef tuple jvp_tile(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, reps = tangents_[0], inputs_[1]
+    return (ops.tile(x_t, reps),)
 
 def tile(x, reps):
     """Copies of the whole of `x` laid along its axes.
@@ -481,40 +362,26 @@ def tile(x, reps):
 cdef object op_unstack(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnstackBackward node_ = None
-    cdef PyObject* inputs_[1]
     x = as_operand(x, "unstack", "x")
     axis = as_scalar(axis, "unstack", "axis")
 
     if needs_grad(state_, x):
         node_ = UnstackBackward.__new__(UnstackBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
 
     ys = [wrap_forward(item_) for item_ in forward_unstack(array_of(x), axis)]
-    if is_tensor(x):
-        for item_ in ys:
-            attach_view(item_, x)
+    attach_views(ys, x, <void*> op_unstack, (axis,))
 
     if node_ is not None:
-        node_.set_outputs(len(ys))
-        for i_, item_ in enumerate(ys):
-            set_history(item_, node_, i_)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_unstack(ys, x, axis)
+        set_histories(ys, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_unstack, (ys,), (x, axis))
     return ys
 
-
-cdef int jvp_unstack(object dual_ys, object dual_x, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        for item_, item_t in zip(dual_ys, ops.unstack(x_t, axis)):
-            set_tangent(item_, level_, item_t)
-    return 0
-
+cdef tuple jvp_unstack(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis = tangents_[0], inputs_[1]
+    return (ops.unstack(x_t, axis),)
 
 def unstack(x, axis=0):
     """Views of the slices of `x` along `axis`.
@@ -525,15 +392,7 @@ def unstack(x, axis=0):
 
 
 register({
-    "array_split": array_split,
-    "concat": concat,
-    "_concat_backward": _concat_backward,
-    "pad": pad,
-    "_pad_backward": _pad_backward,
-    "repeat": repeat,
-    "_repeat_backward": _repeat_backward,
-    "split": split,
-    "stack": stack,
-    "tile": tile,
+"array_split": array_split, "concat": concat, "_concat_backward": _concat_backward, "pad": pad, "_pad_backward":
+    _pad_backward, "repeat": repeat, "_repeat_backward": _repeat_backward, "split": split, "stack": stack, "tile": tile,
     "unstack": unstack,
 })

@@ -4,19 +4,17 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.losses cimport (
-    forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward_cross_entropy,
-    forward_huber_loss, forward_kl_div, forward_l1_loss, forward_mse_loss, forward_nll_loss, forward__pick,
-    forward__unpick, forward__reduce_loss, forward_smooth_l1_loss,
+    forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward_cross_entropy, forward_huber_loss,
+    forward_kl_div, forward_l1_loss, forward_mse_loss, forward_nll_loss, forward__pick, forward__unpick,
+    forward__reduce_loss, forward_smooth_l1_loss,
 )
 from gradspec.generated.functions.losses cimport PickBackward, UnpickBackward
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport (
     array_of, as_index, as_ints, as_operand, as_real_operand, as_scalar, ndim_of, shape_of, wrap_forward,
@@ -32,7 +30,6 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
     return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
-
 
 def binary_cross_entropy(x, target, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
@@ -51,7 +48,6 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
     return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
-
 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow.
@@ -75,7 +71,6 @@ cdef object op_cross_entropy(object x, object target, object reduction):
         return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
     return wrap_forward(forward_cross_entropy(array_of(x), target, reduction))
 
-
 def cross_entropy(x, target, reduction='mean'):
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
 
@@ -98,7 +93,6 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
         return ops._reduce_loss(near * (error - near / 2), reduction)
     return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
 
-
 def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
 
@@ -119,7 +113,6 @@ cdef object op_kl_div(object x, object target, object reduction):
         return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
     return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
 
-
 def kl_div(x, target, reduction='mean'):
     """target * (log(target) - x) of log-probabilities x.
 
@@ -138,7 +131,6 @@ cdef object op_l1_loss(object x, object target, object reduction):
         return ops._reduce_loss(ops.absolute(x - target), reduction)
     return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
 
-
 def l1_loss(x, target, reduction='mean'):
     """Absolute error.
 
@@ -155,7 +147,6 @@ cdef object op_mse_loss(object x, object target, object reduction):
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.square(x - target), reduction)
     return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
-
 
 def mse_loss(x, target, reduction='mean'):
     """Squared error.
@@ -174,7 +165,6 @@ cdef object op_nll_loss(object x, object target, object reduction):
         return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
     return wrap_forward(forward_nll_loss(array_of(x), target, reduction))
 
-
 def nll_loss(x, target, reduction='mean'):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
 
@@ -187,7 +177,6 @@ def nll_loss(x, target, reduction='mean'):
 cdef object op__pick(object x, object indices, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef PickBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_pick", "x")
     indices = as_index(indices)
@@ -195,8 +184,7 @@ cdef object op__pick(object x, object indices, object axis):
 
     if needs_grad(state_, x):
         node_ = PickBackward.__new__(PickBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_indices = indices
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
@@ -205,33 +193,22 @@ cdef object op__pick(object x, object indices, object axis):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp__pick(y, x, indices, axis)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__pick, (y,), (x, indices, axis))
     return y
 
-
-cdef int jvp__pick(object dual_y, object dual_x, object indices, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops._pick(x_t, indices, axis))
-    return 0
-
+cdef tuple jvp__pick(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, indices, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._pick(x_t, indices, axis),)
 
 def _pick(x, indices, axis=-1):
-    """One element along `axis` for each place of the other axes, y[...] = x[..., indices[...], ...].
-
-    _pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = _unpick(grad, indices, x.shape, axis)
-    """
+    """One element along `axis` for each place of the other axes, y[...] = x[..., indices[...], ...]."""
     return op__pick(x, indices, axis)
 
 
 cdef object op__unpick(object x, object indices, object shape, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnpickBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_unpick", "x")
     indices = as_index(indices)
@@ -240,8 +217,7 @@ cdef object op__unpick(object x, object indices, object shape, object axis):
 
     if needs_grad(state_, x):
         node_ = UnpickBackward.__new__(UnpickBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_indices = indices
         node_.saved_axis = axis
 
@@ -249,26 +225,16 @@ cdef object op__unpick(object x, object indices, object shape, object axis):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp__unpick(y, x, indices, shape, axis)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__unpick, (y,), (x, indices, shape, axis))
     return y
 
-
-cdef int jvp__unpick(object dual_y, object dual_x, object indices, object shape, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops._unpick(x_t, indices, shape, axis))
-    return 0
-
+cdef tuple jvp__unpick(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, indices, shape, axis = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops._unpick(x_t, indices, shape, axis),)
 
 def _unpick(x, indices, shape, axis=-1):
-    """Zeros of the given shape with x[...] at each place of `indices`; the adjoint of pick.
-
-    _unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = _pick(grad, indices, axis)
-    """
+    """Zeros of the given shape with x[...] at each place of `indices`; the adjoint of pick."""
     return op__unpick(x, indices, shape, axis)
 
 
@@ -285,14 +251,8 @@ cdef object op__reduce_loss(object x, object reduction):
         return x
     return wrap_forward(forward__reduce_loss(array_of(x), reduction))
 
-
 def _reduce_loss(x, reduction='mean'):
-    """The mean of the losses, their sum, or the losses themselves.
-
-    _reduce_loss(x, str reduction='mean') -> y
-    composite: mean(x) if kind == 'mean' else sum(x) if kind == 'sum' else x
-    where kind = checked_reduction(reduction)
-    """
+    """The mean of the losses, their sum, or the losses themselves."""
     return op__reduce_loss(x, reduction)
 
 
@@ -308,7 +268,6 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
         return ops.huber_loss(x, target, reduction, beta) / beta
     return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
 
-
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     """huber_loss divided by `beta`, l1_loss where it is 0.
 
@@ -319,16 +278,8 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
 
 
 register({
-    "binary_cross_entropy": binary_cross_entropy,
-    "binary_cross_entropy_with_logits": binary_cross_entropy_with_logits,
-    "cross_entropy": cross_entropy,
-    "huber_loss": huber_loss,
-    "kl_div": kl_div,
-    "l1_loss": l1_loss,
-    "mse_loss": mse_loss,
-    "nll_loss": nll_loss,
-    "_pick": _pick,
-    "_unpick": _unpick,
-    "_reduce_loss": _reduce_loss,
-    "smooth_l1_loss": smooth_l1_loss,
+"binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits": binary_cross_entropy_with_logits,
+    "cross_entropy": cross_entropy, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss": l1_loss, "mse_loss": mse_loss,
+    "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick, "_reduce_loss": _reduce_loss, "smooth_l1_loss":
+    smooth_l1_loss,
 })

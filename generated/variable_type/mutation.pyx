@@ -4,34 +4,27 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.functions.mutation cimport CopyBackward, FillBackward, ZeroBackward
-from gradspec.accumulate_grad cimport connect, needs_grad
-from gradspec.forward_ad cimport has_tangent, levels_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad
+from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.inplace cimport finish_inplace, value_before, writable
 from gradspec.operand cimport array_of, as_operand
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport value_before, check_inplace, finish_inplace, writable
+from gradspec.view cimport check_inplace
 
 
-cdef int jvp_copy_(object dual_y, object dual_x, object dual_source) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, dual_source, )):
-        x_t = tangents_of(dual_x, level_, True)
-        source_t = tangents_of(dual_source, level_, True)
-        set_tangent(dual_y, level_, ops.copy_(ops.copy(x_t), source_t))
-    return 0
-
+cdef tuple jvp_copy_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, source_t = defined_tangent(tangents_[0], inputs_[0]), defined_tangent(tangents_[1], inputs_[1])
+    return (ops.copy_(ops.copy(x_t), source_t),)
 
 cdef object op_copy_(object x, object source):
     cdef ThreadState* state_ = thread_state()
     cdef CopyBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase written_ = writable(x, "copy_")
     cdef bint recording_
     source = as_operand(source, "copy_", "source")
@@ -41,8 +34,7 @@ cdef object op_copy_(object x, object source):
 
     if recording_:
         node_ = CopyBackward.__new__(CopyBackward)
-        inputs_ = [<PyObject*> x, <PyObject*> source]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, x, source)
 
     try:
         kernels.copy_(written_.array, array_of(source))
@@ -51,9 +43,8 @@ cdef object op_copy_(object x, object source):
 
     finish_inplace(written_, node_)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
-        jvp_copy_(written_, x, source)
+        push_linear(jvp_copy_, (written_,), (x, source))
     return written_
-
 
 def copy_(x, source):
     """x[...] = source.
@@ -63,19 +54,13 @@ def copy_(x, source):
     return op_copy_(x, source)
 
 
-cdef int jvp_fill_(object dual_y, object dual_x, object dual_value) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, dual_value, )):
-        x_t = tangents_of(dual_x, level_, True)
-        value_t = tangents_of(dual_value, level_, True)
-        set_tangent(dual_y, level_, ops.fill_(ops.copy(x_t), value_t))
-    return 0
-
+cdef tuple jvp_fill_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, value_t = defined_tangent(tangents_[0], inputs_[0]), defined_tangent(tangents_[1], inputs_[1])
+    return (ops.fill_(ops.copy(x_t), value_t),)
 
 cdef object op_fill_(object x, object value):
     cdef ThreadState* state_ = thread_state()
     cdef FillBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase written_ = writable(x, "fill_")
     cdef bint recording_
     value = as_operand(value, "fill_", "value")
@@ -85,8 +70,7 @@ cdef object op_fill_(object x, object value):
 
     if recording_:
         node_ = FillBackward.__new__(FillBackward)
-        inputs_ = [<PyObject*> x, <PyObject*> value]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, x, value)
 
     try:
         kernels.fill_(written_.array, array_of(value))
@@ -95,9 +79,8 @@ cdef object op_fill_(object x, object value):
 
     finish_inplace(written_, node_)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(value)):
-        jvp_fill_(written_, x, value)
+        push_linear(jvp_fill_, (written_,), (x, value))
     return written_
-
 
 def fill_(x, value):
     """x[...] = value, a number or a 0-d array.
@@ -107,20 +90,13 @@ def fill_(x, value):
     return op_fill_(x, value)
 
 
-cdef int jvp_zero_(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.zero_(ops.copy(x_t)))
-    return 0
-
+cdef tuple jvp_zero_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zero_(ops.copy(x_t)),)
 
 cdef object op_zero_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ZeroBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase written_ = writable(x, "zero_")
     cdef bint recording_
     recording_ = needs_grad(state_, x)
@@ -129,8 +105,7 @@ cdef object op_zero_(object x):
 
     if recording_:
         node_ = ZeroBackward.__new__(ZeroBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     try:
         kernels.zero_(written_.array)
@@ -138,10 +113,9 @@ cdef object op_zero_(object x):
         raise explain(error_, "zero_", x=x) from None
 
     finish_inplace(written_, node_)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_zero_(written_, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_zero_, (written_,), (x,))
     return written_
-
 
 def zero_(x):
     """x[...] = 0.
@@ -152,7 +126,5 @@ def zero_(x):
 
 
 register({
-    "copy_": copy_,
-    "fill_": fill_,
-    "zero_": zero_,
+"copy_": copy_, "fill_": fill_, "zero_": zero_,
 })

@@ -4,14 +4,12 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.normalisers cimport forward_log_softmax, forward_softmax, forward_softmin
 from gradspec.generated.functions.normalisers cimport LogSoftmaxBackward, SoftmaxBackward
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_ints, as_real_operand, wrap_forward
 from gradspec.saved_variable cimport save_output
@@ -21,15 +19,13 @@ from gradspec.tensor cimport TensorBase
 cdef object op_log_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef LogSoftmaxBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "log_softmax", "x")
     axis = as_ints(axis, "log_softmax", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = LogSoftmaxBackward.__new__(LogSoftmaxBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
 
     y = wrap_forward(forward_log_softmax(array_of(x), axis))
@@ -37,20 +33,13 @@ cdef object op_log_softmax(object x, object axis):
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_log_softmax(y, x, axis)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_log_softmax, (y,), (x, axis))
     return y
 
-
-cdef int jvp_log_softmax(object dual_y, object dual_x, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t - ops.sum(ops.exp(y) * x_t, axis, True)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_log_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
+    return (x_t - ops.sum(ops.exp(y) * x_t, axis, True),)
 
 def log_softmax(x, axis=-1):
     """x - logsumexp(x) along `axis`.
@@ -65,15 +54,13 @@ def log_softmax(x, axis=-1):
 cdef object op_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "softmax", "x")
     axis = as_ints(axis, "softmax", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = SoftmaxBackward.__new__(SoftmaxBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
 
     y = wrap_forward(forward_softmax(array_of(x), axis))
@@ -81,20 +68,13 @@ cdef object op_softmax(object x, object axis):
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_softmax(y, x, axis)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_softmax, (y,), (x, axis))
     return y
 
-
-cdef int jvp_softmax(object dual_y, object dual_x, object axis) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = y * (x_t - ops.sum(y * x_t, axis, True))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
+    return (y * (x_t - ops.sum(y * x_t, axis, True)),)
 
 def softmax(x, axis=-1):
     """exp(x) / sum(exp(x)) along `axis`, without overflow.
@@ -115,7 +95,6 @@ cdef object op_softmin(object x, object axis):
         return ops.softmax(-x, axis)
     return wrap_forward(forward_softmin(array_of(x), axis))
 
-
 def softmin(x, axis=-1):
     """softmax(-x).
 
@@ -125,7 +104,5 @@ def softmin(x, axis=-1):
 
 
 register({
-    "log_softmax": log_softmax,
-    "softmax": softmax,
-    "softmin": softmin,
+"log_softmax": log_softmax, "softmax": softmax, "softmin": softmin,
 })

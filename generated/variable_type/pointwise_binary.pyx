@@ -4,92 +4,62 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.pointwise_binary cimport (
-    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clip,
-    forward_copysign, copysign_ufunc, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide,
-    floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc,
-    forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp,
-    logaddexp_ufunc, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc, forward_minimum,
-    minimum_ufunc, forward_multiply, multiply_ufunc, forward_pow, pow_ufunc, forward_remainder, remainder_ufunc,
-    forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
+    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clip, forward_copysign,
+    copysign_ufunc, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide, floor_divide_ufunc,
+    forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc,
+    forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, logaddexp_ufunc, forward_logaddexp2, logaddexp2_ufunc,
+    forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_pow,
+    pow_ufunc, forward_remainder, remainder_ufunc, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where,
+    forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
-    AddBackward, Atan2Backward, ClipBackward, CopysignBackward, DivideBackward, DivideOrZeroBackward,
-    FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward,
-    Logaddexp2Backward, MaximumBackward, MinimumBackward, MultiplyBackward, PowBackward, RemainderBackward,
-    ScaledPowBackward, SubtractBackward, WhereBackward, XlogyBackward,
+    AddBackward, Atan2Backward, ClipBackward, CopysignBackward, DivideBackward, DivideOrZeroBackward, FloorDivideBackward,
+    FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward, MaximumBackward,
+    MinimumBackward, MultiplyBackward, PowBackward, RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward,
+    XlogyBackward,
 )
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
+from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.inplace cimport (
+    HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
+)
 from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out
 
 
 cdef object op_add(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef AddBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "add", "a")
     b = as_operand(b, "add", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = AddBackward.__new__(AddBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
 
     y = wrap_forward(forward_add(array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_add(y, a, b)
+        push_forward(jvp_add, (y,), (a, b))
     return y
 
-
-cdef int jvp_add(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        y_t = a_t
-        if b_t is not None:
-            y_t = plus(y_t, b_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_add(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t = tangents_[0], tangents_[1]
+    y_t = a_t
+    if b_t is not None:
+        y_t = plus(y_t, b_t)
+    return (y_t,)
 
 cdef object op_add_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "add_")
-    cdef bint recording_
-    b = as_operand(b, "add_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "add_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_add(value_before(written_, False), b), "add_")
-    add_ufunc.into((array_of(a), array_of(b),), written_.array, "add_")
-    written_.bump()
-    return written_
-
-
-cdef object op_add_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "add")
-    a = as_operand(a, "add", "a")
-    b = as_operand(b, "add", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "add")
-    add_ufunc.into((array_of(a), array_of(b),), written_.array, "add")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_add, add_ufunc, a, b, 0b0, "add_")
 
 def add(a, b, *, out=None):
     """a + b.
@@ -97,7 +67,7 @@ def add(a, b, *, out=None):
     add(a, b) -> y; dy/da = 1; dy/db = 1
     """
     if out is not None:
-        return op_add_out(a, b, out)
+        return out_binary(add_ufunc, a, b, out, HAS_GRADIENT)
     return op_add(a, b)
 
 
@@ -112,22 +82,12 @@ cdef object op_addcdiv(object x, object a, object b, object value):
         return x + value * (a / b)
     return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
 
-
 cdef object op_addcdiv_(object x, object a, object b, object value):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "addcdiv_")
-    cdef bint recording_
     a = as_operand(a, "addcdiv_", "a")
     b = as_operand(b, "addcdiv_", "b")
     value = as_scalar(value, "addcdiv_", "value")
-    recording_ = needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "addcdiv_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_addcdiv(value_before(written_, True), a, b, value), "addcdiv_")
-    copy_into(written_.array, forward_addcdiv(array_of(x), array_of(a), array_of(b), value), "addcdiv_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x, a, b), 0b111, "addcdiv_")
+    return overwrite(x, op_addcdiv(old_, a, b, value), "addcdiv_")
 
 def addcdiv(x, a, b, value=1):
     """x + value * a / b.
@@ -148,22 +108,12 @@ cdef object op_addcmul(object x, object a, object b, object value):
         return x + value * (a * b)
     return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
 
-
 cdef object op_addcmul_(object x, object a, object b, object value):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "addcmul_")
-    cdef bint recording_
     a = as_operand(a, "addcmul_", "a")
     b = as_operand(b, "addcmul_", "b")
     value = as_scalar(value, "addcmul_", "value")
-    recording_ = needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "addcmul_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_addcmul(value_before(written_, True), a, b, value), "addcmul_")
-    copy_into(written_.array, forward_addcmul(array_of(x), array_of(a), array_of(b), value), "addcmul_")
-    written_.bump()
-    return written_
-
+    old_ = prepare_inplace(x, (x, a, b), 0b111, "addcmul_")
+    return overwrite(x, op_addcmul(old_, a, b, value), "addcmul_")
 
 def addcmul(x, a, b, value=1):
     """x + value * a * b.
@@ -176,15 +126,13 @@ def addcmul(x, a, b, value=1):
 cdef object op_atan2(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Atan2Backward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "atan2", "a")
     b = as_real_operand(b, "atan2", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Atan2Backward.__new__(Atan2Backward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -193,50 +141,19 @@ cdef object op_atan2(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_atan2(y, a, b)
+        push_forward(jvp_atan2, (y,), (a, b))
     return y
 
-
-cdef int jvp_atan2(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        squares = a * a + b * b
-        y_t = None if a_t is None else a_t * ops._divide_or_zero(b, squares)
-        if b_t is not None:
-            y_t = plus(y_t, b_t * -ops._divide_or_zero(a, squares))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_atan2(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    squares = a * a + b * b
+    y_t = None if a_t is None else a_t * ops._divide_or_zero(b, squares)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops._divide_or_zero(a, squares))
+    return (y_t,)
 
 cdef object op_atan2_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "atan2_")
-    cdef bint recording_
-    a = as_real_operand(a, "atan2_", "a")
-    b = as_real_operand(b, "atan2_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "atan2_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_atan2(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "atan2_")
-    atan2_ufunc.into((array_of(a), array_of(b),), written_.array, "atan2_")
-    written_.bump()
-    return written_
-
-
-cdef object op_atan2_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "atan2")
-    a = as_real_operand(a, "atan2", "a")
-    b = as_real_operand(b, "atan2", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "atan2")
-    atan2_ufunc.into((array_of(a), array_of(b),), written_.array, "atan2")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_atan2, atan2_ufunc, a, b, 0b11, "atan2_")
 
 def atan2(a, b, *, out=None):
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
@@ -247,14 +164,13 @@ def atan2(a, b, *, out=None):
     where squares = a * a + b * b
     """
     if out is not None:
-        return op_atan2_out(a, b, out)
+        return out_binary(atan2_ufunc, a, b, out, HAS_GRADIENT)
     return op_atan2(a, b)
 
 
 cdef object op_clip(object x, object min, object max):
     cdef ThreadState* state_ = thread_state()
     cdef ClipBackward node_ = None
-    cdef PyObject* inputs_[3]
     cdef TensorBase y
     x = as_real_operand(x, "clip", "x")
     min = as_real_operand(min, "clip", "min")
@@ -262,8 +178,7 @@ cdef object op_clip(object x, object min, object max):
 
     if needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max):
         node_ = ClipBackward.__new__(ClipBackward)
-        inputs_ = [<PyObject*> x, <PyObject*> min, <PyObject*> max]
-        connect(node_, state_, inputs_, 3)
+        connect_all(node_, state_, (x, min, max))
         node_.saved_min = save_input(state_, min, &node_.version_min)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_max = save_input(state_, max, &node_.version_max)
@@ -273,66 +188,37 @@ cdef object op_clip(object x, object min, object max):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(min) or has_tangent(max)):
-        jvp_clip(y, x, min, max)
+        push_forward(jvp_clip, (y,), (x, min, max))
     return y
 
-
-cdef int jvp_clip(object dual_y, object dual_x, object dual_min, object dual_max) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, dual_min, dual_max, )):
-        x_t = tangents_of(dual_x, level_, False)
-        min_t = tangents_of(dual_min, level_, False)
-        max_t = tangents_of(dual_max, level_, False)
-        x = primal_of(dual_x, level_)
-        min = primal_of(dual_min, level_)
-        max = primal_of(dual_max, level_)
-        if max is not None:
-            if min is not None:
-                raised = ops.maximum(x, min)
-            else:
-                raised = x
-            above = raised > max
+cdef tuple jvp_clip(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, min_t, max_t, x, min, max = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    if max is not None:
+        if min is not None:
+            raised = ops.maximum(x, min)
         else:
-            above = False
-        if x_t is not None or min_t is not None:
-            if min is not None:
-                below = x < min
-            else:
-                below = False
-        y_t = None if x_t is None else ops.where(above, 0, ops.where(below, 0, x_t))
-        if min_t is not None:
-            y_t = plus(y_t, ops.where(above, 0, ops.where(below, min_t, 0)))
-        if max_t is not None:
-            y_t = plus(y_t, ops.where(above, max_t, 0))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+            raised = x
+        above = raised > max
+    else:
+        above = False
+    if x_t is not None or min_t is not None:
+        if min is not None:
+            below = x < min
+        else:
+            below = False
+    y_t = None if x_t is None else ops.where(above, 0, ops.where(below, 0, x_t))
+    if min_t is not None:
+        y_t = plus(y_t, ops.where(above, 0, ops.where(below, min_t, 0)))
+    if max_t is not None:
+        y_t = plus(y_t, ops.where(above, max_t, 0))
+    return (y_t,)
 
 cdef object op_clip_(object x, object min, object max):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "clip_")
-    cdef bint recording_
-    x = as_real_operand(x, "clip_", "x")
+    x = as_real_operand(writable(x, "clip_"), "clip_", "x")
     min = as_real_operand(min, "clip_", "min")
     max = as_real_operand(max, "clip_", "max")
-    recording_ = needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)
-    check_inplace(state_, written_, recording_, "clip_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_clip(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)), min, max), "clip_")
-    copy_into(written_.array, forward_clip(array_of(x), array_of(min), array_of(max)), "clip_")
-    written_.bump()
-    return written_
-
-
-cdef object op_clip_out(object x, object min, object max, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "clip")
-    x = as_real_operand(x, "clip", "x")
-    min = as_real_operand(min, "clip", "min")
-    max = as_real_operand(max, "clip", "max")
-    refuse_out(state_, written_, needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max), "clip")
-    return write_out(written_, forward_clip(array_of(x), array_of(min), array_of(max)), "clip")
-
+    old_ = prepare_inplace(x, (x, min, max), 0b111, "clip_")
+    return overwrite(x, op_clip(old_, min, max), "clip_")
 
 def clip(x, min=None, max=None, *, out=None):
     """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
@@ -347,25 +233,23 @@ def clip(x, min=None, max=None, *, out=None):
     y_t = where(above, 0, where(below, 0, x_t)) + where(above, 0, where(below, min_t, 0)) + where(above, max_t, 0)
     """
     if out is not None:
-        return op_clip_out(x, min, max, out)
+        target_ = prepare_out(out, (x, min, max), "clip")
+        return write_out(target_, op_clip(x, min, max), "clip")
     return op_clip(x, min, max)
 
 
 cdef object op_copysign(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef CopysignBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "copysign", "a")
     b = as_real_operand(b, "copysign", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = CopysignBackward.__new__(CopysignBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         if node_.needs(0):
             node_.saved_a = save_input(state_, a, &node_.version_a)
-        if node_.needs(0):
             node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_copysign(array_of(a), array_of(b)))
@@ -373,49 +257,18 @@ cdef object op_copysign(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_copysign(y, a, b)
+        push_forward(jvp_copysign, (y,), (a, b))
     return y
 
-
-cdef int jvp_copysign(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = None if a_t is None else a_t * (ops.sign(a) * ops.copysign(1, b))
-        if b_t is not None:
-            y_t = plus(y_t, ops.zeros_like(b_t))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_copysign(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * (ops.sign(a) * ops.copysign(1, b))
+    if b_t is not None:
+        y_t = plus(y_t, ops.zeros_like(b_t))
+    return (y_t,)
 
 cdef object op_copysign_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "copysign_")
-    cdef bint recording_
-    a = as_real_operand(a, "copysign_", "a")
-    b = as_real_operand(b, "copysign_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "copysign_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_copysign(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a)), b), "copysign_")
-    copysign_ufunc.into((array_of(a), array_of(b),), written_.array, "copysign_")
-    written_.bump()
-    return written_
-
-
-cdef object op_copysign_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "copysign")
-    a = as_real_operand(a, "copysign", "a")
-    b = as_real_operand(b, "copysign", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "copysign")
-    copysign_ufunc.into((array_of(a), array_of(b),), written_.array, "copysign")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_copysign, copysign_ufunc, a, b, 0b1, "copysign_")
 
 def copysign(a, b, *, out=None):
     """Modulus of a with the sign of b.
@@ -423,22 +276,20 @@ def copysign(a, b, *, out=None):
     copysign(a, b) -> y; dy/da = sign(a) * copysign(1, b); dy/db = 0
     """
     if out is not None:
-        return op_copysign_out(a, b, out)
+        return out_binary(copysign_ufunc, a, b, out, HAS_GRADIENT)
     return op_copysign(a, b)
 
 
 cdef object op_divide(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "divide", "a")
     b = as_operand(b, "divide", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = DivideBackward.__new__(DivideBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_divide(array_of(a), array_of(b)))
@@ -448,48 +299,18 @@ cdef object op_divide(object a, object b):
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_divide(y, a, b)
+        push_forward(jvp_divide, (y,), (a, b))
     return y
 
-
-cdef int jvp_divide(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        b = primal_of(dual_b, level_)
-        y = primal_of(dual_y, level_)
-        y_t = None if a_t is None else a_t / b
-        if b_t is not None:
-            y_t = plus(y_t, b_t * (-y / b))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_divide(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
+    y_t = None if a_t is None else a_t / b
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (-y / b))
+    return (y_t,)
 
 cdef object op_divide_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "divide_")
-    cdef bint recording_
-    b = as_operand(b, "divide_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "divide_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_divide(value_before(written_, False), b), "divide_")
-    divide_ufunc.into((array_of(a), array_of(b),), written_.array, "divide_")
-    written_.bump()
-    return written_
-
-
-cdef object op_divide_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "divide")
-    a = as_operand(a, "divide", "a")
-    b = as_operand(b, "divide", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "divide")
-    divide_ufunc.into((array_of(a), array_of(b),), written_.array, "divide")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_divide, divide_ufunc, a, b, 0b0, "divide_")
 
 def divide(a, b, *, out=None):
     """a / b.
@@ -497,22 +318,20 @@ def divide(a, b, *, out=None):
     divide(a, b) -> y; dy/da = 1 / b; dy/db = -y / b
     """
     if out is not None:
-        return op_divide_out(a, b, out)
+        return out_binary(divide_ufunc, a, b, out, HAS_GRADIENT)
     return op_divide(a, b)
 
 
 cdef object op__divide_or_zero(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideOrZeroBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "_divide_or_zero", "a")
     b = as_operand(b, "_divide_or_zero", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = DivideOrZeroBackward.__new__(DivideOrZeroBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward__divide_or_zero(array_of(a), array_of(b)))
@@ -522,91 +341,49 @@ cdef object op__divide_or_zero(object a, object b):
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp__divide_or_zero(y, a, b)
+        push_forward(jvp__divide_or_zero, (y,), (a, b))
     return y
 
-
-cdef int jvp__divide_or_zero(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        b = primal_of(dual_b, level_)
-        y = primal_of(dual_y, level_)
-        y_t = None if a_t is None else a_t * ops._divide_or_zero(1, b)
-        if b_t is not None:
-            y_t = plus(y_t, b_t * -ops._divide_or_zero(y, b))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
+    y_t = None if a_t is None else a_t * ops._divide_or_zero(1, b)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops._divide_or_zero(y, b))
+    return (y_t,)
 
 def _divide_or_zero(a, b):
-    """a / b, and 0 where b is 0, as all of its derivatives are.
-
-    _divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)
-    """
+    """a / b, and 0 where b is 0, as all of its derivatives are."""
     return op__divide_or_zero(a, b)
 
 
 cdef object op_floor_divide(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FloorDivideBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "floor_divide", "a")
     b = as_real_operand(b, "floor_divide", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FloorDivideBackward.__new__(FloorDivideBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
 
     y = wrap_forward(forward_floor_divide(array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_floor_divide(y, a, b)
+        push_forward(jvp_floor_divide, (y,), (a, b))
     return y
 
-
-cdef int jvp_floor_divide(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        y_t = None if a_t is None else ops.zeros_like(a_t)
-        if b_t is not None:
-            y_t = plus(y_t, ops.zeros_like(b_t))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_floor_divide(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t = tangents_[0], tangents_[1]
+    y_t = None if a_t is None else ops.zeros_like(a_t)
+    if b_t is not None:
+        y_t = plus(y_t, ops.zeros_like(b_t))
+    return (y_t,)
 
 cdef object op_floor_divide_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "floor_divide_")
-    cdef bint recording_
-    a = as_real_operand(a, "floor_divide_", "a")
-    b = as_real_operand(b, "floor_divide_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "floor_divide_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_floor_divide(value_before(written_, False), b), "floor_divide_")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), written_.array, "floor_divide_")
-    written_.bump()
-    return written_
-
-
-cdef object op_floor_divide_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "floor_divide")
-    a = as_real_operand(a, "floor_divide", "a")
-    b = as_real_operand(b, "floor_divide", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "floor_divide")
-    floor_divide_ufunc.into((array_of(a), array_of(b),), written_.array, "floor_divide")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_floor_divide, floor_divide_ufunc, a, b, 0b0, "floor_divide_")
 
 def floor_divide(a, b, *, out=None):
     """floor(a / b).
@@ -614,22 +391,20 @@ def floor_divide(a, b, *, out=None):
     floor_divide(a, b) -> y; dy/da = 0; dy/db = 0
     """
     if out is not None:
-        return op_floor_divide_out(a, b, out)
+        return out_binary(floor_divide_ufunc, a, b, out, HAS_GRADIENT)
     return op_floor_divide(a, b)
 
 
 cdef object op_fmax(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FmaxBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "fmax", "a")
     b = as_real_operand(b, "fmax", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FmaxBackward.__new__(FmaxBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -638,49 +413,18 @@ cdef object op_fmax(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_fmax(y, a, b)
+        push_forward(jvp_fmax, (y,), (a, b))
     return y
 
-
-cdef int jvp_fmax(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a > b) | ops.isnan(b))
-        if b_t is not None:
-            y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b)))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_fmax(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a > b) | ops.isnan(b))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b)))
+    return (y_t,)
 
 cdef object op_fmax_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "fmax_")
-    cdef bint recording_
-    a = as_real_operand(a, "fmax_", "a")
-    b = as_real_operand(b, "fmax_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "fmax_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_fmax(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "fmax_")
-    fmax_ufunc.into((array_of(a), array_of(b),), written_.array, "fmax_")
-    written_.bump()
-    return written_
-
-
-cdef object op_fmax_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "fmax")
-    a = as_real_operand(a, "fmax", "a")
-    b = as_real_operand(b, "fmax", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmax")
-    fmax_ufunc.into((array_of(a), array_of(b),), written_.array, "fmax")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_fmax, fmax_ufunc, a, b, 0b11, "fmax_")
 
 def fmax(a, b, *, out=None):
     """The larger one, or the one that is not NaN; ties share the gradient.
@@ -690,22 +434,20 @@ def fmax(a, b, *, out=None):
     dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
     """
     if out is not None:
-        return op_fmax_out(a, b, out)
+        return out_binary(fmax_ufunc, a, b, out, HAS_GRADIENT)
     return op_fmax(a, b)
 
 
 cdef object op_fmin(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FminBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "fmin", "a")
     b = as_real_operand(b, "fmin", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FminBackward.__new__(FminBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -714,49 +456,18 @@ cdef object op_fmin(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_fmin(y, a, b)
+        push_forward(jvp_fmin, (y,), (a, b))
     return y
 
-
-cdef int jvp_fmin(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a < b) | ops.isnan(b))
-        if b_t is not None:
-            y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b)))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_fmin(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a < b) | ops.isnan(b))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b)))
+    return (y_t,)
 
 cdef object op_fmin_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "fmin_")
-    cdef bint recording_
-    a = as_real_operand(a, "fmin_", "a")
-    b = as_real_operand(b, "fmin_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "fmin_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_fmin(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "fmin_")
-    fmin_ufunc.into((array_of(a), array_of(b),), written_.array, "fmin_")
-    written_.bump()
-    return written_
-
-
-cdef object op_fmin_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "fmin")
-    a = as_real_operand(a, "fmin", "a")
-    b = as_real_operand(b, "fmin", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmin")
-    fmin_ufunc.into((array_of(a), array_of(b),), written_.array, "fmin")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_fmin, fmin_ufunc, a, b, 0b11, "fmin_")
 
 def fmin(a, b, *, out=None):
     """The smaller one, or the one that is not NaN; ties share the gradient.
@@ -766,25 +477,22 @@ def fmin(a, b, *, out=None):
     dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
     """
     if out is not None:
-        return op_fmin_out(a, b, out)
+        return out_binary(fmin_ufunc, a, b, out, HAS_GRADIENT)
     return op_fmin(a, b)
 
 
 cdef object op_fmod(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FmodBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "fmod", "a")
     b = as_real_operand(b, "fmod", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = FmodBackward.__new__(FmodBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         if node_.needs(1):
             node_.saved_a = save_input(state_, a, &node_.version_a)
-        if node_.needs(1):
             node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_fmod(array_of(a), array_of(b)))
@@ -792,49 +500,18 @@ cdef object op_fmod(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_fmod(y, a, b)
+        push_forward(jvp_fmod, (y,), (a, b))
     return y
 
-
-cdef int jvp_fmod(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = a_t
-        if b_t is not None:
-            y_t = plus(y_t, b_t * -ops.trunc(a / b))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_fmod(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = a_t
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops.trunc(a / b))
+    return (y_t,)
 
 cdef object op_fmod_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "fmod_")
-    cdef bint recording_
-    a = as_real_operand(a, "fmod_", "a")
-    b = as_real_operand(b, "fmod_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "fmod_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_fmod(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, b)), b), "fmod_")
-    fmod_ufunc.into((array_of(a), array_of(b),), written_.array, "fmod_")
-    written_.bump()
-    return written_
-
-
-cdef object op_fmod_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "fmod")
-    a = as_real_operand(a, "fmod", "a")
-    b = as_real_operand(b, "fmod", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "fmod")
-    fmod_ufunc.into((array_of(a), array_of(b),), written_.array, "fmod")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_fmod, fmod_ufunc, a, b, 0b10, "fmod_")
 
 def fmod(a, b, *, out=None):
     """a - b * trunc(a / b), with the sign of a.
@@ -842,43 +519,18 @@ def fmod(a, b, *, out=None):
     fmod(a, b) -> y; dy/da = 1; dy/db = -trunc(a / b)
     """
     if out is not None:
-        return op_fmod_out(a, b, out)
+        return out_binary(fmod_ufunc, a, b, out, HAS_GRADIENT)
     return op_fmod(a, b)
 
 
 cdef object op_heaviside(object a, object b):
-    cdef TensorBase y
     a = as_real_operand(a, "heaviside", "a")
     b = as_real_operand(b, "heaviside", "b")
 
-    y = wrap_forward(forward_heaviside(array_of(a), array_of(b)))
-    return y
-
+    return wrap_forward(forward_heaviside(array_of(a), array_of(b)))
 
 cdef object op_heaviside_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "heaviside_")
-    cdef bint recording_
-    a = as_real_operand(a, "heaviside_", "a")
-    b = as_real_operand(b, "heaviside_", "b")
-    recording_ = False
-    check_inplace(state_, written_, recording_, "heaviside_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_heaviside(value_before(written_, False), b), "heaviside_")
-    heaviside_ufunc.into((array_of(a), array_of(b),), written_.array, "heaviside_")
-    written_.bump()
-    return written_
-
-
-cdef object op_heaviside_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "heaviside")
-    a = as_real_operand(a, "heaviside", "a")
-    b = as_real_operand(b, "heaviside", "b")
-    heaviside_ufunc.into((array_of(a), array_of(b),), written_.array, "heaviside")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_heaviside, heaviside_ufunc, a, b, 0, "heaviside_")
 
 def heaviside(a, b, *, out=None):
     """0 where a < 0, 1 where a > 0, b where a is 0.
@@ -886,22 +538,20 @@ def heaviside(a, b, *, out=None):
     heaviside(a, b) -> y; not differentiable
     """
     if out is not None:
-        return op_heaviside_out(a, b, out)
+        return out_binary(heaviside_ufunc, a, b, out, NO_GRADIENT)
     return op_heaviside(a, b)
 
 
 cdef object op_hypot(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef HypotBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "hypot", "a")
     b = as_real_operand(b, "hypot", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = HypotBackward.__new__(HypotBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         if node_.needs(0):
             node_.saved_a = save_input(state_, a, &node_.version_a)
         if node_.needs(1):
@@ -913,50 +563,18 @@ cdef object op_hypot(object a, object b):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_hypot(y, a, b)
+        push_forward(jvp_hypot, (y,), (a, b))
     return y
 
-
-cdef int jvp_hypot(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y = primal_of(dual_y, level_)
-        y_t = None if a_t is None else a_t * ops._divide_or_zero(a, y)
-        if b_t is not None:
-            y_t = plus(y_t, b_t * ops._divide_or_zero(b, y))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_hypot(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    y_t = None if a_t is None else a_t * ops._divide_or_zero(a, y)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._divide_or_zero(b, y))
+    return (y_t,)
 
 cdef object op_hypot_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "hypot_")
-    cdef bint recording_
-    a = as_real_operand(a, "hypot_", "a")
-    b = as_real_operand(b, "hypot_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "hypot_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_hypot(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a)), b), "hypot_")
-    hypot_ufunc.into((array_of(a), array_of(b),), written_.array, "hypot_")
-    written_.bump()
-    return written_
-
-
-cdef object op_hypot_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "hypot")
-    a = as_real_operand(a, "hypot", "a")
-    b = as_real_operand(b, "hypot", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "hypot")
-    hypot_ufunc.into((array_of(a), array_of(b),), written_.array, "hypot")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_hypot, hypot_ufunc, a, b, 0b1, "hypot_")
 
 def hypot(a, b, *, out=None):
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
@@ -964,7 +582,7 @@ def hypot(a, b, *, out=None):
     hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)
     """
     if out is not None:
-        return op_hypot_out(a, b, out)
+        return out_binary(hypot_ufunc, a, b, out, HAS_GRADIENT)
     return op_hypot(a, b)
 
 
@@ -978,31 +596,11 @@ cdef object op_lerp(object a, object b, object weight):
         return a + weight * (b - a)
     return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
 
-
 cdef object op_lerp_(object a, object b, object weight):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "lerp_")
-    cdef bint recording_
     b = as_operand(b, "lerp_", "b")
     weight = as_operand(weight, "lerp_", "weight")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight)
-    check_inplace(state_, written_, recording_, "lerp_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_lerp(value_before(written_, True), b, weight), "lerp_")
-    copy_into(written_.array, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp_")
-    written_.bump()
-    return written_
-
-
-cdef object op_lerp_out(object a, object b, object weight, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "lerp")
-    a = as_operand(a, "lerp", "a")
-    b = as_operand(b, "lerp", "b")
-    weight = as_operand(weight, "lerp", "weight")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight), "lerp")
-    return write_out(written_, forward_lerp(array_of(a), array_of(b), array_of(weight)), "lerp")
-
+    old_ = prepare_inplace(a, (a, b, weight), 0b111, "lerp_")
+    return overwrite(a, op_lerp(old_, b, weight), "lerp_")
 
 def lerp(a, b, weight, *, out=None):
     """a + weight * (b - a).
@@ -1010,22 +608,21 @@ def lerp(a, b, weight, *, out=None):
     lerp(a, b, weight) -> y; composite: a + weight * (b - a)
     """
     if out is not None:
-        return op_lerp_out(a, b, weight, out)
+        target_ = prepare_out(out, (a, b, weight), "lerp")
+        return write_out(target_, op_lerp(a, b, weight), "lerp")
     return op_lerp(a, b, weight)
 
 
 cdef object op_logaddexp(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef LogaddexpBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "logaddexp", "a")
     b = as_real_operand(b, "logaddexp", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = LogaddexpBackward.__new__(LogaddexpBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -1035,51 +632,19 @@ cdef object op_logaddexp(object a, object b):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_logaddexp(y, a, b)
+        push_forward(jvp_logaddexp, (y,), (a, b))
     return y
 
-
-cdef int jvp_logaddexp(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y = primal_of(dual_y, level_)
-        gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
-        y_t = None if a_t is None else a_t * ops.sigmoid(gap)
-        if b_t is not None:
-            y_t = plus(y_t, b_t * ops.sigmoid(-gap))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_logaddexp(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
+    y_t = None if a_t is None else a_t * ops.sigmoid(gap)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops.sigmoid(-gap))
+    return (y_t,)
 
 cdef object op_logaddexp_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "logaddexp_")
-    cdef bint recording_
-    a = as_real_operand(a, "logaddexp_", "a")
-    b = as_real_operand(b, "logaddexp_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "logaddexp_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_logaddexp(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "logaddexp_")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp_")
-    written_.bump()
-    return written_
-
-
-cdef object op_logaddexp_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "logaddexp")
-    a = as_real_operand(a, "logaddexp", "a")
-    b = as_real_operand(b, "logaddexp", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "logaddexp")
-    logaddexp_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_logaddexp, logaddexp_ufunc, a, b, 0b11, "logaddexp_")
 
 def logaddexp(a, b, *, out=None):
     """log(exp(a) + exp(b)) without overflow.
@@ -1090,22 +655,20 @@ def logaddexp(a, b, *, out=None):
     where gap = where(isinf(y) & (a == b), 0, a - b)
     """
     if out is not None:
-        return op_logaddexp_out(a, b, out)
+        return out_binary(logaddexp_ufunc, a, b, out, HAS_GRADIENT)
     return op_logaddexp(a, b)
 
 
 cdef object op_logaddexp2(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Logaddexp2Backward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "logaddexp2", "a")
     b = as_real_operand(b, "logaddexp2", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Logaddexp2Backward.__new__(Logaddexp2Backward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -1115,51 +678,19 @@ cdef object op_logaddexp2(object a, object b):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_logaddexp2(y, a, b)
+        push_forward(jvp_logaddexp2, (y,), (a, b))
     return y
 
-
-cdef int jvp_logaddexp2(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y = primal_of(dual_y, level_)
-        gap = 0.6931471805599453 * ops.where(ops.isinf(y) & (a == b), 0, a - b)
-        y_t = None if a_t is None else a_t * ops.sigmoid(gap)
-        if b_t is not None:
-            y_t = plus(y_t, b_t * ops.sigmoid(-gap))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_logaddexp2(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    gap = 0.6931471805599453 * ops.where(ops.isinf(y) & (a == b), 0, a - b)
+    y_t = None if a_t is None else a_t * ops.sigmoid(gap)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops.sigmoid(-gap))
+    return (y_t,)
 
 cdef object op_logaddexp2_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "logaddexp2_")
-    cdef bint recording_
-    a = as_real_operand(a, "logaddexp2_", "a")
-    b = as_real_operand(b, "logaddexp2_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "logaddexp2_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_logaddexp2(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "logaddexp2_")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp2_")
-    written_.bump()
-    return written_
-
-
-cdef object op_logaddexp2_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "logaddexp2")
-    a = as_real_operand(a, "logaddexp2", "a")
-    b = as_real_operand(b, "logaddexp2", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "logaddexp2")
-    logaddexp2_ufunc.into((array_of(a), array_of(b),), written_.array, "logaddexp2")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_logaddexp2, logaddexp2_ufunc, a, b, 0b11, "logaddexp2_")
 
 def logaddexp2(a, b, *, out=None):
     """log2(2**a + 2**b) without overflow.
@@ -1170,22 +701,20 @@ def logaddexp2(a, b, *, out=None):
     where gap = log(2) * where(isinf(y) & (a == b), 0, a - b)
     """
     if out is not None:
-        return op_logaddexp2_out(a, b, out)
+        return out_binary(logaddexp2_ufunc, a, b, out, HAS_GRADIENT)
     return op_logaddexp2(a, b)
 
 
 cdef object op_maximum(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MaximumBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "maximum", "a")
     b = as_real_operand(b, "maximum", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = MaximumBackward.__new__(MaximumBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -1194,49 +723,18 @@ cdef object op_maximum(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_maximum(y, a, b)
+        push_forward(jvp_maximum, (y,), (a, b))
     return y
 
-
-cdef int jvp_maximum(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a < b))
-        if b_t is not None:
-            y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b < a)))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_maximum(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a < b))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b < a)))
+    return (y_t,)
 
 cdef object op_maximum_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "maximum_")
-    cdef bint recording_
-    a = as_real_operand(a, "maximum_", "a")
-    b = as_real_operand(b, "maximum_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "maximum_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_maximum(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "maximum_")
-    maximum_ufunc.into((array_of(a), array_of(b),), written_.array, "maximum_")
-    written_.bump()
-    return written_
-
-
-cdef object op_maximum_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "maximum")
-    a = as_real_operand(a, "maximum", "a")
-    b = as_real_operand(b, "maximum", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "maximum")
-    maximum_ufunc.into((array_of(a), array_of(b),), written_.array, "maximum")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_maximum, maximum_ufunc, a, b, 0b11, "maximum_")
 
 def maximum(a, b, *, out=None):
     """The larger one, NaN where one is; ties share the gradient.
@@ -1244,22 +742,20 @@ def maximum(a, b, *, out=None):
     maximum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a < b)); dy/db = where(a == b, 0.5, ~(b < a))
     """
     if out is not None:
-        return op_maximum_out(a, b, out)
+        return out_binary(maximum_ufunc, a, b, out, HAS_GRADIENT)
     return op_maximum(a, b)
 
 
 cdef object op_minimum(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MinimumBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "minimum", "a")
     b = as_real_operand(b, "minimum", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = MinimumBackward.__new__(MinimumBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -1268,49 +764,18 @@ cdef object op_minimum(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_minimum(y, a, b)
+        push_forward(jvp_minimum, (y,), (a, b))
     return y
 
-
-cdef int jvp_minimum(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a > b))
-        if b_t is not None:
-            y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b > a)))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_minimum(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a > b))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b > a)))
+    return (y_t,)
 
 cdef object op_minimum_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "minimum_")
-    cdef bint recording_
-    a = as_real_operand(a, "minimum_", "a")
-    b = as_real_operand(b, "minimum_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "minimum_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_minimum(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "minimum_")
-    minimum_ufunc.into((array_of(a), array_of(b),), written_.array, "minimum_")
-    written_.bump()
-    return written_
-
-
-cdef object op_minimum_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "minimum")
-    a = as_real_operand(a, "minimum", "a")
-    b = as_real_operand(b, "minimum", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "minimum")
-    minimum_ufunc.into((array_of(a), array_of(b),), written_.array, "minimum")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_minimum, minimum_ufunc, a, b, 0b11, "minimum_")
 
 def minimum(a, b, *, out=None):
     """The smaller one, NaN where one is; ties share the gradient.
@@ -1318,22 +783,20 @@ def minimum(a, b, *, out=None):
     minimum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a > b)); dy/db = where(a == b, 0.5, ~(b > a))
     """
     if out is not None:
-        return op_minimum_out(a, b, out)
+        return out_binary(minimum_ufunc, a, b, out, HAS_GRADIENT)
     return op_minimum(a, b)
 
 
 cdef object op_multiply(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MultiplyBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "multiply", "a")
     b = as_operand(b, "multiply", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = MultiplyBackward.__new__(MultiplyBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         if node_.needs(0):
             node_.saved_b = save_input(state_, b, &node_.version_b)
         if node_.needs(1):
@@ -1344,48 +807,18 @@ cdef object op_multiply(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_multiply(y, a, b)
+        push_forward(jvp_multiply, (y,), (a, b))
     return y
 
-
-cdef int jvp_multiply(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = None if a_t is None else a_t * b
-        if b_t is not None:
-            y_t = plus(y_t, b_t * a)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_multiply(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * b
+    if b_t is not None:
+        y_t = plus(y_t, b_t * a)
+    return (y_t,)
 
 cdef object op_multiply_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "multiply_")
-    cdef bint recording_
-    b = as_operand(b, "multiply_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "multiply_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_multiply(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, b)), b), "multiply_")
-    multiply_ufunc.into((array_of(a), array_of(b),), written_.array, "multiply_")
-    written_.bump()
-    return written_
-
-
-cdef object op_multiply_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "multiply")
-    a = as_operand(a, "multiply", "a")
-    b = as_operand(b, "multiply", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "multiply")
-    multiply_ufunc.into((array_of(a), array_of(b),), written_.array, "multiply")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_multiply, multiply_ufunc, a, b, 0b10, "multiply_")
 
 def multiply(a, b, *, out=None):
     """a * b.
@@ -1393,22 +826,20 @@ def multiply(a, b, *, out=None):
     multiply(a, b) -> y; dy/da = b; dy/db = a
     """
     if out is not None:
-        return op_multiply_out(a, b, out)
+        return out_binary(multiply_ufunc, a, b, out, HAS_GRADIENT)
     return op_multiply(a, b)
 
 
 cdef object op_pow(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef PowBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "pow", "a")
     b = as_operand(b, "pow", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = PowBackward.__new__(PowBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
 
@@ -1419,49 +850,18 @@ cdef object op_pow(object a, object b):
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_pow(y, a, b)
+        push_forward(jvp_pow, (y,), (a, b))
     return y
 
-
-cdef int jvp_pow(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y = primal_of(dual_y, level_)
-        y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b - 1)
-        if b_t is not None:
-            y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b - 1)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
+    return (y_t,)
 
 cdef object op_pow_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "pow_")
-    cdef bint recording_
-    b = as_operand(b, "pow_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "pow_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_pow(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "pow_")
-    pow_ufunc.into((array_of(a), array_of(b),), written_.array, "pow_")
-    written_.bump()
-    return written_
-
-
-cdef object op_pow_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "pow")
-    a = as_operand(a, "pow", "a")
-    b = as_operand(b, "pow", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "pow")
-    pow_ufunc.into((array_of(a), array_of(b),), written_.array, "pow")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_pow, pow_ufunc, a, b, 0b11, "pow_")
 
 def pow(a, b, *, out=None):
     """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
@@ -1469,25 +869,22 @@ def pow(a, b, *, out=None):
     pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
     if out is not None:
-        return op_pow_out(a, b, out)
+        return out_binary(pow_ufunc, a, b, out, HAS_GRADIENT)
     return op_pow(a, b)
 
 
 cdef object op_remainder(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RemainderBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_real_operand(a, "remainder", "a")
     b = as_real_operand(b, "remainder", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = RemainderBackward.__new__(RemainderBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         if node_.needs(1):
             node_.saved_a = save_input(state_, a, &node_.version_a)
-        if node_.needs(1):
             node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_remainder(array_of(a), array_of(b)))
@@ -1495,49 +892,18 @@ cdef object op_remainder(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_remainder(y, a, b)
+        push_forward(jvp_remainder, (y,), (a, b))
     return y
 
-
-cdef int jvp_remainder(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = a_t
-        if b_t is not None:
-            y_t = plus(y_t, b_t * -ops.floor_divide(a, b))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_remainder(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = a_t
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops.floor_divide(a, b))
+    return (y_t,)
 
 cdef object op_remainder_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "remainder_")
-    cdef bint recording_
-    a = as_real_operand(a, "remainder_", "a")
-    b = as_real_operand(b, "remainder_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "remainder_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_remainder(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, b)), b), "remainder_")
-    remainder_ufunc.into((array_of(a), array_of(b),), written_.array, "remainder_")
-    written_.bump()
-    return written_
-
-
-cdef object op_remainder_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "remainder")
-    a = as_real_operand(a, "remainder", "a")
-    b = as_real_operand(b, "remainder", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "remainder")
-    remainder_ufunc.into((array_of(a), array_of(b),), written_.array, "remainder")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_remainder, remainder_ufunc, a, b, 0b10, "remainder_")
 
 def remainder(a, b, *, out=None):
     """a - b * floor(a / b), with the sign of b.
@@ -1545,14 +911,13 @@ def remainder(a, b, *, out=None):
     remainder(a, b) -> y; dy/da = 1; dy/db = -floor_divide(a, b)
     """
     if out is not None:
-        return op_remainder_out(a, b, out)
+        return out_binary(remainder_ufunc, a, b, out, HAS_GRADIENT)
     return op_remainder(a, b)
 
 
 cdef object op__scaled_pow(object c, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef ScaledPowBackward node_ = None
-    cdef PyObject* inputs_[3]
     cdef TensorBase y
     c = as_operand(c, "_scaled_pow", "c")
     a = as_operand(a, "_scaled_pow", "a")
@@ -1560,8 +925,7 @@ cdef object op__scaled_pow(object c, object a, object b):
 
     if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
         node_ = ScaledPowBackward.__new__(ScaledPowBackward)
-        inputs_ = [<PyObject*> c, <PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 3)
+        connect_all(node_, state_, (c, a, b))
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         if node_.needs(1):
@@ -1574,98 +938,51 @@ cdef object op__scaled_pow(object c, object a, object b):
         if node_.needs(2):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        jvp__scaled_pow(y, c, a, b)
+        push_forward(jvp__scaled_pow, (y,), (c, a, b))
     return y
 
-
-cdef int jvp__scaled_pow(object dual_y, object dual_c, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_c, dual_a, dual_b, )):
-        c_t = tangents_of(dual_c, level_, False)
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        c = primal_of(dual_c, level_)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y = primal_of(dual_y, level_)
-        y_t = None if c_t is None else c_t * ops.pow(a, b)
-        if a_t is not None:
-            y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
-        if b_t is not None:
-            y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
+    y_t = None if c_t is None else c_t * ops.pow(a, b)
+    if a_t is not None:
+        y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
+    return (y_t,)
 
 def _scaled_pow(c, a, b):
-    """c * a**b, and 0 where c is 0 whatever a**b is.
-
-    _scaled_pow(c, a, b) -> y
-    dy/dc = pow(a, b)
-    dy/da = _scaled_pow(c * b, a, b - 1)
-    dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
-    """
+    """c * a**b, and 0 where c is 0 whatever a**b is."""
     return op__scaled_pow(c, a, b)
 
 
 cdef object op_subtract(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef SubtractBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "subtract", "a")
     b = as_operand(b, "subtract", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = SubtractBackward.__new__(SubtractBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
 
     y = wrap_forward(forward_subtract(array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_subtract(y, a, b)
+        push_forward(jvp_subtract, (y,), (a, b))
     return y
 
-
-cdef int jvp_subtract(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        y_t = a_t
-        if b_t is not None:
-            y_t = plus(y_t, -b_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_subtract(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t = tangents_[0], tangents_[1]
+    y_t = a_t
+    if b_t is not None:
+        y_t = plus(y_t, -b_t)
+    return (y_t,)
 
 cdef object op_subtract_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "subtract_")
-    cdef bint recording_
-    b = as_operand(b, "subtract_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "subtract_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_subtract(value_before(written_, False), b), "subtract_")
-    subtract_ufunc.into((array_of(a), array_of(b),), written_.array, "subtract_")
-    written_.bump()
-    return written_
-
-
-cdef object op_subtract_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "subtract")
-    a = as_operand(a, "subtract", "a")
-    b = as_operand(b, "subtract", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "subtract")
-    subtract_ufunc.into((array_of(a), array_of(b),), written_.array, "subtract")
-    written_.bump()
-    return written_
-
+    return inplace_binary(op_subtract, subtract_ufunc, a, b, 0b0, "subtract_")
 
 def subtract(a, b, *, out=None):
     """a - b.
@@ -1673,14 +990,13 @@ def subtract(a, b, *, out=None):
     subtract(a, b) -> y; dy/da = 1; dy/db = -1
     """
     if out is not None:
-        return op_subtract_out(a, b, out)
+        return out_binary(subtract_ufunc, a, b, out, HAS_GRADIENT)
     return op_subtract(a, b)
 
 
 cdef object op_where(object mask, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef WhereBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     mask = as_mask(mask)
     a = as_operand(a, "where", "a")
@@ -1688,8 +1004,7 @@ cdef object op_where(object mask, object a, object b):
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = WhereBackward.__new__(WhereBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_mask = save_input(state_, mask, &node_.version_mask)
 
     y = wrap_forward(forward_where(mask, array_of(a), array_of(b)))
@@ -1697,18 +1012,12 @@ cdef object op_where(object mask, object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_where(y, mask, a, b)
+        push_linear(jvp_where, (y,), (mask, a, b))
     return y
 
-
-cdef int jvp_where(object dual_y, object mask, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, True)
-        b_t = tangents_of(dual_b, level_, True)
-        set_tangent(dual_y, level_, ops.where(mask, a_t, b_t))
-    return 0
-
+cdef tuple jvp_where(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, mask = defined_tangent(tangents_[1], inputs_[1]), defined_tangent(tangents_[2], inputs_[2]), inputs_[0]
+    return (ops.where(mask, a_t, b_t),)
 
 def where(mask, a, b):
     """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient.
@@ -1721,15 +1030,13 @@ def where(mask, a, b):
 cdef object op_xlogy(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef XlogyBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "xlogy", "a")
     b = as_operand(b, "xlogy", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = XlogyBackward.__new__(XlogyBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
 
@@ -1738,47 +1045,21 @@ cdef object op_xlogy(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_xlogy(y, a, b)
+        push_forward(jvp_xlogy, (y,), (a, b))
     return y
 
-
-cdef int jvp_xlogy(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        safe = ops.where((a == 0) & (b == 0), 1, b)
-        y_t = None if a_t is None else a_t * ops.log(safe)
-        if b_t is not None:
-            y_t = plus(y_t, b_t * (a / safe))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    safe = ops.where((a == 0) & (b == 0), 1, b)
+    y_t = None if a_t is None else a_t * ops.log(safe)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (a / safe))
+    return (y_t,)
 
 cdef object op_xlogy_(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(a, "xlogy_")
-    cdef bint recording_
     b = as_operand(b, "xlogy_", "b")
-    recording_ = needs_grad(state_, a) or needs_grad(state_, b)
-    check_inplace(state_, written_, recording_, "xlogy_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_xlogy(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, a) or needs_grad(state_, b)), b), "xlogy_")
-    copy_into(written_.array, forward_xlogy(array_of(a), array_of(b)), "xlogy_")
-    written_.bump()
-    return written_
-
-
-cdef object op_xlogy_out(object a, object b, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "xlogy")
-    a = as_operand(a, "xlogy", "a")
-    b = as_operand(b, "xlogy", "b")
-    refuse_out(state_, written_, needs_grad(state_, a) or needs_grad(state_, b), "xlogy")
-    return write_out(written_, forward_xlogy(array_of(a), array_of(b)), "xlogy")
-
+    old_ = prepare_inplace(a, (a, b), 0b11, "xlogy_")
+    return overwrite(a, op_xlogy(old_, b), "xlogy_")
 
 def xlogy(a, b, *, out=None):
     """a * log(b), and 0 where a is 0.
@@ -1786,35 +1067,15 @@ def xlogy(a, b, *, out=None):
     xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)
     """
     if out is not None:
-        return op_xlogy_out(a, b, out)
+        target_ = prepare_out(out, (a, b), "xlogy")
+        return write_out(target_, op_xlogy(a, b), "xlogy")
     return op_xlogy(a, b)
 
 
 register({
-    "add": add,
-    "addcdiv": addcdiv,
-    "addcmul": addcmul,
-    "atan2": atan2,
-    "clip": clip,
-    "copysign": copysign,
-    "divide": divide,
-    "_divide_or_zero": _divide_or_zero,
-    "floor_divide": floor_divide,
-    "fmax": fmax,
-    "fmin": fmin,
-    "fmod": fmod,
-    "heaviside": heaviside,
-    "hypot": hypot,
-    "lerp": lerp,
-    "logaddexp": logaddexp,
-    "logaddexp2": logaddexp2,
-    "maximum": maximum,
-    "minimum": minimum,
-    "multiply": multiply,
-    "pow": pow,
-    "remainder": remainder,
-    "_scaled_pow": _scaled_pow,
-    "subtract": subtract,
-    "where": where,
-    "xlogy": xlogy,
+"add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "clip": clip, "copysign": copysign, "divide":
+    divide, "_divide_or_zero": _divide_or_zero, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod,
+    "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum":
+    maximum, "minimum": minimum, "multiply": multiply, "pow": pow, "remainder": remainder, "_scaled_pow": _scaled_pow,
+    "subtract": subtract, "where": where, "xlogy": xlogy,
 })

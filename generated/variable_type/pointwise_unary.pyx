@@ -4,100 +4,68 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.pointwise_unary cimport (
-    forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle,
-    forward_asin, asin_ufunc, forward_asinh, asinh_ufunc, forward_atan, atan_ufunc, forward_atanh, atanh_ufunc,
-    forward_cbrt, cbrt_ufunc, forward_ceil, ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc,
-    forward_cosh, cosh_ufunc, forward_deg2rad, deg2rad_ufunc, forward_digamma, forward_entr, forward_erf,
-    forward_erfc, forward_erfcx, forward_erfinv, forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1,
-    expm1_ufunc, forward_floor, floor_ufunc, forward_imag, forward_lgamma, forward_log, log_ufunc, forward_log10,
-    log10_ufunc, forward_log1p, log1p_ufunc, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num,
-    forward_negative, negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc,
-    forward_real, forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid, forward_sign, sign_ufunc,
-    forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt,
-    sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward_trunc,
+    forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle, forward_asin,
+    asin_ufunc, forward_asinh, asinh_ufunc, forward_atan, atan_ufunc, forward_atanh, atanh_ufunc, forward_cbrt, cbrt_ufunc,
+    forward_ceil, ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc, forward_cosh, cosh_ufunc, forward_deg2rad,
+    deg2rad_ufunc, forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward_erfinv, forward_exp,
+    exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_imag,
+    forward_lgamma, forward_log, log_ufunc, forward_log10, log10_ufunc, forward_log1p, log1p_ufunc, forward_log2,
+    log2_ufunc, forward_logit, forward_nan_to_num, forward_negative, negative_ufunc, forward_polygamma, forward_positive,
+    forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid,
+    forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc,
+    forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward_trunc,
     trunc_ufunc,
 )
 from gradspec.generated.functions.pointwise_unary cimport (
-    AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinhBackward, AtanBackward,
-    AtanhBackward, CbrtBackward, CeilBackward, ConjBackward, CosBackward, CoshBackward, Deg2radBackward,
-    DigammaBackward, EntrBackward, ErfBackward, ErfcBackward, ErfcxBackward, ErfinvBackward, ExpBackward,
-    Exp2Backward, Expm1Backward, FloorBackward, ImagBackward, LgammaBackward, LogBackward, Log10Backward,
-    Log1pBackward, Log2Backward, LogitBackward, NanToNumBackward, NegativeBackward, PolygammaBackward,
-    PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward, RsqrtBackward,
-    SigmoidBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward,
-    SquareBackward, TanBackward, TanhBackward, TruncBackward,
+    AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinhBackward, AtanBackward, AtanhBackward,
+    CbrtBackward, CeilBackward, ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward,
+    ErfBackward, ErfcBackward, ErfcxBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
+    ImagBackward, LgammaBackward, LogBackward, Log10Backward, Log1pBackward, Log2Backward, LogitBackward, NanToNumBackward,
+    NegativeBackward, PolygammaBackward, PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward,
+    RsqrtBackward, SigmoidBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward,
+    SqrtBackward, SquareBackward, TanBackward, TanhBackward, TruncBackward,
 )
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.inplace cimport (
+    HAS_GRADIENT, inplace_unary, out_unary, overwrite, prepare_inplace, prepare_out, writable, write_out,
+)
 from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase, is_tensor
-from gradspec.view cimport (
-    attach_view, value_before, check_inplace, copy_into, overwrite, refuse_out, writable, write_out,
-)
+from gradspec.tensor cimport TensorBase
+from gradspec.view cimport attach_view
 
 
 cdef object op_absolute(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AbsoluteBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "absolute", "x")
 
     if needs_grad(state_, x):
         node_ = AbsoluteBackward.__new__(AbsoluteBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_absolute(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_absolute(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_absolute, (y,), (x,))
     return y
 
-
-cdef int jvp_absolute(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = ops.real(ops.conj(ops.sign(x)) * x_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_absolute(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (ops.real(ops.conj(ops.sign(x)) * x_t),)
 
 cdef object op_absolute_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "absolute_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "absolute_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_absolute(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "absolute_")
-    absolute_ufunc.into((array_of(x),), written_.array, "absolute_")
-    written_.bump()
-    return written_
-
-
-cdef object op_absolute_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "absolute")
-    x = as_operand(x, "absolute", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "absolute")
-    absolute_ufunc.into((array_of(x),), written_.array, "absolute")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_absolute, absolute_ufunc, x, 0b1, "absolute_")
 
 def absolute(x, *, out=None):
     """Modulus; the derivative at 0 is 0.
@@ -105,64 +73,35 @@ def absolute(x, *, out=None):
     absolute(x) -> y; grad_x = grad * sign(x); y_t = real(conj(sign(x)) * x_t)
     """
     if out is not None:
-        return op_absolute_out(x, out)
+        return out_unary(absolute_ufunc, x, out, HAS_GRADIENT)
     return op_absolute(x)
 
 
 cdef object op_acos(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AcosBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "acos", "x")
 
     if needs_grad(state_, x):
         node_ = AcosBackward.__new__(AcosBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_acos(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_acos(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_acos, (y,), (x,))
     return y
 
-
-cdef int jvp_acos(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * -ops.rsqrt((1 - x) * (1 + x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_acos(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * -ops.rsqrt((1 - x) * (1 + x)),)
 
 cdef object op_acos_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "acos_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "acos_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_acos(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "acos_")
-    acos_ufunc.into((array_of(x),), written_.array, "acos_")
-    written_.bump()
-    return written_
-
-
-cdef object op_acos_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "acos")
-    x = as_operand(x, "acos", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "acos")
-    acos_ufunc.into((array_of(x),), written_.array, "acos")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_acos, acos_ufunc, x, 0b1, "acos_")
 
 def acos(x, *, out=None):
     """Inverse cosine.
@@ -170,64 +109,35 @@ def acos(x, *, out=None):
     acos(x) -> y; dy/dx = -rsqrt((1 - x) * (1 + x))
     """
     if out is not None:
-        return op_acos_out(x, out)
+        return out_unary(acos_ufunc, x, out, HAS_GRADIENT)
     return op_acos(x)
 
 
 cdef object op_acosh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AcoshBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "acosh", "x")
 
     if needs_grad(state_, x):
         node_ = AcoshBackward.__new__(AcoshBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_acosh(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_acosh(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_acosh, (y,), (x,))
     return y
 
-
-cdef int jvp_acosh(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x + 1))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_acosh(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x + 1)),)
 
 cdef object op_acosh_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "acosh_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "acosh_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_acosh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "acosh_")
-    acosh_ufunc.into((array_of(x),), written_.array, "acosh_")
-    written_.bump()
-    return written_
-
-
-cdef object op_acosh_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "acosh")
-    x = as_operand(x, "acosh", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "acosh")
-    acosh_ufunc.into((array_of(x),), written_.array, "acosh")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_acosh, acosh_ufunc, x, 0b1, "acosh_")
 
 def acosh(x, *, out=None):
     """Inverse hyperbolic cosine.
@@ -235,41 +145,32 @@ def acosh(x, *, out=None):
     acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x + 1)
     """
     if out is not None:
-        return op_acosh_out(x, out)
+        return out_unary(acosh_ufunc, x, out, HAS_GRADIENT)
     return op_acosh(x)
 
 
 cdef object op_angle(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AngleBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "angle", "x")
 
     if needs_grad(state_, x):
         node_ = AngleBackward.__new__(AngleBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_angle(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_angle(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_angle, (y,), (x,))
     return y
 
-
-cdef int jvp_angle(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = ops.imag(ops._divide_or_zero(x_t, x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_angle(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (ops.imag(ops._divide_or_zero(x_t, x)),)
 
 def angle(x):
     """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
@@ -282,57 +183,28 @@ def angle(x):
 cdef object op_asin(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AsinBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "asin", "x")
 
     if needs_grad(state_, x):
         node_ = AsinBackward.__new__(AsinBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_asin(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_asin(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_asin, (y,), (x,))
     return y
 
-
-cdef int jvp_asin(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.rsqrt((1 - x) * (1 + x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_asin(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.rsqrt((1 - x) * (1 + x)),)
 
 cdef object op_asin_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "asin_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "asin_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_asin(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "asin_")
-    asin_ufunc.into((array_of(x),), written_.array, "asin_")
-    written_.bump()
-    return written_
-
-
-cdef object op_asin_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "asin")
-    x = as_operand(x, "asin", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "asin")
-    asin_ufunc.into((array_of(x),), written_.array, "asin")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_asin, asin_ufunc, x, 0b1, "asin_")
 
 def asin(x, *, out=None):
     """Inverse sine.
@@ -340,64 +212,35 @@ def asin(x, *, out=None):
     asin(x) -> y; dy/dx = rsqrt((1 - x) * (1 + x))
     """
     if out is not None:
-        return op_asin_out(x, out)
+        return out_unary(asin_ufunc, x, out, HAS_GRADIENT)
     return op_asin(x)
 
 
 cdef object op_asinh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AsinhBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "asinh", "x")
 
     if needs_grad(state_, x):
         node_ = AsinhBackward.__new__(AsinhBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_asinh(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_asinh(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_asinh, (y,), (x,))
     return y
 
-
-cdef int jvp_asinh(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.rsqrt(1 + x * x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_asinh(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.rsqrt(1 + x * x),)
 
 cdef object op_asinh_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "asinh_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "asinh_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_asinh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "asinh_")
-    asinh_ufunc.into((array_of(x),), written_.array, "asinh_")
-    written_.bump()
-    return written_
-
-
-cdef object op_asinh_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "asinh")
-    x = as_operand(x, "asinh", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "asinh")
-    asinh_ufunc.into((array_of(x),), written_.array, "asinh")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_asinh, asinh_ufunc, x, 0b1, "asinh_")
 
 def asinh(x, *, out=None):
     """Inverse hyperbolic sine.
@@ -405,64 +248,35 @@ def asinh(x, *, out=None):
     asinh(x) -> y; dy/dx = rsqrt(1 + x * x)
     """
     if out is not None:
-        return op_asinh_out(x, out)
+        return out_unary(asinh_ufunc, x, out, HAS_GRADIENT)
     return op_asinh(x)
 
 
 cdef object op_atan(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AtanBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "atan", "x")
 
     if needs_grad(state_, x):
         node_ = AtanBackward.__new__(AtanBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_atan(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_atan(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_atan, (y,), (x,))
     return y
 
-
-cdef int jvp_atan(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t / (1 + x * x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_atan(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t / (1 + x * x),)
 
 cdef object op_atan_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "atan_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "atan_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_atan(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "atan_")
-    atan_ufunc.into((array_of(x),), written_.array, "atan_")
-    written_.bump()
-    return written_
-
-
-cdef object op_atan_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "atan")
-    x = as_operand(x, "atan", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "atan")
-    atan_ufunc.into((array_of(x),), written_.array, "atan")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_atan, atan_ufunc, x, 0b1, "atan_")
 
 def atan(x, *, out=None):
     """Inverse tangent.
@@ -470,64 +284,35 @@ def atan(x, *, out=None):
     atan(x) -> y; dy/dx = 1 / (1 + x * x)
     """
     if out is not None:
-        return op_atan_out(x, out)
+        return out_unary(atan_ufunc, x, out, HAS_GRADIENT)
     return op_atan(x)
 
 
 cdef object op_atanh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AtanhBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "atanh", "x")
 
     if needs_grad(state_, x):
         node_ = AtanhBackward.__new__(AtanhBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_atanh(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_atanh(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_atanh, (y,), (x,))
     return y
 
-
-cdef int jvp_atanh(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t / ((1 - x) * (1 + x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_atanh(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t / ((1 - x) * (1 + x)),)
 
 cdef object op_atanh_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "atanh_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "atanh_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_atanh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "atanh_")
-    atanh_ufunc.into((array_of(x),), written_.array, "atanh_")
-    written_.bump()
-    return written_
-
-
-cdef object op_atanh_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "atanh")
-    x = as_operand(x, "atanh", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "atanh")
-    atanh_ufunc.into((array_of(x),), written_.array, "atanh")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_atanh, atanh_ufunc, x, 0b1, "atanh_")
 
 def atanh(x, *, out=None):
     """Inverse hyperbolic tangent.
@@ -535,65 +320,35 @@ def atanh(x, *, out=None):
     atanh(x) -> y; dy/dx = 1 / ((1 - x) * (1 + x))
     """
     if out is not None:
-        return op_atanh_out(x, out)
+        return out_unary(atanh_ufunc, x, out, HAS_GRADIENT)
     return op_atanh(x)
 
 
 cdef object op_cbrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CbrtBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "cbrt", "x")
 
     if needs_grad(state_, x):
         node_ = CbrtBackward.__new__(CbrtBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_cbrt(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_cbrt(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_cbrt, (y,), (x,))
     return y
 
-
-cdef int jvp_cbrt(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t / (3 * y * y)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_cbrt(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t / (3 * y * y),)
 
 cdef object op_cbrt_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "cbrt_")
-    cdef bint recording_
-    x = as_real_operand(x, "cbrt_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "cbrt_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_cbrt(value_before(written_, False)), "cbrt_")
-    cbrt_ufunc.into((array_of(x),), written_.array, "cbrt_")
-    written_.bump()
-    return written_
-
-
-cdef object op_cbrt_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "cbrt")
-    x = as_real_operand(x, "cbrt", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "cbrt")
-    cbrt_ufunc.into((array_of(x),), written_.array, "cbrt")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_cbrt, cbrt_ufunc, x, 0b0, "cbrt_")
 
 def cbrt(x, *, out=None):
     """Cube root.
@@ -601,63 +356,34 @@ def cbrt(x, *, out=None):
     cbrt(x) -> y; dy/dx = 1 / (3 * y * y)
     """
     if out is not None:
-        return op_cbrt_out(x, out)
+        return out_unary(cbrt_ufunc, x, out, HAS_GRADIENT)
     return op_cbrt(x)
 
 
 cdef object op_ceil(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CeilBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "ceil", "x")
 
     if needs_grad(state_, x):
         node_ = CeilBackward.__new__(CeilBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_ceil(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_ceil(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_ceil, (y,), (x,))
     return y
 
-
-cdef int jvp_ceil(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = ops.zeros_like(x_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_ceil(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
 
 cdef object op_ceil_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "ceil_")
-    cdef bint recording_
-    x = as_real_operand(x, "ceil_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "ceil_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_ceil(value_before(written_, False)), "ceil_")
-    ceil_ufunc.into((array_of(x),), written_.array, "ceil_")
-    written_.bump()
-    return written_
-
-
-cdef object op_ceil_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "ceil")
-    x = as_real_operand(x, "ceil", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "ceil")
-    ceil_ufunc.into((array_of(x),), written_.array, "ceil")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_ceil, ceil_ufunc, x, 0b0, "ceil_")
 
 def ceil(x, *, out=None):
     """Least integer that is not below x.
@@ -665,65 +391,35 @@ def ceil(x, *, out=None):
     ceil(x) -> y; dy/dx = 0
     """
     if out is not None:
-        return op_ceil_out(x, out)
+        return out_unary(ceil_ufunc, x, out, HAS_GRADIENT)
     return op_ceil(x)
 
 
 cdef object op_conj(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ConjBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "conj", "x")
 
     if needs_grad(state_, x):
         node_ = ConjBackward.__new__(ConjBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_conj(array_of(x)))
-    if is_tensor(x):
-        attach_view(y, x)
+    attach_view(y, x, <void*> op_conj, ())
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_conj(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_conj, (y,), (x,))
     return y
 
-
-cdef int jvp_conj(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.conj(x_t))
-    return 0
-
+cdef tuple jvp_conj(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.conj(x_t),)
 
 cdef object op_conj_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "conj_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "conj_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_conj(value_before(written_, False)), "conj_")
-    conj_ufunc.into((array_of(x),), written_.array, "conj_")
-    written_.bump()
-    return written_
-
-
-cdef object op_conj_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "conj")
-    x = as_operand(x, "conj", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "conj")
-    conj_ufunc.into((array_of(x),), written_.array, "conj")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_conj, conj_ufunc, x, 0b0, "conj_")
 
 def conj(x, *, out=None):
     """Complex conjugate.
@@ -731,64 +427,35 @@ def conj(x, *, out=None):
     conj(x) -> y; linear in x; grad_x = conj(grad)
     """
     if out is not None:
-        return op_conj_out(x, out)
+        return out_unary(conj_ufunc, x, out, HAS_GRADIENT)
     return op_conj(x)
 
 
 cdef object op_cos(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CosBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cos", "x")
 
     if needs_grad(state_, x):
         node_ = CosBackward.__new__(CosBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_cos(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_cos(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_cos, (y,), (x,))
     return y
 
-
-cdef int jvp_cos(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * -ops.sin(x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_cos(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * -ops.sin(x),)
 
 cdef object op_cos_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "cos_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "cos_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_cos(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "cos_")
-    cos_ufunc.into((array_of(x),), written_.array, "cos_")
-    written_.bump()
-    return written_
-
-
-cdef object op_cos_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "cos")
-    x = as_operand(x, "cos", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "cos")
-    cos_ufunc.into((array_of(x),), written_.array, "cos")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_cos, cos_ufunc, x, 0b1, "cos_")
 
 def cos(x, *, out=None):
     """Cosine.
@@ -796,64 +463,35 @@ def cos(x, *, out=None):
     cos(x) -> y; dy/dx = -sin(x)
     """
     if out is not None:
-        return op_cos_out(x, out)
+        return out_unary(cos_ufunc, x, out, HAS_GRADIENT)
     return op_cos(x)
 
 
 cdef object op_cosh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CoshBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cosh", "x")
 
     if needs_grad(state_, x):
         node_ = CoshBackward.__new__(CoshBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_cosh(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_cosh(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_cosh, (y,), (x,))
     return y
 
-
-cdef int jvp_cosh(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.sinh(x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_cosh(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.sinh(x),)
 
 cdef object op_cosh_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "cosh_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "cosh_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_cosh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "cosh_")
-    cosh_ufunc.into((array_of(x),), written_.array, "cosh_")
-    written_.bump()
-    return written_
-
-
-cdef object op_cosh_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "cosh")
-    x = as_operand(x, "cosh", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "cosh")
-    cosh_ufunc.into((array_of(x),), written_.array, "cosh")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_cosh, cosh_ufunc, x, 0b1, "cosh_")
 
 def cosh(x, *, out=None):
     """Hyperbolic cosine.
@@ -861,63 +499,34 @@ def cosh(x, *, out=None):
     cosh(x) -> y; dy/dx = sinh(x)
     """
     if out is not None:
-        return op_cosh_out(x, out)
+        return out_unary(cosh_ufunc, x, out, HAS_GRADIENT)
     return op_cosh(x)
 
 
 cdef object op_deg2rad(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Deg2radBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "deg2rad", "x")
 
     if needs_grad(state_, x):
         node_ = Deg2radBackward.__new__(Deg2radBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_deg2rad(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_deg2rad(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_deg2rad, (y,), (x,))
     return y
 
-
-cdef int jvp_deg2rad(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = x_t * 0.017453292519943295
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_deg2rad(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (x_t * 0.017453292519943295,)
 
 cdef object op_deg2rad_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "deg2rad_")
-    cdef bint recording_
-    x = as_real_operand(x, "deg2rad_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "deg2rad_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_deg2rad(value_before(written_, False)), "deg2rad_")
-    deg2rad_ufunc.into((array_of(x),), written_.array, "deg2rad_")
-    written_.bump()
-    return written_
-
-
-cdef object op_deg2rad_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "deg2rad")
-    x = as_real_operand(x, "deg2rad", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "deg2rad")
-    deg2rad_ufunc.into((array_of(x),), written_.array, "deg2rad")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_deg2rad, deg2rad_ufunc, x, 0b0, "deg2rad_")
 
 def deg2rad(x, *, out=None):
     """Degrees to radians.
@@ -925,63 +534,37 @@ def deg2rad(x, *, out=None):
     deg2rad(x) -> y; dy/dx = pi / 180
     """
     if out is not None:
-        return op_deg2rad_out(x, out)
+        return out_unary(deg2rad_ufunc, x, out, HAS_GRADIENT)
     return op_deg2rad(x)
 
 
 cdef object op_digamma(object x):
     cdef ThreadState* state_ = thread_state()
     cdef DigammaBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "digamma", "x")
 
     if needs_grad(state_, x):
         node_ = DigammaBackward.__new__(DigammaBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_digamma(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_digamma(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_digamma, (y,), (x,))
     return y
 
-
-cdef int jvp_digamma(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.polygamma(1, x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_digamma(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.polygamma(1, x),)
 
 cdef object op_digamma_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "digamma_")
-    cdef bint recording_
-    x = as_real_operand(x, "digamma_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "digamma_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_digamma(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "digamma_")
-    copy_into(written_.array, forward_digamma(array_of(x)), "digamma_")
-    written_.bump()
-    return written_
-
-
-cdef object op_digamma_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "digamma")
-    x = as_real_operand(x, "digamma", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "digamma")
-    return write_out(written_, forward_digamma(array_of(x)), "digamma")
-
+    x = as_real_operand(writable(x, "digamma_"), "digamma_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "digamma_")
+    return overwrite(x, op_digamma(old_), "digamma_")
 
 def digamma(x, *, out=None):
     """Derivative of lgamma. Needs SciPy.
@@ -989,41 +572,33 @@ def digamma(x, *, out=None):
     digamma(x) -> y; dy/dx = polygamma(1, x)
     """
     if out is not None:
-        return op_digamma_out(x, out)
+        target_ = prepare_out(out, (x,), "digamma")
+        return write_out(target_, op_digamma(x), "digamma")
     return op_digamma(x)
 
 
 cdef object op_entr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef EntrBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "entr", "x")
 
     if needs_grad(state_, x):
         node_ = EntrBackward.__new__(EntrBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_entr(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_entr(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_entr, (y,), (x,))
     return y
 
-
-cdef int jvp_entr(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * (-ops.log(x) - 1)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_entr(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (-ops.log(x) - 1),)
 
 def entr(x):
     """-x * log(x), the summand of an entropy.
@@ -1036,56 +611,30 @@ def entr(x):
 cdef object op_erf(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "erf", "x")
 
     if needs_grad(state_, x):
         node_ = ErfBackward.__new__(ErfBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_erf(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_erf(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_erf, (y,), (x,))
     return y
 
-
-cdef int jvp_erf(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * (1.1283791670955126 * ops.exp(-x * x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_erf(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (1.1283791670955126 * ops.exp(-x * x)),)
 
 cdef object op_erf_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "erf_")
-    cdef bint recording_
-    x = as_real_operand(x, "erf_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "erf_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_erf(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "erf_")
-    copy_into(written_.array, forward_erf(array_of(x)), "erf_")
-    written_.bump()
-    return written_
-
-
-cdef object op_erf_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "erf")
-    x = as_real_operand(x, "erf", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "erf")
-    return write_out(written_, forward_erf(array_of(x)), "erf")
-
+    x = as_real_operand(writable(x, "erf_"), "erf_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "erf_")
+    return overwrite(x, op_erf(old_), "erf_")
 
 def erf(x, *, out=None):
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
@@ -1093,63 +642,38 @@ def erf(x, *, out=None):
     erf(x) -> y; dy/dx = 2 / sqrt(pi) * exp(-x * x)
     """
     if out is not None:
-        return op_erf_out(x, out)
+        target_ = prepare_out(out, (x,), "erf")
+        return write_out(target_, op_erf(x), "erf")
     return op_erf(x)
 
 
 cdef object op_erfc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "erfc", "x")
 
     if needs_grad(state_, x):
         node_ = ErfcBackward.__new__(ErfcBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_erfc(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_erfc(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_erfc, (y,), (x,))
     return y
 
-
-cdef int jvp_erfc(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * (-1.1283791670955126 * ops.exp(-x * x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_erfc(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (-1.1283791670955126 * ops.exp(-x * x)),)
 
 cdef object op_erfc_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "erfc_")
-    cdef bint recording_
-    x = as_real_operand(x, "erfc_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "erfc_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_erfc(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "erfc_")
-    copy_into(written_.array, forward_erfc(array_of(x)), "erfc_")
-    written_.bump()
-    return written_
-
-
-cdef object op_erfc_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "erfc")
-    x = as_real_operand(x, "erfc", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "erfc")
-    return write_out(written_, forward_erfc(array_of(x)), "erfc")
-
+    x = as_real_operand(writable(x, "erfc_"), "erfc_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "erfc_")
+    return overwrite(x, op_erfc(old_), "erfc_")
 
 def erfc(x, *, out=None):
     """1 - erf(x) without cancellation.
@@ -1157,21 +681,20 @@ def erfc(x, *, out=None):
     erfc(x) -> y; dy/dx = -2 / sqrt(pi) * exp(-x * x)
     """
     if out is not None:
-        return op_erfc_out(x, out)
+        target_ = prepare_out(out, (x,), "erfc")
+        return write_out(target_, op_erfc(x), "erfc")
     return op_erfc(x)
 
 
 cdef object op_erfcx(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcxBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "erfcx", "x")
 
     if needs_grad(state_, x):
         node_ = ErfcxBackward.__new__(ErfcxBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_erfcx(array_of(x)))
@@ -1179,21 +702,13 @@ cdef object op_erfcx(object x):
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_erfcx(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_erfcx, (y,), (x,))
     return y
 
-
-cdef int jvp_erfcx(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (2 * x * y - 1.1283791670955126)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_erfcx(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    return (x_t * (2 * x * y - 1.1283791670955126),)
 
 def erfcx(x):
     """exp(x**2) * erfc(x) without overflow. Needs SciPy.
@@ -1206,56 +721,30 @@ def erfcx(x):
 cdef object op_erfinv(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfinvBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "erfinv", "x")
 
     if needs_grad(state_, x):
         node_ = ErfinvBackward.__new__(ErfinvBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_erfinv(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_erfinv(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_erfinv, (y,), (x,))
     return y
 
-
-cdef int jvp_erfinv(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (0.8862269254527579 * ops.exp(y * y))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_erfinv(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (0.8862269254527579 * ops.exp(y * y)),)
 
 cdef object op_erfinv_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "erfinv_")
-    cdef bint recording_
-    x = as_real_operand(x, "erfinv_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "erfinv_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_erfinv(value_before(written_, False)), "erfinv_")
-    copy_into(written_.array, forward_erfinv(array_of(x)), "erfinv_")
-    written_.bump()
-    return written_
-
-
-cdef object op_erfinv_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "erfinv")
-    x = as_real_operand(x, "erfinv", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "erfinv")
-    return write_out(written_, forward_erfinv(array_of(x)), "erfinv")
-
+    x = as_real_operand(writable(x, "erfinv_"), "erfinv_", "x")
+    old_ = prepare_inplace(x, (x,), 0b0, "erfinv_")
+    return overwrite(x, op_erfinv(old_), "erfinv_")
 
 def erfinv(x, *, out=None):
     """Inverse of erf. Needs SciPy.
@@ -1263,64 +752,36 @@ def erfinv(x, *, out=None):
     erfinv(x) -> y; dy/dx = sqrt(pi) / 2 * exp(y * y)
     """
     if out is not None:
-        return op_erfinv_out(x, out)
+        target_ = prepare_out(out, (x,), "erfinv")
+        return write_out(target_, op_erfinv(x), "erfinv")
     return op_erfinv(x)
 
 
 cdef object op_exp(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ExpBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "exp", "x")
 
     if needs_grad(state_, x):
         node_ = ExpBackward.__new__(ExpBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_exp(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_exp(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_exp, (y,), (x,))
     return y
 
-
-cdef int jvp_exp(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * y
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_exp(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * y,)
 
 cdef object op_exp_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "exp_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "exp_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_exp(value_before(written_, False)), "exp_")
-    exp_ufunc.into((array_of(x),), written_.array, "exp_")
-    written_.bump()
-    return written_
-
-
-cdef object op_exp_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "exp")
-    x = as_operand(x, "exp", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "exp")
-    exp_ufunc.into((array_of(x),), written_.array, "exp")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_exp, exp_ufunc, x, 0b0, "exp_")
 
 def exp(x, *, out=None):
     """Exponential.
@@ -1328,64 +789,35 @@ def exp(x, *, out=None):
     exp(x) -> y; dy/dx = y
     """
     if out is not None:
-        return op_exp_out(x, out)
+        return out_unary(exp_ufunc, x, out, HAS_GRADIENT)
     return op_exp(x)
 
 
 cdef object op_exp2(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Exp2Backward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "exp2", "x")
 
     if needs_grad(state_, x):
         node_ = Exp2Backward.__new__(Exp2Backward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_exp2(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_exp2(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_exp2, (y,), (x,))
     return y
 
-
-cdef int jvp_exp2(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (0.6931471805599453 * y)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_exp2(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (0.6931471805599453 * y),)
 
 cdef object op_exp2_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "exp2_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "exp2_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_exp2(value_before(written_, False)), "exp2_")
-    exp2_ufunc.into((array_of(x),), written_.array, "exp2_")
-    written_.bump()
-    return written_
-
-
-cdef object op_exp2_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "exp2")
-    x = as_operand(x, "exp2", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "exp2")
-    exp2_ufunc.into((array_of(x),), written_.array, "exp2")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_exp2, exp2_ufunc, x, 0b0, "exp2_")
 
 def exp2(x, *, out=None):
     """2 to the power x.
@@ -1393,64 +825,35 @@ def exp2(x, *, out=None):
     exp2(x) -> y; dy/dx = log(2) * y
     """
     if out is not None:
-        return op_exp2_out(x, out)
+        return out_unary(exp2_ufunc, x, out, HAS_GRADIENT)
     return op_exp2(x)
 
 
 cdef object op_expm1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Expm1Backward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "expm1", "x")
 
     if needs_grad(state_, x):
         node_ = Expm1Backward.__new__(Expm1Backward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_expm1(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_expm1(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_expm1, (y,), (x,))
     return y
 
-
-cdef int jvp_expm1(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (y + 1)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_expm1(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (y + 1),)
 
 cdef object op_expm1_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "expm1_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "expm1_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_expm1(value_before(written_, False)), "expm1_")
-    expm1_ufunc.into((array_of(x),), written_.array, "expm1_")
-    written_.bump()
-    return written_
-
-
-cdef object op_expm1_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "expm1")
-    x = as_operand(x, "expm1", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "expm1")
-    expm1_ufunc.into((array_of(x),), written_.array, "expm1")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_expm1, expm1_ufunc, x, 0b0, "expm1_")
 
 def expm1(x, *, out=None):
     """exp(x) - 1 without cancellation.
@@ -1458,63 +861,34 @@ def expm1(x, *, out=None):
     expm1(x) -> y; dy/dx = y + 1
     """
     if out is not None:
-        return op_expm1_out(x, out)
+        return out_unary(expm1_ufunc, x, out, HAS_GRADIENT)
     return op_expm1(x)
 
 
 cdef object op_floor(object x):
     cdef ThreadState* state_ = thread_state()
     cdef FloorBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "floor", "x")
 
     if needs_grad(state_, x):
         node_ = FloorBackward.__new__(FloorBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_floor(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_floor(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_floor, (y,), (x,))
     return y
 
-
-cdef int jvp_floor(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = ops.zeros_like(x_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_floor(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
 
 cdef object op_floor_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "floor_")
-    cdef bint recording_
-    x = as_real_operand(x, "floor_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "floor_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_floor(value_before(written_, False)), "floor_")
-    floor_ufunc.into((array_of(x),), written_.array, "floor_")
-    written_.bump()
-    return written_
-
-
-cdef object op_floor_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "floor")
-    x = as_real_operand(x, "floor", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "floor")
-    floor_ufunc.into((array_of(x),), written_.array, "floor")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_floor, floor_ufunc, x, 0b0, "floor_")
 
 def floor(x, *, out=None):
     """Greatest integer that is not above x.
@@ -1522,42 +896,32 @@ def floor(x, *, out=None):
     floor(x) -> y; dy/dx = 0
     """
     if out is not None:
-        return op_floor_out(x, out)
+        return out_unary(floor_ufunc, x, out, HAS_GRADIENT)
     return op_floor(x)
 
 
 cdef object op_imag(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ImagBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "imag", "x")
 
     if needs_grad(state_, x):
         node_ = ImagBackward.__new__(ImagBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_imag(array_of(x)))
-    if is_tensor(x):
-        attach_view(y, x)
+    attach_view(y, x, <void*> op_imag, ())
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_imag(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_imag, (y,), (x,))
     return y
 
-
-cdef int jvp_imag(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.imag(x_t))
-    return 0
-
+cdef tuple jvp_imag(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.imag(x_t),)
 
 def imag(x):
     """Imaginary part, zeros for a real array.
@@ -1570,56 +934,30 @@ def imag(x):
 cdef object op_lgamma(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LgammaBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "lgamma", "x")
 
     if needs_grad(state_, x):
         node_ = LgammaBackward.__new__(LgammaBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_lgamma(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_lgamma(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_lgamma, (y,), (x,))
     return y
 
-
-cdef int jvp_lgamma(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.digamma(x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_lgamma(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.digamma(x),)
 
 cdef object op_lgamma_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "lgamma_")
-    cdef bint recording_
-    x = as_real_operand(x, "lgamma_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "lgamma_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_lgamma(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "lgamma_")
-    copy_into(written_.array, forward_lgamma(array_of(x)), "lgamma_")
-    written_.bump()
-    return written_
-
-
-cdef object op_lgamma_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "lgamma")
-    x = as_real_operand(x, "lgamma", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "lgamma")
-    return write_out(written_, forward_lgamma(array_of(x)), "lgamma")
-
+    x = as_real_operand(writable(x, "lgamma_"), "lgamma_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "lgamma_")
+    return overwrite(x, op_lgamma(old_), "lgamma_")
 
 def lgamma(x, *, out=None):
     """Logarithm of the modulus of the gamma function.
@@ -1627,64 +965,36 @@ def lgamma(x, *, out=None):
     lgamma(x) -> y; dy/dx = digamma(x)
     """
     if out is not None:
-        return op_lgamma_out(x, out)
+        target_ = prepare_out(out, (x,), "lgamma")
+        return write_out(target_, op_lgamma(x), "lgamma")
     return op_lgamma(x)
 
 
 cdef object op_log(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log", "x")
 
     if needs_grad(state_, x):
         node_ = LogBackward.__new__(LogBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_log(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_log, (y,), (x,))
     return y
 
-
-cdef int jvp_log(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t / x
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_log(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t / x,)
 
 cdef object op_log_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "log_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "log_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_log(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log_")
-    log_ufunc.into((array_of(x),), written_.array, "log_")
-    written_.bump()
-    return written_
-
-
-cdef object op_log_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "log")
-    x = as_operand(x, "log", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "log")
-    log_ufunc.into((array_of(x),), written_.array, "log")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_log, log_ufunc, x, 0b1, "log_")
 
 def log(x, *, out=None):
     """Natural logarithm.
@@ -1692,64 +1002,35 @@ def log(x, *, out=None):
     log(x) -> y; dy/dx = 1 / x
     """
     if out is not None:
-        return op_log_out(x, out)
+        return out_unary(log_ufunc, x, out, HAS_GRADIENT)
     return op_log(x)
 
 
 cdef object op_log10(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log10Backward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log10", "x")
 
     if needs_grad(state_, x):
         node_ = Log10Backward.__new__(Log10Backward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log10(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_log10(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_log10, (y,), (x,))
     return y
 
-
-cdef int jvp_log10(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * (0.43429448190325176 / x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_log10(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (0.43429448190325176 / x),)
 
 cdef object op_log10_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "log10_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "log10_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_log10(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log10_")
-    log10_ufunc.into((array_of(x),), written_.array, "log10_")
-    written_.bump()
-    return written_
-
-
-cdef object op_log10_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "log10")
-    x = as_operand(x, "log10", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "log10")
-    log10_ufunc.into((array_of(x),), written_.array, "log10")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_log10, log10_ufunc, x, 0b1, "log10_")
 
 def log10(x, *, out=None):
     """Logarithm to base 10.
@@ -1757,64 +1038,35 @@ def log10(x, *, out=None):
     log10(x) -> y; dy/dx = 1 / log(10) / x
     """
     if out is not None:
-        return op_log10_out(x, out)
+        return out_unary(log10_ufunc, x, out, HAS_GRADIENT)
     return op_log10(x)
 
 
 cdef object op_log1p(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log1pBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log1p", "x")
 
     if needs_grad(state_, x):
         node_ = Log1pBackward.__new__(Log1pBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log1p(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_log1p(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_log1p, (y,), (x,))
     return y
 
-
-cdef int jvp_log1p(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t / (1 + x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_log1p(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t / (1 + x),)
 
 cdef object op_log1p_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "log1p_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "log1p_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_log1p(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log1p_")
-    log1p_ufunc.into((array_of(x),), written_.array, "log1p_")
-    written_.bump()
-    return written_
-
-
-cdef object op_log1p_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "log1p")
-    x = as_operand(x, "log1p", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "log1p")
-    log1p_ufunc.into((array_of(x),), written_.array, "log1p")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_log1p, log1p_ufunc, x, 0b1, "log1p_")
 
 def log1p(x, *, out=None):
     """log(1 + x) without cancellation.
@@ -1822,64 +1074,35 @@ def log1p(x, *, out=None):
     log1p(x) -> y; dy/dx = 1 / (1 + x)
     """
     if out is not None:
-        return op_log1p_out(x, out)
+        return out_unary(log1p_ufunc, x, out, HAS_GRADIENT)
     return op_log1p(x)
 
 
 cdef object op_log2(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log2Backward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "log2", "x")
 
     if needs_grad(state_, x):
         node_ = Log2Backward.__new__(Log2Backward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_log2(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_log2(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_log2, (y,), (x,))
     return y
 
-
-cdef int jvp_log2(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * (1.4426950408889634 / x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_log2(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (1.4426950408889634 / x),)
 
 cdef object op_log2_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "log2_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "log2_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_log2(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "log2_")
-    log2_ufunc.into((array_of(x),), written_.array, "log2_")
-    written_.bump()
-    return written_
-
-
-cdef object op_log2_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "log2")
-    x = as_operand(x, "log2", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "log2")
-    log2_ufunc.into((array_of(x),), written_.array, "log2")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_log2, log2_ufunc, x, 0b1, "log2_")
 
 def log2(x, *, out=None):
     """Logarithm to base 2.
@@ -1887,62 +1110,36 @@ def log2(x, *, out=None):
     log2(x) -> y; dy/dx = 1 / log(2) / x
     """
     if out is not None:
-        return op_log2_out(x, out)
+        return out_unary(log2_ufunc, x, out, HAS_GRADIENT)
     return op_log2(x)
 
 
 cdef object op_logit(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogitBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "logit", "x")
 
     if needs_grad(state_, x):
         node_ = LogitBackward.__new__(LogitBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_logit(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_logit(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_logit, (y,), (x,))
     return y
 
-
-cdef int jvp_logit(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t / (x * (1 - x))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_logit(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t / (x * (1 - x)),)
 
 cdef object op_logit_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "logit_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "logit_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_logit(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "logit_")
-    copy_into(written_.array, forward_logit(array_of(x)), "logit_")
-    written_.bump()
-    return written_
-
-
-cdef object op_logit_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "logit")
-    x = as_operand(x, "logit", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "logit")
-    return write_out(written_, forward_logit(array_of(x)), "logit")
-
+    old_ = prepare_inplace(x, (x,), 0b1, "logit_")
+    return overwrite(x, op_logit(old_), "logit_")
 
 def logit(x, *, out=None):
     """log(x / (1 - x)), the inverse of sigmoid.
@@ -1950,14 +1147,14 @@ def logit(x, *, out=None):
     logit(x) -> y; dy/dx = 1 / (x * (1 - x))
     """
     if out is not None:
-        return op_logit_out(x, out)
+        target_ = prepare_out(out, (x,), "logit")
+        return write_out(target_, op_logit(x), "logit")
     return op_logit(x)
 
 
 cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
     cdef ThreadState* state_ = thread_state()
     cdef NanToNumBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "nan_to_num", "x")
     nan = as_scalar(nan, "nan_to_num", "nan")
@@ -1966,56 +1163,28 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
 
     if needs_grad(state_, x):
         node_ = NanToNumBackward.__new__(NanToNumBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_nan_to_num(array_of(x), nan, posinf, neginf))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_nan_to_num(y, x, nan, posinf, neginf)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_nan_to_num, (y,), (x, nan, posinf, neginf))
     return y
 
-
-cdef int jvp_nan_to_num(object dual_y, object dual_x, object nan, object posinf, object neginf) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.isfinite(x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_nan_to_num(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.isfinite(x),)
 
 cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "nan_to_num_")
-    cdef bint recording_
-    x = as_real_operand(x, "nan_to_num_", "x")
+    x = as_real_operand(writable(x, "nan_to_num_"), "nan_to_num_", "x")
     nan = as_scalar(nan, "nan_to_num_", "nan")
     posinf = as_scalar(posinf, "nan_to_num_", "posinf")
     neginf = as_scalar(neginf, "nan_to_num_", "neginf")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "nan_to_num_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_nan_to_num(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x)), nan, posinf, neginf), "nan_to_num_")
-    copy_into(written_.array, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num_")
-    written_.bump()
-    return written_
-
-
-cdef object op_nan_to_num_out(object x, object nan, object posinf, object neginf, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "nan_to_num")
-    x = as_real_operand(x, "nan_to_num", "x")
-    nan = as_scalar(nan, "nan_to_num", "nan")
-    posinf = as_scalar(posinf, "nan_to_num", "posinf")
-    neginf = as_scalar(neginf, "nan_to_num", "neginf")
-    refuse_out(state_, written_, needs_grad(state_, x), "nan_to_num")
-    return write_out(written_, forward_nan_to_num(array_of(x), nan, posinf, neginf), "nan_to_num")
-
+    old_ = prepare_inplace(x, (x,), 0b1, "nan_to_num_")
+    return overwrite(x, op_nan_to_num(old_, nan, posinf, neginf), "nan_to_num_")
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
     """NaN and infinities replaced, by default by 0 and the largest finite numbers.
@@ -2023,62 +1192,35 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
     nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)
     """
     if out is not None:
-        return op_nan_to_num_out(x, nan, posinf, neginf, out)
+        target_ = prepare_out(out, (x,), "nan_to_num")
+        return write_out(target_, op_nan_to_num(x, nan, posinf, neginf), "nan_to_num")
     return op_nan_to_num(x, nan, posinf, neginf)
 
 
 cdef object op_negative(object x):
     cdef ThreadState* state_ = thread_state()
     cdef NegativeBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "negative", "x")
 
     if needs_grad(state_, x):
         node_ = NegativeBackward.__new__(NegativeBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_negative(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_negative(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_negative, (y,), (x,))
     return y
 
-
-cdef int jvp_negative(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = -x_t
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_negative(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (-x_t,)
 
 cdef object op_negative_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "negative_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "negative_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_negative(value_before(written_, False)), "negative_")
-    negative_ufunc.into((array_of(x),), written_.array, "negative_")
-    written_.bump()
-    return written_
-
-
-cdef object op_negative_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "negative")
-    x = as_operand(x, "negative", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "negative")
-    negative_ufunc.into((array_of(x),), written_.array, "negative")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_negative, negative_ufunc, x, 0b0, "negative_")
 
 def negative(x, *, out=None):
     """-x.
@@ -2086,22 +1228,20 @@ def negative(x, *, out=None):
     negative(x) -> y; dy/dx = -1
     """
     if out is not None:
-        return op_negative_out(x, out)
+        return out_unary(negative_ufunc, x, out, HAS_GRADIENT)
     return op_negative(x)
 
 
 cdef object op_polygamma(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef PolygammaBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     n = as_scalar(n, "polygamma", "n")
     x = as_real_operand(x, "polygamma", "x")
 
     if needs_grad(state_, x):
         node_ = PolygammaBackward.__new__(PolygammaBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_n = n
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
@@ -2109,29 +1249,13 @@ cdef object op_polygamma(object n, object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_polygamma(y, n, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_polygamma, (y,), (n, x))
     return y
 
-
-cdef int jvp_polygamma(object dual_y, object n, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.polygamma(n + 1, x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
-
-cdef object op_polygamma_out(object n, object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "polygamma")
-    n = as_scalar(n, "polygamma", "n")
-    x = as_real_operand(x, "polygamma", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "polygamma")
-    return write_out(written_, forward_polygamma(n, array_of(x)), "polygamma")
-
+cdef tuple jvp_polygamma(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, n, x = tangents_[1], inputs_[0], inputs_[1]
+    return (x_t * ops.polygamma(n + 1, x),)
 
 def polygamma(n, x, *, out=None):
     """Derivative n of digamma. Needs SciPy.
@@ -2139,39 +1263,32 @@ def polygamma(n, x, *, out=None):
     polygamma(int n, x) -> y; dy/dx = polygamma(n + 1, x)
     """
     if out is not None:
-        return op_polygamma_out(n, x, out)
+        target_ = prepare_out(out, (x,), "polygamma")
+        return write_out(target_, op_polygamma(n, x), "polygamma")
     return op_polygamma(n, x)
 
 
 cdef object op_positive(object x):
     cdef ThreadState* state_ = thread_state()
     cdef PositiveBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "positive", "x")
 
     if needs_grad(state_, x):
         node_ = PositiveBackward.__new__(PositiveBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_positive(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_positive(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_positive, (y,), (x,))
     return y
 
-
-cdef int jvp_positive(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = x_t
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_positive(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (x_t,)
 
 def positive(x):
     """+x, a copy.
@@ -2184,56 +1301,27 @@ def positive(x):
 cdef object op_rad2deg(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Rad2degBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "rad2deg", "x")
 
     if needs_grad(state_, x):
         node_ = Rad2degBackward.__new__(Rad2degBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_rad2deg(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_rad2deg(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_rad2deg, (y,), (x,))
     return y
 
-
-cdef int jvp_rad2deg(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = x_t * 57.29577951308232
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_rad2deg(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (x_t * 57.29577951308232,)
 
 cdef object op_rad2deg_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "rad2deg_")
-    cdef bint recording_
-    x = as_real_operand(x, "rad2deg_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "rad2deg_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_rad2deg(value_before(written_, False)), "rad2deg_")
-    rad2deg_ufunc.into((array_of(x),), written_.array, "rad2deg_")
-    written_.bump()
-    return written_
-
-
-cdef object op_rad2deg_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "rad2deg")
-    x = as_real_operand(x, "rad2deg", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "rad2deg")
-    rad2deg_ufunc.into((array_of(x),), written_.array, "rad2deg")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_rad2deg, rad2deg_ufunc, x, 0b0, "rad2deg_")
 
 def rad2deg(x, *, out=None):
     """Radians to degrees.
@@ -2241,42 +1329,32 @@ def rad2deg(x, *, out=None):
     rad2deg(x) -> y; dy/dx = 180 / pi
     """
     if out is not None:
-        return op_rad2deg_out(x, out)
+        return out_unary(rad2deg_ufunc, x, out, HAS_GRADIENT)
     return op_rad2deg(x)
 
 
 cdef object op_real(object x):
     cdef ThreadState* state_ = thread_state()
     cdef RealBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "real", "x")
 
     if needs_grad(state_, x):
         node_ = RealBackward.__new__(RealBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_real(array_of(x)))
-    if is_tensor(x):
-        attach_view(y, x)
+    attach_view(y, x, <void*> op_real, ())
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_real(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_real, (y,), (x,))
     return y
 
-
-cdef int jvp_real(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.real(x_t))
-    return 0
-
+cdef tuple jvp_real(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.real(x_t),)
 
 def real(x):
     """Real part, `x` itself for a real array.
@@ -2289,55 +1367,29 @@ def real(x):
 cdef object op_reciprocal(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ReciprocalBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "reciprocal", "x")
 
     if needs_grad(state_, x):
         node_ = ReciprocalBackward.__new__(ReciprocalBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_reciprocal(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_reciprocal(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_reciprocal, (y,), (x,))
     return y
 
-
-cdef int jvp_reciprocal(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (-y * y)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_reciprocal(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (-y * y),)
 
 cdef object op_reciprocal_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "reciprocal_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "reciprocal_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_reciprocal(value_before(written_, False)), "reciprocal_")
-    copy_into(written_.array, forward_reciprocal(array_of(x)), "reciprocal_")
-    written_.bump()
-    return written_
-
-
-cdef object op_reciprocal_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "reciprocal")
-    x = as_operand(x, "reciprocal", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "reciprocal")
-    return write_out(written_, forward_reciprocal(array_of(x)), "reciprocal")
-
+    old_ = prepare_inplace(x, (x,), 0b0, "reciprocal_")
+    return overwrite(x, op_reciprocal(old_), "reciprocal_")
 
 def reciprocal(x, *, out=None):
     """1 / x.
@@ -2345,64 +1397,39 @@ def reciprocal(x, *, out=None):
     reciprocal(x) -> y; dy/dx = -y * y
     """
     if out is not None:
-        return op_reciprocal_out(x, out)
+        target_ = prepare_out(out, (x,), "reciprocal")
+        return write_out(target_, op_reciprocal(x), "reciprocal")
     return op_reciprocal(x)
 
 
 cdef object op_round(object x, object decimals):
     cdef ThreadState* state_ = thread_state()
     cdef RoundBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "round", "x")
     decimals = as_scalar(decimals, "round", "decimals")
 
     if needs_grad(state_, x):
         node_ = RoundBackward.__new__(RoundBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_round(array_of(x), decimals))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_round(y, x, decimals)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_round, (y,), (x, decimals))
     return y
 
-
-cdef int jvp_round(object dual_y, object dual_x, object decimals) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = ops.zeros_like(x_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_round(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
 
 cdef object op_round_(object x, object decimals):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "round_")
-    cdef bint recording_
-    x = as_real_operand(x, "round_", "x")
+    x = as_real_operand(writable(x, "round_"), "round_", "x")
     decimals = as_scalar(decimals, "round_", "decimals")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "round_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_round(value_before(written_, False), decimals), "round_")
-    copy_into(written_.array, forward_round(array_of(x), decimals), "round_")
-    written_.bump()
-    return written_
-
-
-cdef object op_round_out(object x, object decimals, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "round")
-    x = as_real_operand(x, "round", "x")
-    decimals = as_scalar(decimals, "round", "decimals")
-    refuse_out(state_, written_, needs_grad(state_, x), "round")
-    return write_out(written_, forward_round(array_of(x), decimals), "round")
-
+    old_ = prepare_inplace(x, (x,), 0b0, "round_")
+    return overwrite(x, op_round(old_, decimals), "round_")
 
 def round(x, decimals=0, *, out=None):
     """Nearest number with the given decimals, to even in the middle.
@@ -2410,62 +1437,37 @@ def round(x, decimals=0, *, out=None):
     round(x, int decimals=0) -> y; dy/dx = 0
     """
     if out is not None:
-        return op_round_out(x, decimals, out)
+        target_ = prepare_out(out, (x,), "round")
+        return write_out(target_, op_round(x, decimals), "round")
     return op_round(x, decimals)
 
 
 cdef object op_rsqrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef RsqrtBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "rsqrt", "x")
 
     if needs_grad(state_, x):
         node_ = RsqrtBackward.__new__(RsqrtBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_rsqrt(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_rsqrt(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_rsqrt, (y,), (x,))
     return y
 
-
-cdef int jvp_rsqrt(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (-y * y * y / 2)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_rsqrt(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (-y * y * y / 2),)
 
 cdef object op_rsqrt_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "rsqrt_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "rsqrt_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_rsqrt(value_before(written_, False)), "rsqrt_")
-    copy_into(written_.array, forward_rsqrt(array_of(x)), "rsqrt_")
-    written_.bump()
-    return written_
-
-
-cdef object op_rsqrt_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "rsqrt")
-    x = as_operand(x, "rsqrt", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "rsqrt")
-    return write_out(written_, forward_rsqrt(array_of(x)), "rsqrt")
-
+    old_ = prepare_inplace(x, (x,), 0b0, "rsqrt_")
+    return overwrite(x, op_rsqrt(old_), "rsqrt_")
 
 def rsqrt(x, *, out=None):
     """1 / sqrt(x).
@@ -2473,62 +1475,37 @@ def rsqrt(x, *, out=None):
     rsqrt(x) -> y; dy/dx = -y * y * y / 2
     """
     if out is not None:
-        return op_rsqrt_out(x, out)
+        target_ = prepare_out(out, (x,), "rsqrt")
+        return write_out(target_, op_rsqrt(x), "rsqrt")
     return op_rsqrt(x)
 
 
 cdef object op_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SigmoidBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sigmoid", "x")
 
     if needs_grad(state_, x):
         node_ = SigmoidBackward.__new__(SigmoidBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_sigmoid(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_sigmoid(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sigmoid, (y,), (x,))
     return y
 
-
-cdef int jvp_sigmoid(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (y * (1 - y))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_sigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (y * (1 - y)),)
 
 cdef object op_sigmoid_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "sigmoid_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "sigmoid_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_sigmoid(value_before(written_, False)), "sigmoid_")
-    copy_into(written_.array, forward_sigmoid(array_of(x)), "sigmoid_")
-    written_.bump()
-    return written_
-
-
-cdef object op_sigmoid_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "sigmoid")
-    x = as_operand(x, "sigmoid", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "sigmoid")
-    return write_out(written_, forward_sigmoid(array_of(x)), "sigmoid")
-
+    old_ = prepare_inplace(x, (x,), 0b0, "sigmoid_")
+    return overwrite(x, op_sigmoid(old_), "sigmoid_")
 
 def sigmoid(x, *, out=None):
     """1 / (1 + exp(-x)), without overflow.
@@ -2536,21 +1513,20 @@ def sigmoid(x, *, out=None):
     sigmoid(x) -> y; dy/dx = y * (1 - y)
     """
     if out is not None:
-        return op_sigmoid_out(x, out)
+        target_ = prepare_out(out, (x,), "sigmoid")
+        return write_out(target_, op_sigmoid(x), "sigmoid")
     return op_sigmoid(x)
 
 
 cdef object op_sign(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SignBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sign", "x")
 
     if needs_grad(state_, x):
         node_ = SignBackward.__new__(SignBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
@@ -2559,47 +1535,20 @@ cdef object op_sign(object x):
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_sign(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sign, (y,), (x,))
     return y
 
-
-cdef int jvp_sign(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y = primal_of(dual_y, level_)
-        if formulas.is_complex(dtype_of(x)):
-            y_t = 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * x_t), ops.absolute(x))
-        else:
-            y_t = ops.zeros_like(x_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_sign(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    if formulas.is_complex(dtype_of(x)):
+        y_t = 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * x_t), ops.absolute(x))
+    else:
+        y_t = ops.zeros_like(x_t)
+    return (y_t,)
 
 cdef object op_sign_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "sign_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "sign_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_sign(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sign_")
-    sign_ufunc.into((array_of(x),), written_.array, "sign_")
-    written_.bump()
-    return written_
-
-
-cdef object op_sign_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "sign")
-    x = as_operand(x, "sign", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "sign")
-    sign_ufunc.into((array_of(x),), written_.array, "sign")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_sign, sign_ufunc, x, 0b1, "sign_")
 
 def sign(x, *, out=None):
     """x / abs(x), and 0 at 0, where the derivative is 0 too.
@@ -2610,64 +1559,35 @@ def sign(x, *, out=None):
     y_t = 1j * y * _divide_or_zero(imag(conj(y) * x_t), absolute(x)) if is_complex(x.dtype) else zeros_like(x_t)
     """
     if out is not None:
-        return op_sign_out(x, out)
+        return out_unary(sign_ufunc, x, out, HAS_GRADIENT)
     return op_sign(x)
 
 
 cdef object op_sin(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SinBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sin", "x")
 
     if needs_grad(state_, x):
         node_ = SinBackward.__new__(SinBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sin(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_sin(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sin, (y,), (x,))
     return y
 
-
-cdef int jvp_sin(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.cos(x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_sin(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.cos(x),)
 
 cdef object op_sin_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "sin_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "sin_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_sin(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sin_")
-    sin_ufunc.into((array_of(x),), written_.array, "sin_")
-    written_.bump()
-    return written_
-
-
-cdef object op_sin_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "sin")
-    x = as_operand(x, "sin", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "sin")
-    sin_ufunc.into((array_of(x),), written_.array, "sin")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_sin, sin_ufunc, x, 0b1, "sin_")
 
 def sin(x, *, out=None):
     """Sine.
@@ -2675,63 +1595,37 @@ def sin(x, *, out=None):
     sin(x) -> y; dy/dx = cos(x)
     """
     if out is not None:
-        return op_sin_out(x, out)
+        return out_unary(sin_ufunc, x, out, HAS_GRADIENT)
     return op_sin(x)
 
 
 cdef object op_sinc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SincBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "sinc", "x")
 
     if needs_grad(state_, x):
         node_ = SincBackward.__new__(SincBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sinc(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_sinc(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sinc, (y,), (x,))
     return y
 
-
-cdef int jvp_sinc(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops._sinc_derivative(x, 1)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_sinc(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._sinc_derivative(x, 1),)
 
 cdef object op_sinc_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "sinc_")
-    cdef bint recording_
-    x = as_real_operand(x, "sinc_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "sinc_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_sinc(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sinc_")
-    copy_into(written_.array, forward_sinc(array_of(x)), "sinc_")
-    written_.bump()
-    return written_
-
-
-cdef object op_sinc_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "sinc")
-    x = as_real_operand(x, "sinc", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "sinc")
-    return write_out(written_, forward_sinc(array_of(x)), "sinc")
-
+    x = as_real_operand(writable(x, "sinc_"), "sinc_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "sinc_")
+    return overwrite(x, op_sinc(old_), "sinc_")
 
 def sinc(x, *, out=None):
     """sin(pi x) / (pi x), and 1 at 0.
@@ -2739,22 +1633,21 @@ def sinc(x, *, out=None):
     sinc(x) -> y; dy/dx = _sinc_derivative(x, 1)
     """
     if out is not None:
-        return op_sinc_out(x, out)
+        target_ = prepare_out(out, (x,), "sinc")
+        return write_out(target_, op_sinc(x), "sinc")
     return op_sinc(x)
 
 
 cdef object op__sinc_derivative(object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef SincDerivativeBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "_sinc_derivative", "x")
     n = as_scalar(n, "_sinc_derivative", "n")
 
     if needs_grad(state_, x):
         node_ = SincDerivativeBackward.__new__(SincDerivativeBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_n = n
 
@@ -2762,83 +1655,44 @@ cdef object op__sinc_derivative(object x, object n):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp__sinc_derivative(y, x, n)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__sinc_derivative, (y,), (x, n))
     return y
 
-
-cdef int jvp__sinc_derivative(object dual_y, object dual_x, object n) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops._sinc_derivative(x, n + 1)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp__sinc_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops._sinc_derivative(x, n + 1),)
 
 def _sinc_derivative(x, n):
-    """Derivative n of sinc, exact near 0 too.
-
-    _sinc_derivative(x, int n) -> y; dy/dx = _sinc_derivative(x, n + 1)
-    """
+    """Derivative n of sinc, exact near 0 too."""
     return op__sinc_derivative(x, n)
 
 
 cdef object op_sinh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SinhBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sinh", "x")
 
     if needs_grad(state_, x):
         node_ = SinhBackward.__new__(SinhBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sinh(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_sinh(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sinh, (y,), (x,))
     return y
 
-
-cdef int jvp_sinh(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * ops.cosh(x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_sinh(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.cosh(x),)
 
 cdef object op_sinh_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "sinh_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "sinh_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_sinh(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "sinh_")
-    sinh_ufunc.into((array_of(x),), written_.array, "sinh_")
-    written_.bump()
-    return written_
-
-
-cdef object op_sinh_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "sinh")
-    x = as_operand(x, "sinh", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "sinh")
-    sinh_ufunc.into((array_of(x),), written_.array, "sinh")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_sinh, sinh_ufunc, x, 0b1, "sinh_")
 
 def sinh(x, *, out=None):
     """Hyperbolic sine.
@@ -2846,64 +1700,35 @@ def sinh(x, *, out=None):
     sinh(x) -> y; dy/dx = cosh(x)
     """
     if out is not None:
-        return op_sinh_out(x, out)
+        return out_unary(sinh_ufunc, x, out, HAS_GRADIENT)
     return op_sinh(x)
 
 
 cdef object op_sqrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SqrtBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "sqrt", "x")
 
     if needs_grad(state_, x):
         node_ = SqrtBackward.__new__(SqrtBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_sqrt(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_sqrt(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sqrt, (y,), (x,))
     return y
 
-
-cdef int jvp_sqrt(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (0.5 / y)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_sqrt(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (0.5 / y),)
 
 cdef object op_sqrt_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "sqrt_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "sqrt_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_sqrt(value_before(written_, False)), "sqrt_")
-    sqrt_ufunc.into((array_of(x),), written_.array, "sqrt_")
-    written_.bump()
-    return written_
-
-
-cdef object op_sqrt_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "sqrt")
-    x = as_operand(x, "sqrt", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "sqrt")
-    sqrt_ufunc.into((array_of(x),), written_.array, "sqrt")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_sqrt, sqrt_ufunc, x, 0b0, "sqrt_")
 
 def sqrt(x, *, out=None):
     """Square root; the derivative at 0 is infinite.
@@ -2911,64 +1736,35 @@ def sqrt(x, *, out=None):
     sqrt(x) -> y; dy/dx = 0.5 / y
     """
     if out is not None:
-        return op_sqrt_out(x, out)
+        return out_unary(sqrt_ufunc, x, out, HAS_GRADIENT)
     return op_sqrt(x)
 
 
 cdef object op_square(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SquareBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "square", "x")
 
     if needs_grad(state_, x):
         node_ = SquareBackward.__new__(SquareBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_square(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_square(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_square, (y,), (x,))
     return y
 
-
-cdef int jvp_square(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y_t = x_t * (2 * x)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_square(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (2 * x),)
 
 cdef object op_square_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "square_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "square_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_square(value_before(written_, state_.flags & DUAL != 0 or needs_grad(state_, x))), "square_")
-    square_ufunc.into((array_of(x),), written_.array, "square_")
-    written_.bump()
-    return written_
-
-
-cdef object op_square_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "square")
-    x = as_operand(x, "square", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "square")
-    square_ufunc.into((array_of(x),), written_.array, "square")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_square, square_ufunc, x, 0b1, "square_")
 
 def square(x, *, out=None):
     """x * x.
@@ -2976,64 +1772,35 @@ def square(x, *, out=None):
     square(x) -> y; dy/dx = 2 * x
     """
     if out is not None:
-        return op_square_out(x, out)
+        return out_unary(square_ufunc, x, out, HAS_GRADIENT)
     return op_square(x)
 
 
 cdef object op_tan(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tan", "x")
 
     if needs_grad(state_, x):
         node_ = TanBackward.__new__(TanBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_tan(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_tan(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_tan, (y,), (x,))
     return y
 
-
-cdef int jvp_tan(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (1 + y * y)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_tan(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (1 + y * y),)
 
 cdef object op_tan_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "tan_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "tan_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_tan(value_before(written_, False)), "tan_")
-    tan_ufunc.into((array_of(x),), written_.array, "tan_")
-    written_.bump()
-    return written_
-
-
-cdef object op_tan_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "tan")
-    x = as_operand(x, "tan", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "tan")
-    tan_ufunc.into((array_of(x),), written_.array, "tan")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_tan, tan_ufunc, x, 0b0, "tan_")
 
 def tan(x, *, out=None):
     """Tangent.
@@ -3041,64 +1808,35 @@ def tan(x, *, out=None):
     tan(x) -> y; dy/dx = 1 + y * y
     """
     if out is not None:
-        return op_tan_out(x, out)
+        return out_unary(tan_ufunc, x, out, HAS_GRADIENT)
     return op_tan(x)
 
 
 cdef object op_tanh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanhBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "tanh", "x")
 
     if needs_grad(state_, x):
         node_ = TanhBackward.__new__(TanhBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_tanh(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_tanh(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_tanh, (y,), (x,))
     return y
 
-
-cdef int jvp_tanh(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y = primal_of(dual_y, level_)
-        y_t = x_t * (1 - y * y)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_tanh(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (1 - y * y),)
 
 cdef object op_tanh_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "tanh_")
-    cdef bint recording_
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "tanh_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_tanh(value_before(written_, False)), "tanh_")
-    tanh_ufunc.into((array_of(x),), written_.array, "tanh_")
-    written_.bump()
-    return written_
-
-
-cdef object op_tanh_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "tanh")
-    x = as_operand(x, "tanh", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "tanh")
-    tanh_ufunc.into((array_of(x),), written_.array, "tanh")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_tanh, tanh_ufunc, x, 0b0, "tanh_")
 
 def tanh(x, *, out=None):
     """Hyperbolic tangent.
@@ -3106,63 +1844,34 @@ def tanh(x, *, out=None):
     tanh(x) -> y; dy/dx = 1 - y * y
     """
     if out is not None:
-        return op_tanh_out(x, out)
+        return out_unary(tanh_ufunc, x, out, HAS_GRADIENT)
     return op_tanh(x)
 
 
 cdef object op_trunc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TruncBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "trunc", "x")
 
     if needs_grad(state_, x):
         node_ = TruncBackward.__new__(TruncBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
 
     y = wrap_forward(forward_trunc(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_trunc(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_trunc, (y,), (x,))
     return y
 
-
-cdef int jvp_trunc(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = ops.zeros_like(x_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_trunc(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
 
 cdef object op_trunc_(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(x, "trunc_")
-    cdef bint recording_
-    x = as_real_operand(x, "trunc_", "x")
-    recording_ = needs_grad(state_, x)
-    check_inplace(state_, written_, recording_, "trunc_")
-    if recording_ or state_.flags & DUAL:
-        return overwrite(written_, op_trunc(value_before(written_, False)), "trunc_")
-    trunc_ufunc.into((array_of(x),), written_.array, "trunc_")
-    written_.bump()
-    return written_
-
-
-cdef object op_trunc_out(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "trunc")
-    x = as_real_operand(x, "trunc", "x")
-    refuse_out(state_, written_, needs_grad(state_, x), "trunc")
-    trunc_ufunc.into((array_of(x),), written_.array, "trunc")
-    written_.bump()
-    return written_
-
+    return inplace_unary(op_trunc, trunc_ufunc, x, 0b0, "trunc_")
 
 def trunc(x, *, out=None):
     """x without its fraction.
@@ -3170,60 +1879,17 @@ def trunc(x, *, out=None):
     trunc(x) -> y; dy/dx = 0
     """
     if out is not None:
-        return op_trunc_out(x, out)
+        return out_unary(trunc_ufunc, x, out, HAS_GRADIENT)
     return op_trunc(x)
 
 
 register({
-    "absolute": absolute,
-    "acos": acos,
-    "acosh": acosh,
-    "angle": angle,
-    "asin": asin,
-    "asinh": asinh,
-    "atan": atan,
-    "atanh": atanh,
-    "cbrt": cbrt,
-    "ceil": ceil,
-    "conj": conj,
-    "cos": cos,
-    "cosh": cosh,
-    "deg2rad": deg2rad,
-    "digamma": digamma,
-    "entr": entr,
-    "erf": erf,
-    "erfc": erfc,
-    "erfcx": erfcx,
-    "erfinv": erfinv,
-    "exp": exp,
-    "exp2": exp2,
-    "expm1": expm1,
-    "floor": floor,
-    "imag": imag,
-    "lgamma": lgamma,
-    "log": log,
-    "log10": log10,
-    "log1p": log1p,
-    "log2": log2,
-    "logit": logit,
-    "nan_to_num": nan_to_num,
-    "negative": negative,
-    "polygamma": polygamma,
-    "positive": positive,
-    "rad2deg": rad2deg,
-    "real": real,
-    "reciprocal": reciprocal,
-    "round": round,
-    "rsqrt": rsqrt,
-    "sigmoid": sigmoid,
-    "sign": sign,
-    "sin": sin,
-    "sinc": sinc,
-    "_sinc_derivative": _sinc_derivative,
-    "sinh": sinh,
-    "sqrt": sqrt,
-    "square": square,
-    "tan": tan,
-    "tanh": tanh,
-    "trunc": trunc,
+"absolute": absolute, "acos": acos, "acosh": acosh, "angle": angle, "asin": asin, "asinh": asinh, "atan": atan, "atanh":
+    atanh, "cbrt": cbrt, "ceil": ceil, "conj": conj, "cos": cos, "cosh": cosh, "deg2rad": deg2rad, "digamma": digamma,
+    "entr": entr, "erf": erf, "erfc": erfc, "erfcx": erfcx, "erfinv": erfinv, "exp": exp, "exp2": exp2, "expm1": expm1,
+    "floor": floor, "imag": imag, "lgamma": lgamma, "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit":
+    logit, "nan_to_num": nan_to_num, "negative": negative, "polygamma": polygamma, "positive": positive, "rad2deg": rad2deg,
+    "real": real, "reciprocal": reciprocal, "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid, "sign": sign, "sin": sin,
+    "sinc": sinc, "_sinc_derivative": _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh":
+    tanh, "trunc": trunc,
 })

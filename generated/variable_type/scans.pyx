@@ -4,8 +4,6 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 
@@ -15,19 +13,18 @@ from gradspec.generated.kernels.scans cimport (
 from gradspec.generated.functions.scans cimport (
     CumprodBackward, CumsumBackward, LinearRecurrenceBackward, ShiftBackward,
 )
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, plus, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.inplace cimport prepare_out, write_out
 from gradspec.operand cimport array_of, as_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport refuse_out, writable, write_out
 
 
 cdef object op_cumprod(object x, object axis, object reverse):
     cdef ThreadState* state_ = thread_state()
     cdef CumprodBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cumprod", "x")
     axis = as_scalar(axis, "cumprod", "axis")
@@ -35,8 +32,7 @@ cdef object op_cumprod(object x, object axis, object reverse):
 
     if needs_grad(state_, x):
         node_ = CumprodBackward.__new__(CumprodBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
         node_.saved_reverse = reverse
         node_.saved_x = save_input(state_, x, &node_.version_x)
@@ -48,41 +44,23 @@ cdef object op_cumprod(object x, object axis, object reverse):
         set_history(y, node_, 0)
         node_.saved_y_shape = shape_of(y)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_cumprod(y, x, axis, reverse)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_cumprod, (y,), (x, axis, reverse))
     return y
 
-
-cdef int jvp_cumprod(object dual_y, object dual_x, object axis, object reverse) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y = primal_of(dual_y, level_)
-        if axis is None:
-            dim = 0
-        else:
-            dim = axis
-        if reverse:
-            step = -1
-        else:
-            step = 1
-        factors = ops.reshape(x, shape_of(y))
-        before = ops._shift(y, step, dim, 1)
-        y_t = ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
-
-cdef object op_cumprod_out(object x, object axis, object reverse, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "cumprod")
-    x = as_operand(x, "cumprod", "x")
-    axis = as_scalar(axis, "cumprod", "axis")
-    reverse = as_scalar(reverse, "cumprod", "reverse")
-    refuse_out(state_, written_, needs_grad(state_, x), "cumprod")
-    return write_out(written_, forward_cumprod(array_of(x), axis, reverse), "cumprod")
-
+cdef tuple jvp_cumprod(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, axis, reverse, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
+    if axis is None:
+        dim = 0
+    else:
+        dim = axis
+    if reverse:
+        step = -1
+    else:
+        step = 1
+    factors = ops.reshape(x, shape_of(y))
+    before = ops._shift(y, step, dim, 1)
+    return (ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse),)
 
 def cumprod(x, axis=None, *, reverse=False, out=None):
     """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
@@ -98,14 +76,14 @@ def cumprod(x, axis=None, *, reverse=False, out=None):
     y_t = _linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)
     """
     if out is not None:
-        return op_cumprod_out(x, axis, reverse, out)
+        target_ = prepare_out(out, (x,), "cumprod")
+        return write_out(target_, op_cumprod(x, axis, reverse), "cumprod")
     return op_cumprod(x, axis, reverse)
 
 
 cdef object op_cumsum(object x, object axis, object reverse):
     cdef ThreadState* state_ = thread_state()
     cdef CumsumBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "cumsum", "x")
     axis = as_scalar(axis, "cumsum", "axis")
@@ -113,8 +91,7 @@ cdef object op_cumsum(object x, object axis, object reverse):
 
     if needs_grad(state_, x):
         node_ = CumsumBackward.__new__(CumsumBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_axis = axis
         node_.saved_reverse = reverse
         node_.saved_x_shape = shape_of(x)
@@ -123,30 +100,13 @@ cdef object op_cumsum(object x, object axis, object reverse):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_cumsum(y, x, axis, reverse)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_cumsum, (y,), (x, axis, reverse))
     return y
 
-
-cdef int jvp_cumsum(object dual_y, object dual_x, object axis, object reverse) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        if x_t is None:
-            continue
-        set_tangent(dual_y, level_, ops.cumsum(x_t, axis, reverse=reverse))
-    return 0
-
-
-cdef object op_cumsum_out(object x, object axis, object reverse, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "cumsum")
-    x = as_operand(x, "cumsum", "x")
-    axis = as_scalar(axis, "cumsum", "axis")
-    reverse = as_scalar(reverse, "cumsum", "reverse")
-    refuse_out(state_, written_, needs_grad(state_, x), "cumsum")
-    return write_out(written_, forward_cumsum(array_of(x), axis, reverse), "cumsum")
-
+cdef tuple jvp_cumsum(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, reverse = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.cumsum(x_t, axis, reverse=reverse),)
 
 def cumsum(x, axis=None, *, reverse=False, out=None):
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.
@@ -156,7 +116,8 @@ def cumsum(x, axis=None, *, reverse=False, out=None):
     grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
     """
     if out is not None:
-        return op_cumsum_out(x, axis, reverse, out)
+        target_ = prepare_out(out, (x,), "cumsum")
+        return write_out(target_, op_cumsum(x, axis, reverse), "cumsum")
     return op_cumsum(x, axis, reverse)
 
 
@@ -174,7 +135,6 @@ cdef object op_diff(object x, object n, object axis):
         return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), n - 1, axis)
     return wrap_forward(forward_diff(array_of(x), n, axis))
 
-
 def diff(x, n=1, axis=-1):
     """Each element less the one before it, `n` times.
 
@@ -189,7 +149,6 @@ def diff(x, n=1, axis=-1):
 cdef object op__linear_recurrence(object a, object b, object axis, object reverse):
     cdef ThreadState* state_ = thread_state()
     cdef LinearRecurrenceBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "_linear_recurrence", "a")
     b = as_operand(b, "_linear_recurrence", "b")
@@ -198,8 +157,7 @@ cdef object op__linear_recurrence(object a, object b, object axis, object revers
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = LinearRecurrenceBackward.__new__(LinearRecurrenceBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         node_.saved_reverse = reverse
         node_.saved_axis = axis
         node_.saved_a = save_input(state_, a, &node_.version_a)
@@ -211,50 +169,31 @@ cdef object op__linear_recurrence(object a, object b, object axis, object revers
         if node_.needs(0):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp__linear_recurrence(y, a, b, axis, reverse)
+        push_forward(jvp__linear_recurrence, (y,), (a, b, axis, reverse))
     return y
 
-
-cdef int jvp__linear_recurrence(object dual_y, object dual_a, object dual_b, object axis, object reverse) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        y = primal_of(dual_y, level_)
-        if a_t is not None:
-            if reverse:
-                step = -1
-            else:
-                step = 1
-            before = ops._shift(y, step, axis)
-        y_t = None if a_t is None else ops._linear_recurrence(a, a_t * before, axis, reverse=reverse)
-        if b_t is not None:
-            y_t = plus(y_t, ops._linear_recurrence(a, b_t, axis, reverse=reverse))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp__linear_recurrence(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, axis, reverse, y = tangents_[0], tangents_[1], inputs_[0], inputs_[2], inputs_[3], outputs_[0]
+    if a_t is not None:
+        if reverse:
+            step = -1
+        else:
+            step = 1
+        before = ops._shift(y, step, axis)
+    y_t = None if a_t is None else ops._linear_recurrence(a, a_t * before, axis, reverse=reverse)
+    if b_t is not None:
+        y_t = plus(y_t, ops._linear_recurrence(a, b_t, axis, reverse=reverse))
+    return (y_t,)
 
 def _linear_recurrence(a, b, axis=-1, *, reverse=False):
     """y[i] = a[i] * y[i-1] + b[i] from y[-1] = 0, or with y[i+1] from the end where `reverse`; `a` and `b` of one
-    shape.
-
-    _linear_recurrence(a, b, int axis=-1, *, bool reverse=False) -> y
-    grad_a = conj(before) * after
-    grad_b = after
-    where step = -1 if reverse else 1
-    where before = _shift(y, step, axis)
-    where after = _linear_recurrence(conj(_shift(a, -step, axis)), grad, axis, reverse=not reverse)
-    y_t = _linear_recurrence(a, a_t * before, axis, reverse=reverse) + _linear_recurrence(a, b_t, axis,
-      reverse=reverse)
-    """
+    shape."""
     return op__linear_recurrence(a, b, axis, reverse)
 
 
 cdef object op__shift(object x, object n, object axis, object fill):
     cdef ThreadState* state_ = thread_state()
     cdef ShiftBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_operand(x, "_shift", "x")
     n = as_scalar(n, "_shift", "n")
@@ -263,8 +202,7 @@ cdef object op__shift(object x, object n, object axis, object fill):
 
     if needs_grad(state_, x):
         node_ = ShiftBackward.__new__(ShiftBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_n = n
         node_.saved_axis = axis
 
@@ -272,25 +210,16 @@ cdef object op__shift(object x, object n, object axis, object fill):
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp__shift(y, x, n, axis, fill)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__shift, (y,), (x, n, axis, fill))
     return y
 
-
-cdef int jvp__shift(object dual_y, object dual_x, object n, object axis, object fill) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        y_t = ops._shift(x_t, n, axis)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp__shift(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, n, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._shift(x_t, n, axis),)
 
 def _shift(x, n, axis=-1, fill=0):
-    """y[i] = x[i-n] along `axis`, and `fill` where that is outside.
-
-    _shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis); y_t = _shift(x_t, n, axis)
-    """
+    """y[i] = x[i-n] along `axis`, and `fill` where that is outside."""
     return op__shift(x, n, axis, fill)
 
 
@@ -304,17 +233,6 @@ cdef object op_trapezoid(object x, object dx, object axis):
         return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
     return wrap_forward(forward_trapezoid(array_of(x), dx, axis))
 
-
-cdef object op_trapezoid_out(object x, object dx, object axis, object out):
-    cdef ThreadState* state_ = thread_state()
-    cdef TensorBase written_ = writable(out, "trapezoid")
-    x = as_operand(x, "trapezoid", "x")
-    dx = as_scalar(dx, "trapezoid", "dx")
-    axis = as_scalar(axis, "trapezoid", "axis")
-    refuse_out(state_, written_, needs_grad(state_, x), "trapezoid")
-    return write_out(written_, forward_trapezoid(array_of(x), dx, axis), "trapezoid")
-
-
 def trapezoid(x, dx=1.0, axis=-1, *, out=None):
     """Integral along `axis` by the trapezoidal rule, samples `dx` apart.
 
@@ -322,15 +240,12 @@ def trapezoid(x, dx=1.0, axis=-1, *, out=None):
     composite: dx * (sum(x, axis) - (take(x, 0, axis) + take(x, -1, axis)) / 2)
     """
     if out is not None:
-        return op_trapezoid_out(x, dx, axis, out)
+        target_ = prepare_out(out, (x,), "trapezoid")
+        return write_out(target_, op_trapezoid(x, dx, axis), "trapezoid")
     return op_trapezoid(x, dx, axis)
 
 
 register({
-    "cumprod": cumprod,
-    "cumsum": cumsum,
-    "diff": diff,
-    "_linear_recurrence": _linear_recurrence,
-    "_shift": _shift,
+"cumprod": cumprod, "cumsum": cumsum, "diff": diff, "_linear_recurrence": _linear_recurrence, "_shift": _shift,
     "trapezoid": trapezoid,
 })

@@ -4,16 +4,14 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from cpython.ref cimport PyObject
-
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.sorting cimport (
     forward_argmax, forward_argmin, forward_argsort, forward_searchsorted, forward_sort, forward_topk,
 )
 from gradspec.generated.functions.sorting cimport TopkBackward
-from gradspec.accumulate_grad cimport connect, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, levels_of, primal_of, set_tangent, tangents_of
+from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_real_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_output
@@ -21,14 +19,11 @@ from gradspec.tensor cimport TensorBase
 
 
 cdef object op_argmax(object x, object axis, object keepdims):
-    cdef TensorBase indices
     x = as_real_operand(x, "argmax", "x")
     axis = as_scalar(axis, "argmax", "axis")
     keepdims = as_scalar(keepdims, "argmax", "keepdims")
 
-    indices = wrap_forward(forward_argmax(array_of(x), axis, keepdims))
-    return indices
-
+    return wrap_forward(forward_argmax(array_of(x), axis, keepdims))
 
 def argmax(x, axis=None, keepdims=False):
     """Position of the first largest element along `axis`, or in C order when it is None.
@@ -39,14 +34,11 @@ def argmax(x, axis=None, keepdims=False):
 
 
 cdef object op_argmin(object x, object axis, object keepdims):
-    cdef TensorBase indices
     x = as_real_operand(x, "argmin", "x")
     axis = as_scalar(axis, "argmin", "axis")
     keepdims = as_scalar(keepdims, "argmin", "keepdims")
 
-    indices = wrap_forward(forward_argmin(array_of(x), axis, keepdims))
-    return indices
-
+    return wrap_forward(forward_argmin(array_of(x), axis, keepdims))
 
 def argmin(x, axis=None, keepdims=False):
     """Position of the first smallest element along `axis`, or in C order when it is None.
@@ -57,15 +49,12 @@ def argmin(x, axis=None, keepdims=False):
 
 
 cdef object op_argsort(object x, object axis, object descending, object stable):
-    cdef TensorBase indices
     x = as_real_operand(x, "argsort", "x")
     axis = as_scalar(axis, "argsort", "axis")
     descending = as_scalar(descending, "argsort", "descending")
     stable = as_scalar(stable, "argsort", "stable")
 
-    indices = wrap_forward(forward_argsort(array_of(x), axis, descending, stable))
-    return indices
-
+    return wrap_forward(forward_argsort(array_of(x), axis, descending, stable))
 
 def argsort(x, axis=-1, *, descending=False, stable=True):
     """The order that sorts `x` along `axis`; equal elements keep theirs.
@@ -76,13 +65,10 @@ def argsort(x, axis=-1, *, descending=False, stable=True):
 
 
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
-    cdef TensorBase indices
     sorted_sequence = as_real_operand(sorted_sequence, "searchsorted", "sorted_sequence")
     values = as_real_operand(values, "searchsorted", "values")
 
-    indices = wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
-    return indices
-
+    return wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
 
 def searchsorted(sorted_sequence, values, side='left'):
     """Where to insert each value so that the sorted sequence stays sorted.
@@ -103,7 +89,6 @@ cdef object op_sort(object x, object axis, object descending, object stable):
         return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
     return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
 
-
 def sort(x, axis=-1, *, descending=False, stable=True):
     """Sorted along `axis`; equal elements keep their order.
 
@@ -116,9 +101,7 @@ def sort(x, axis=-1, *, descending=False, stable=True):
 cdef object op_topk(object x, object k, object axis, object largest):
     cdef ThreadState* state_ = thread_state()
     cdef TopkBackward node_ = None
-    cdef PyObject* inputs_[1]
-    cdef TensorBase values
-    cdef TensorBase indices
+    cdef TensorBase values, indices
     x = as_real_operand(x, "topk", "x")
     k = as_scalar(k, "topk", "k")
     axis = as_scalar(axis, "topk", "axis")
@@ -126,8 +109,7 @@ cdef object op_topk(object x, object k, object axis, object largest):
 
     if needs_grad(state_, x):
         node_ = TopkBackward.__new__(TopkBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
 
@@ -136,20 +118,14 @@ cdef object op_topk(object x, object k, object axis, object largest):
     if node_ is not None:
         set_history(values, node_, 0)
         node_.saved_indices = save_output(indices)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_topk(values, indices, x, k, axis, largest)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_topk, (values, indices), (x, k, axis, largest))
     return values, indices
 
-
-cdef int jvp_topk(object dual_values, object dual_indices, object dual_x, object k, object axis, object largest) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        indices = primal_of(dual_indices, level_)
-        values_t = ops.take_along_axis(x_t, indices, axis)
-        set_tangent(dual_values, level_, values_t)
-    return 0
-
+cdef tuple jvp_topk(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, indices = tangents_[0], inputs_[2], outputs_[1]
+    values_t = ops.take_along_axis(x_t, indices, axis)
+    return (values_t, None)
 
 def topk(x, k, axis=-1, *, largest=True):
     """The `k` largest or smallest elements along `axis`, in order, and where they stood.
@@ -162,10 +138,5 @@ def topk(x, k, axis=-1, *, largest=True):
 
 
 register({
-    "argmax": argmax,
-    "argmin": argmin,
-    "argsort": argsort,
-    "searchsorted": searchsorted,
-    "sort": sort,
-    "topk": topk,
+"argmax": argmax, "argmin": argmin, "argsort": argsort, "searchsorted": searchsorted, "sort": sort, "topk": topk,
 })

@@ -10,6 +10,7 @@ cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.long cimport PyLong_AsDouble
 from libc.math cimport isinf
+from libc.string cimport memmove
 
 import numpy as np
 
@@ -151,14 +152,20 @@ cdef class Ufunc:
         With one output.
     name : str
         The operator's name, for messages.
+    claim : int
+        Which numbers the operator takes; the caller sees to it.
+    operands : tuple of str, optional
+        What it calls its operands: x, or a and b.
     """
 
-    def __init__(self, function, str name):
+    def __init__(self, function, str name, int claim=EVERY, tuple operands=None):
         cdef PyUFuncObject* ufunc = <PyUFuncObject*> (<void*> function)
         cdef int i, j, slot
         cdef bint uniform
         self.function = function
         self.name = name
+        self.claim = claim
+        self.operands = operands or (("x",) if ufunc.nin == 1 else ("a", "b"))
         self.keeps_reals = function is np.conjugate
         for i in range(4):
             self.loops[i] = NULL
@@ -192,7 +199,7 @@ cdef class Ufunc:
         try:
             return weak(self.function(x)) if is_number(x) else as_array(self.function(x))
         except Exception as error:
-            raise explain(error, self.name, x=x) from None
+            raise explain(error, self.name, **{self.operands[0]: x}) from None
 
     cdef object binary(self, object a, object b):
         cdef char* args[3]
@@ -233,7 +240,7 @@ cdef class Ufunc:
         try:
             return weak(self.function(a, b)) if is_number(a) and is_number(b) else as_array(self.function(a, b))
         except Exception as error:
-            raise explain(error, self.name, a=a, b=b) from None
+            raise explain(error, self.name, **dict(zip(self.operands, (a, b)))) from None
 
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
         """Run the loop; False where it raised a floating-point flag, so that the ufunc may tell the user."""
@@ -252,10 +259,33 @@ cdef class Ufunc:
 
     cdef object into(self, tuple operands, ndarray out, str name):
         """Compute into `out` with NumPy's rules for `out=`; `name` is what an error calls the operator."""
+        cdef ndarray result
+        if fits(self, operands, out):  # a copy of few numbers costs less than the call
+            result = self.unary(operands[0]) if len(operands) == 1 else self.binary(operands[0], operands[1])
+            memmove(PyArray_BYTES(out), PyArray_BYTES(result), PyArray_SIZE(out) * PyArray_ITEMSIZE(out))
+            return out
         try:
             return self.function(*operands, out=out)
         except Exception as error:
             raise explain(error, name, operands=operands, out=out) from None
+
+
+cdef bint fits(Ufunc ufunc, tuple operands, ndarray out):
+    """Whether the result is small, and of the very dtype, shape and layout of `out`."""
+    cdef int slot = slot_of(PyArray_TYPE(out))
+    cdef int arrays = 0
+    if slot < 0 or ufunc.loops[slot] == NULL or ufunc.out_types[slot] != PyArray_TYPE(out) or PyArray_SIZE(out) >= GRAIN:
+        return False
+    if not is_plain(out):
+        return False
+    for operand in operands:
+        if PyArray_CheckExact(operand):
+            if PyArray_TYPE(operand) != PyArray_TYPE(out) or not is_plain(operand) or not same_shape(operand, out):
+                return False
+            arrays += 1
+        elif type(operand) is not float and type(operand) is not int:
+            return False
+    return arrays > 0
 
 
 cdef Ufunc _add = Ufunc(np.add, "add")

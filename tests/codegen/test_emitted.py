@@ -23,6 +23,7 @@ from codegen.write.emit import render
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "emitted"
 FAMILY = "---\nfamily: emitted\nabout: One entry of each form.\nops:\n"
+DEFINITION = re.compile(r"\n\n+(?=cdef (?:object|tuple|class) |def |\w+_ufunc = |register\()")
 FILES = ("kernels", "functions", "variable_type")  # in the order in which code is called from below
 
 
@@ -44,14 +45,14 @@ def name_of(form):
 
 def emitted(files, op):
     """The top-level definitions that belong to an op, under the names of their files."""
-    own = re.compile(rf"(?:cdef|def|cpdef)\b.*\b(?:\w+_)?{op.name}(?:_\w*)?\(|cdef class {op.node}\(|cdef \w+ {op.name}_")
+    own = re.compile(rf"(?:cdef|def|cpdef)\b.*\b(?:\w+_)?{op.name}(?:_\w*)?\(|cdef class {op.node}\(|{op.name}_ufunc = ")
     parts = []
     for folder in FILES:
         text = files.get(f"{folder}/emitted.pyx", "")
-        blocks = re.split(r"\n\n\n(?=\S)", text)
+        blocks = DEFINITION.split(text)
         found = [block.rstrip() for block in blocks if own.match(block)]
         if found:
-            parts.append("\n\n\n".join([f"# generated/{folder}/{op.family}.pyx", *found]))
+            parts.append("\n\n".join([f"# generated/{folder}/{op.family}.pyx", *found]))
     return "\n\n\n".join(parts) + "\n"
 
 
@@ -77,7 +78,7 @@ def test_all_that_is_emitted_for_the_family_is_shown(files):
     """The test of the test: nothing but imports is left when the blocks that are shown are taken away."""
     shown = "".join((FOLDER / f"{form}.pyx").read_text() for form in FORMS)
     for folder in FILES:
-        for block in re.split(r"\n\n\n(?=\S)", files.get(f"{folder}/emitted.pyx", ""))[1:]:
+        for block in DEFINITION.split(files.get(f"{folder}/emitted.pyx", ""))[1:]:
             assert block.startswith("register(") or block.rstrip() in shown
 
 

@@ -8,6 +8,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.dispatch import ops
+from gradspec.view import replay
 
 from .calls import DOUBLE, array, cases, entries, flat, in_place_only
 
@@ -171,6 +172,20 @@ class TestViews:
             with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
                 y.zero_()
             np.testing.assert_array_equal(array(x), before)
+
+    @pytest.mark.parametrize("case", cases(lambda op: op.view))
+    def test_replayed_on_another_base_it_gives_the_same_array(self, case):
+        """The step that a view notes is the whole of what was done to its base."""
+        arguments, name = case.arguments(), case.op.view
+        x = gs.tensor(arguments[name])
+        fresh = np.random.default_rng(5).permutation(np.arange(x.size)).reshape(x.shape).astype(x.dtype)
+        expected = flat(case.apply(arguments | {name: gs.tensor(fresh)}))
+        for y, wanted in zip(flat(case.apply(arguments | {name: x})), expected, strict=True):
+            if not y._is_view():  # a copy, or no elements
+                continue
+            found = replay(y, gs.tensor(fresh))
+            assert found.shape == y.shape and found._is_view()
+            np.testing.assert_array_equal(array(found), array(wanted))
 
 
 class TestEmpty:

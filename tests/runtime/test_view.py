@@ -1,10 +1,11 @@
-"""Views and in-place writes: shared versions, the history of a written tensor, and what is refused."""
+"""Views and in-place writes: shared versions, replay, the history of a written tensor, and what is refused."""
 
 import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import grad
+from gradspec.autograd import Function, grad
+from gradspec.view import replay
 
 
 def leaf(*values):
@@ -13,6 +14,57 @@ def leaf(*values):
 
 def same(tensor, expected):
     np.testing.assert_allclose(tensor.detach().numpy(), expected, rtol=1e-12)
+
+
+# The way from a base to a view.
+
+
+def test_a_chain_of_views_is_replayed_in_order():
+    def view(x):
+        return gs.unstack(x.T[1:, ::-1].reshape((3, 2, 1)), axis=1)[1].swapaxes(0, 1)
+
+    x = gs.tensor(np.arange(8.0).reshape(2, 4))
+    fresh = gs.tensor(np.arange(8.0).reshape(2, 4) ** 2)
+    y = view(x)
+    assert y._base is x
+    same(replay(y, fresh), view(fresh).numpy())
+    assert replay(y, fresh)._base is fresh
+
+
+def test_a_replayed_view_is_recorded():
+    y = gs.tensor(np.arange(6.0))[1:4]
+    base = leaf(*range(6))
+    (g,) = grad((replay(y, base * 2) ** 2).sum(), base)
+    same(g, [0, 8, 16, 24, 0, 0])
+
+
+def test_an_alias_of_a_view_is_replayed_as_the_view():
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    base = leaf(1.0, 2.0, 3.0) * 1
+    y = Same.apply(base[1:])
+    same(replay(y, gs.tensor([4.0, 5.0, 6.0])), [5.0, 6.0])
+    same(replay(Same.apply(base), gs.tensor([4.0, 5.0, 6.0])), [4.0, 5.0, 6.0])
+
+
+def test_what_is_no_view_cannot_be_replayed():
+    with pytest.raises(ValueError, match="is no view"):
+        replay(gs.ones((2,)), gs.ones((2,)))
+
+
+def test_a_long_chain_of_views_is_freed_without_recursion():
+    x = gs.ones((2, 3))
+    for _ in range(300_000):
+        x = x.T
+    assert x._base.shape == (2, 3)
+    del x
 
 
 # Who shares memory with whom.

@@ -1,12 +1,10 @@
 # generated/kernels/emitted.pyx
 
-
 cdef object forward_root_mean_square(object x):
     return forward_sqrt(forward_mean(forward_square(x), None, False))
 
 
 # generated/variable_type/emitted.pyx
-
 
 cdef object op_root_mean_square(object x):
     cdef ThreadState* state_ = thread_state()
@@ -15,7 +13,6 @@ cdef object op_root_mean_square(object x):
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.sqrt(ops.mean(ops.square(x)))
     return wrap_forward(forward_root_mean_square(array_of(x)))
-
 
 def root_mean_square(x):
     """Root of the mean of squares.

@@ -1,6 +1,5 @@
 # generated/kernels/emitted.pyx
 
-
 cdef object forward_rowwise(object a, object b):
     try:
         return as_array(np.sum(forward_multiply(a, b), axis=-1))
@@ -10,7 +9,6 @@ cdef object forward_rowwise(object a, object b):
 
 # generated/functions/emitted.pyx
 
-
 cdef class RowwiseBackward(Node):
     """rowwise(a, b) -> y
 
@@ -18,8 +16,7 @@ cdef class RowwiseBackward(Node):
     grad_a = expand_dims(grad, -1) * conj(b)
     grad_b = expand_dims(grad, -1) * conj(a)
     """
-
-    saves = ("b", "a", )
+    saves = ("b", "a")
 
     cdef object apply(self, object grad):
         grad_a = grad_b = None
@@ -42,25 +39,21 @@ cdef class RowwiseBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_b = self.saved_a = None
+        self.released, self.saved_b, self.saved_a = True, None, None
 
 
 # generated/variable_type/emitted.pyx
 
-
 cdef object op_rowwise(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RowwiseBackward node_ = None
-    cdef PyObject* inputs_[2]
     cdef TensorBase y
     a = as_operand(a, "rowwise", "a")
     b = as_operand(b, "rowwise", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = RowwiseBackward.__new__(RowwiseBackward)
-        inputs_ = [<PyObject*> a, <PyObject*> b]
-        connect(node_, state_, inputs_, 2)
+        connect_two(node_, state_, a, b)
         if node_.needs(0):
             node_.saved_b = save_input(state_, b, &node_.version_b)
         if node_.needs(1):
@@ -71,23 +64,15 @@ cdef object op_rowwise(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        jvp_rowwise(y, a, b)
+        push_forward(jvp_rowwise, (y,), (a, b))
     return y
 
-
-cdef int jvp_rowwise(object dual_y, object dual_a, object dual_b) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_a, dual_b, )):
-        a_t = tangents_of(dual_a, level_, False)
-        b_t = tangents_of(dual_b, level_, False)
-        a = primal_of(dual_a, level_)
-        b = primal_of(dual_b, level_)
-        y_t = None if a_t is None else ops.rowwise(a_t, b)
-        if b_t is not None:
-            y_t = plus(y_t, ops.rowwise(a, b_t))
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_rowwise(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else ops.rowwise(a_t, b)
+    if b_t is not None:
+        y_t = plus(y_t, ops.rowwise(a, b_t))
+    return (y_t,)
 
 def rowwise(a, b):
     """Products of the rows of two matrices, y[i] = sum(a[i, j] * b[i, j]).

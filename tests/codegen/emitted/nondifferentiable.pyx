@@ -1,6 +1,5 @@
 # generated/kernels/emitted.pyx
 
-
 cdef object forward_peak(object x, object axis):
     try:
         return as_array(np.argmax(x, axis))
@@ -10,15 +9,11 @@ cdef object forward_peak(object x, object axis):
 
 # generated/variable_type/emitted.pyx
 
-
 cdef object op_peak(object x, object axis):
-    cdef TensorBase place
     x = as_real_operand(x, "peak", "x")
     axis = as_scalar(axis, "peak", "axis")
 
-    place = wrap_forward(forward_peak(array_of(x), axis))
-    return place
-
+    return wrap_forward(forward_peak(array_of(x), axis))
 
 def peak(x, axis):
     """Where the largest element along `axis` stands.

@@ -1,6 +1,5 @@
 # generated/kernels/emitted.pyx
 
-
 cdef object forward_length(object x):
     try:
         return as_array(np.sqrt(np.sum(forward_multiply(x, x))))
@@ -10,45 +9,37 @@ cdef object forward_length(object x):
 
 # generated/functions/emitted.pyx
 
-
 cdef class LengthBackward(Node):
     """length(x) -> y; grad_x = grad * unit; where unit = x / y"""
-
-    saves = ("x", "y", )
+    saves = ("x", "y")
 
     cdef object apply(self, object grad):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         unit = forward_divide(x, y)
-        grad_x = forward_multiply(grad, unit)
-        return grad_x
+        return forward_multiply(grad, unit)
 
     cdef object apply_recorded(self, object grad):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         unit = x / y
-        grad_x = grad * unit
-        return grad_x
+        return grad * unit
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved_x = self.saved_y = None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 # generated/variable_type/emitted.pyx
 
-
 cdef object op_length(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LengthBackward node_ = None
-    cdef PyObject* inputs_[1]
     cdef TensorBase y
     x = as_real_operand(x, "length", "x")
 
     if needs_grad(state_, x):
         node_ = LengthBackward.__new__(LengthBackward)
-        inputs_ = [<PyObject*> x]
-        connect(node_, state_, inputs_, 1)
+        connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_length(array_of(x)))
@@ -56,22 +47,14 @@ cdef object op_length(object x):
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(x)):
-        jvp_length(y, x)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_length, (y,), (x,))
     return y
 
-
-cdef int jvp_length(object dual_y, object dual_x) except -1:
-    """Attach the tangents of the outputs, outermost level first."""
-    for level_ in levels_of((dual_x, )):
-        x_t = tangents_of(dual_x, level_, False)
-        x = primal_of(dual_x, level_)
-        y = primal_of(dual_y, level_)
-        unit = x / y
-        y_t = ops.sum(unit * x_t)
-        set_tangent(dual_y, level_, y_t)
-    return 0
-
+cdef tuple jvp_length(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    unit = x / y
+    return (ops.sum(unit * x_t),)
 
 def length(x):
     """Square root of the sum of squares.

@@ -1,0 +1,95 @@
+"""Line breaks of generated code: what is longer than a line is broken where a person would break it.
+
+Owns the width and the style: a call keeps its name on the first line and its closing bracket on the last, an expression of
+operators is broken before them.  Knows brackets, strings and operators, no grammar beyond them.
+"""
+
+from __future__ import annotations
+
+import re
+
+WIDTH = 130
+# A statement: what stands before its expression, the expression, what stands behind it.
+_STATEMENT = re.compile(
+    r"(?P<indent> *)(?P<before>return |raise |if |cdef \w+ (?=\w+\()|def |[\w., ]+ = (?:<\w+> )?|)"
+    r"(?P<value>.*?)(?P<after>(?: from None)?:?)"
+)
+_OPERATORS = (", ", " else ", " if ", " or ", " and ", " (?:==|!=|<|>|<=|>=) ", r" \+ | - ", r" \* | / | @ ")
+
+
+def broken(text: str) -> str:
+    """The text with long lines of code broken; comments, docstrings and imports are left as they are."""
+    return "\n".join(part for line in text.split("\n") for part in (_statement(line) if len(line) > WIDTH else [line]))
+
+
+def _statement(line: str) -> list[str]:
+    match = _STATEMENT.fullmatch(line)
+    if match is None or line.lstrip().startswith(("#", '"""', "from ", "import ")) or _depth(line) is None:
+        return [line]
+    return _lines(match["before"], match["value"], match["after"], len(match["indent"]), bracketed=False)
+
+
+def _lines(before: str, value: str, after: str, indent: int, *, bracketed: bool) -> list[str]:
+    """`before value after` in lines; inside brackets an expression may be broken without brackets of its own."""
+    whole = " " * indent + before + value + after
+    if len(whole) <= WIDTH:
+        return [whole]
+    for operator in _OPERATORS:
+        parts = _split(value, operator)
+        if len(parts) > 1:
+            fill = operator != " else "
+            if bracketed:
+                return _rows(parts, indent, before, after, fill=fill)
+            return [" " * indent + before + "(", *_rows(parts, indent + 4, fill=fill), " " * indent + ")" + after]
+    opening = re.match(r"(?:\w+=)?(?:-|not )?[\w.]*[(\[]", value)
+    if opening is None:
+        return [whole]
+    close = _depth(value).index(0, opening.end())
+    inner, after = value[opening.end() : close].rstrip(","), value[close:] + after
+    comma = "," if value[close - 1] == "," else ""
+    return [" " * indent + before + opening[0], *_lines("", inner, comma, indent + 4, bracketed=True), " " * indent + after]
+
+
+def _rows(parts: list[str], indent: int, before: str = "", after: str = "", *, fill: bool = True) -> list[str]:
+    """Parts, each with its operator, in rows, several a row where `fill` is set; one that is too long is broken in its turn."""
+    rows = [" " * indent + before]
+    for i, part in enumerate(parts):
+        last = after if i == len(parts) - 1 else ""
+        if part.endswith(", "):
+            part, last = part[:-2], ", "
+        if len(rows[-1]) + len(part) + len(last) <= WIDTH and (fill or i == 0):
+            rows[-1] += part + last
+            continue
+        if rows[-1].strip():
+            rows.append(" " * indent)
+        lead = re.match(r" *(?:\+ |- |\* |/ |@ |or |and |if |else |[=!]= |[<>]=? |)", part)[0]
+        rows[-1:] = _lines(rows[-1].lstrip() + lead.lstrip(), part[len(lead) :], last, indent, bracketed=True)
+    return [row.rstrip() for row in rows]
+
+
+def _split(value: str, operator: str) -> list[str]:
+    """The value before each of its outermost operators; a comma stays with what it ends."""
+    cuts = [0]
+    depths = _depth(value)
+    for match in re.finditer(operator, value):
+        if depths is not None and depths[match.start()] == 0:
+            cuts.append(match.end() if operator == ", " else match.start())
+    return [value[start:stop] for start, stop in zip(cuts, [*cuts[1:], len(value)])]
+
+
+def _depth(value: str) -> list[int] | None:
+    """For each character how many brackets or strings it is in; None where they do not match."""
+    depths, depth, quote = [], 0, ""
+    for char in value:
+        if quote:
+            depths.append(depth + 1)
+            quote = "" if char == quote else quote
+            continue
+        if char in ")]}":
+            depth -= 1
+        depths.append(depth)
+        if char in "'\"":
+            quote = char
+        elif char in "([{":
+            depth += 1
+    return depths if depth == 0 and not quote else None

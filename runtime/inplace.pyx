@@ -1,0 +1,182 @@
+"""In-place writes and `out=`: what is refused, what is kept of the old value, and the write itself.
+
+Owns the way of a value into memory that exists.  While nothing is recorded a ufunc computes right into it; otherwise the
+operator runs on the tensor as it was, and the target takes its value, its history and its tangents.  Knows operators as
+functions that it is handed.
+"""
+
+cimport numpy as cnp
+from numpy cimport ndarray
+
+import numpy as np
+
+from .accumulate_grad cimport any_needs_grad, needs_grad, set_history
+from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_FLAGS
+from .forward_ad cimport has_tangent, take_tangents
+from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
+from .kernels.ufunc cimport EVERY, Ufunc
+from .node cimport Node
+from .operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
+from .tensor cimport REQUIRES_GRAD, TensorBase, wrap
+from .view cimport check_inplace, rebase
+
+cnp.import_array()
+
+
+cdef inline object operand(Ufunc ufunc, int i, object value, str op):
+    """Operand `i` as the operator takes it; an error names `op`."""
+    if ufunc.claim == EVERY:
+        return as_operand(value, op, ufunc.operands[i])
+    if ufunc.claim == REALS:
+        return as_real_operand(value, op, ufunc.operands[i])
+    return claimed_operand(value, <Claim> ufunc.claim, op, ufunc.operands[i])
+
+
+cdef object inplace_unary(Unary function, Ufunc ufunc, object x, unsigned int readers, str op):
+    """`x.f_()` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = operand(ufunc, 0, writable(x, op), op)
+    cdef bint recording = needs_grad(state, x)
+    check_inplace(state, target, recording, op)
+    if recording or state.flags & DUAL:
+        return overwrite(target, function(value_before(target, readers != 0)), op)
+    ufunc.into((target.array,), target.array, op)
+    target.bump()
+    return target
+
+
+cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, unsigned int readers, str op):
+    """`a.f_(b)` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = operand(ufunc, 0, writable(a, op), op)
+    cdef bint recording
+    b = operand(ufunc, 1, b, op)
+    recording = needs_grad(state, a) or needs_grad(state, b)
+    check_inplace(state, target, recording, op)
+    if recording or state.flags & DUAL:
+        return overwrite(target, function(value_before(target, is_read(state, (a, b), readers)), b), op)
+    ufunc.into((target.array, array_of(b)), target.array, op)
+    target.bump()
+    return target
+
+
+cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op):
+    """What an in-place operator computes from: the target, or what it was where a graph or tangents hold on to that."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = writable(target, op)
+    cdef bint recording = any_needs_grad(state, operands)
+    check_inplace(state, written, recording, op)
+    if recording or state.flags & DUAL:
+        return value_before(written, is_read(state, operands, readers))
+    return written
+
+
+cdef bint is_read(ThreadState* state, tuple operands, unsigned int readers) except -1:
+    """Whether somebody will ask for the value that is written over."""
+    cdef Py_ssize_t i
+    if readers and state.flags & DUAL:
+        return True
+    for i in range(len(operands)):
+        if (readers >> i) & 1 and needs_grad(state, operands[i]):
+            return True
+    return False
+
+
+cdef TensorBase writable(object target, str op):
+    """The target of an in-place operator, or an error that says what cannot be written to."""
+    cdef TensorBase tensor
+    if not isinstance(target, TensorBase):
+        raise TypeError(f"{op}: the first argument is written to and must be a Tensor, got {type(target).__name__}")
+    tensor = target
+    if not PyArray_FLAGS(tensor.array) & NPY_ARRAY_WRITEABLE:
+        raise ValueError(f"{op}: the tensor's array is read-only; use the out-of-place operator, or copy() first")
+    return tensor
+
+
+cdef TensorBase value_before(TensorBase target, bint copy):
+    """The target as it was: with its history, and its own memory where the formula needs the old values."""
+    cdef TensorBase old = target.alias_with_history()
+    if copy:
+        old.array, old.counter = target.array.copy(order="K"), None
+    if has_tangent(target):
+        take_tangents(old, target)
+    return old
+
+
+cdef TensorBase overwrite(TensorBase target, TensorBase value, str op):
+    """Write `value` into the target's memory and give the target its history."""
+    copy_into(target.array, value.array, op)
+    target.bump()
+    rebase(target, value)
+    return target
+
+
+cdef int copy_into(ndarray target, ndarray value, str op) except -1:
+    if (<object> value).shape != (<object> target).shape:
+        raise RuntimeError(f"{op}: output with shape {list((<object> target).shape)} doesn't match the broadcast shape "
+                           f"{list((<object> value).shape)}")
+    if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
+        raise TypeError(f"{op}: result type {value.dtype} can't be cast to the target's dtype {target.dtype}")
+    target[...] = value
+    return 0
+
+
+cdef TensorBase finish_inplace(TensorBase target, Node node):
+    """Note a write that a kernel made directly, and give the target the history of `node` if there is one."""
+    cdef TensorBase written
+    target.bump()
+    if node is not None:
+        written = wrap(target.array)
+        set_history(written, node, 0)
+        rebase(target, written)
+    return target
+
+
+cdef object out_unary(Ufunc ufunc, object x, object out, bint differentiable):
+    """`f(x, out=out)` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = writable(out, ufunc.name)
+    x = operand(ufunc, 0, x, ufunc.name)
+    if differentiable:
+        refuse_out(state, target, needs_grad(state, x), ufunc.name)
+    ufunc.into((array_of(x),), target.array, ufunc.name)
+    target.bump()
+    return target
+
+
+cdef object out_binary(Ufunc ufunc, object a, object b, object out, bint differentiable):
+    """`f(a, b, out=out)` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = writable(out, ufunc.name)
+    a = operand(ufunc, 0, a, ufunc.name)
+    b = operand(ufunc, 1, b, ufunc.name)
+    if differentiable:
+        refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), ufunc.name)
+    ufunc.into((array_of(a), array_of(b)), target.array, ufunc.name)
+    target.bump()
+    return target
+
+
+cdef TensorBase prepare_out(object out, tuple operands, str op):
+    """`out` as a tensor that the result of a differentiable operator can be stored in."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = writable(out, op)
+    refuse_out(state, target, any_needs_grad(state, operands), op)
+    return target
+
+
+cdef int refuse_out(ThreadState* state, TensorBase target, bint recording, str op) except -1:
+    """`out=` has no history: refuse it where one would be needed."""
+    if recording or (target.flags & REQUIRES_GRAD and not state.flags & GRAD_DISABLED):
+        raise RuntimeError(f"{op}: functions with out=... arguments don't support automatic differentiation, but one of the "
+                           "arguments requires grad. Use the result instead of out=, or no_grad().")
+    if state.flags & DUAL:
+        raise RuntimeError(f"{op}: an out= function cannot be used in forward mode: it would drop the tangent")
+    return 0
+
+
+cdef TensorBase write_out(TensorBase target, TensorBase result, str op):
+    """Store a result in `out=`."""
+    copy_into(target.array, result.array, op)
+    target.bump()
+    return target
