@@ -123,7 +123,7 @@ def _check(spec: Spec, root: Path) -> list[str]:
 
 
 def _generate(spec: Spec, root: Path) -> None:
-    from .write.emit import generate
+    from .write.files import generate
 
     changed = generate(spec, root)
     _say(f"generated/: {len(changed)} file{'s' * (len(changed) != 1)} rewritten")
@@ -221,7 +221,7 @@ def _new_command(options: argparse.Namespace) -> None:
 
 
 def _check_generated(options: argparse.Namespace) -> int:
-    from .write.emit import stale
+    from .write.files import stale
 
     files = stale(_read(options.root), options.root)
     if files:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import did_you_mean
 from .spec.model import Op, Saved, Spec
-from .write.emit import render
+from .write.files import render
 from .write.spelling import Spelling
 
 _WIDTH = 12

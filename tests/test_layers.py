@@ -62,8 +62,10 @@ CODEGEN = [
     ["verify.forms", "verify.promises", "verify.stated", "verify.tried"],
     ["verify.check"],
     ["verify.mutate"],
-    ["write.layout", "write.maths", "write.op_info", "write.spelling", "write.stubs"],
-    ["write.emit"],
+    ["write.bindings", "write.layout", "write.maths", "write.spelling"],
+    ["write.node", "write.stubs"],
+    ["write.op_info", "write.wrapper"],
+    ["write.files"],
     ["show"],
     ["__main__"],
     ["codegen"],
@@ -72,7 +74,7 @@ CODEGEN = [
 
 LIMIT = 400
 # Files that ought to be two, and how far they may grow until they are.
-TOO_LONG = {"codegen/write/emit.py": 540}
+TOO_LONG: dict[str, int] = {}
 
 
 def module_of(path):

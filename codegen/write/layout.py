@@ -7,6 +7,7 @@ operators is broken before them.  Knows brackets, strings and operators, no gram
 from __future__ import annotations
 
 import re
+import textwrap
 
 WIDTH = 130
 # A statement: what stands before its expression, the expression, what stands behind it.
@@ -93,3 +94,45 @@ def _depth(value: str) -> list[int] | None:
         elif char in "([{":
             depth += 1
     return depths if depth == 0 and not quote else None
+
+
+_DEFINITION = re.compile(r"\n+(?=(?:cdef (?:object (?!forward_)|tuple |class )|def |class |register\())")
+
+
+def spaced(text: str) -> str:
+    """The text with one or two blank lines before each definition."""
+    return _DEFINITION.sub(_between, text)
+
+
+def _between(blank: re.Match[str]) -> str:
+    """One blank line between the parts of an operator, two between operators, where a template leaves four."""
+    return "\n\n\n" if blank[0].count("\n") > 4 else "\n\n"
+
+
+_IMPORT = re.compile(r"^from (\S+) (c?import) (?:\(([^)]*)\)|(.*))\n|^import (\S+)(?: as (\w+))?\n", re.MULTILINE)
+
+
+def tidy(text: str) -> str:
+    """The text without imports that it does not use, blanks at line ends and stray blank lines."""
+    rest = _IMPORT.sub("", text)
+    words = set(re.findall(r"\w+", rest))
+
+    def used(match: re.Match[str]) -> str:
+        module, kind, listed, row, plain, alias = match.groups()
+        if plain:
+            return match[0] if (alias or plain) in words else ""
+        if "__all__" in text:  # a namespace: its imports are its content
+            return match[0]
+        names = [name.strip() for name in (listed or row).split(",") if name.strip()]
+        names = [name for name in names if name.split(" as ")[-1] in words]
+        line = f"from {module} {kind} {', '.join(names)}\n"
+        if len(line) > 120:
+            rows = textwrap.fill(", ".join(names), 124, initial_indent="    ", subsequent_indent="    ")
+            line = f"from {module} {kind} (\n{rows},\n)\n"
+        return line if names else ""
+
+    text = _IMPORT.sub(used, text)
+    text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\n{4,}", "\n\n\n", text)
+    text = re.sub(r"\n{3,}(?=from |import )", "\n\n", text)
+    return text.strip("\n") + "\n" if text.strip() else ""

@@ -7,19 +7,16 @@ preset of the spec are named.  Knows nothing of templates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from ..spec.model import Formula
+from .node import NodeText
 
-if TYPE_CHECKING:
-    from .emit import View
-
-WIDTH = 120
+WIDTH = 130
 
 
-def facts(view: View) -> dict[str, object]:
+def facts(text: NodeText) -> dict[str, object]:
     """Field of OpInfo -> value, in order; what is empty is the default there."""
-    op, signature = view.op, view.signature
+    op, signature = text.op, text.signature
     return {
         "name": op.name,
         "family": op.family,
@@ -36,17 +33,17 @@ def facts(view: View) -> dict[str, object]:
         "arguments": tuple((a.name, str(a.type), a.default, a.keyword_only) for a in signature.arguments),
         "outputs": tuple((o.name, str(o.type)) for o in signature.visible),
         "inputs": tuple(a.name for a in signature.arrays if op.differentiable),
-        "saved": tuple(s.field for s in view.saved) if view.has_node else (),
-        "node": op.node if view.has_node else None,
+        "saved": tuple(s.field for s in text.saved) if text.has_node else (),
+        "node": op.node if text.has_node else None,
         "samples": tuple(sample.source for sample in op.samples),
         "examples": tuple((example.call.source, example.value.source) for example in op.examples),
         "kinks": tuple((kink.call.source, kink.value.source) for kink in op.kinks),
     }
 
 
-def record(view: View, presets: Mapping[str, tuple[Formula, ...]]) -> str:
+def record(text: NodeText, presets: Mapping[str, tuple[Formula, ...]]) -> str:
     """`OpInfo(...)` in as few lines as hold it."""
-    *parts, last = _parts(view, _named(presets))
+    *parts, last = _parts(text, _named(presets))
     return "\n".join(_rows(["OpInfo(", *parts, f"{last.rstrip(',')}),"], "    ", "        "))
 
 
@@ -59,9 +56,9 @@ def _named(presets: Mapping[str, tuple[Formula, ...]]) -> dict[tuple[str, ...], 
     return {tuple(sample.source for sample in samples): name.upper() for name, samples in presets.items()}
 
 
-def _parts(view: View, named: Mapping[tuple[str, ...], str]) -> Iterator[str]:
+def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str]:
     """The pieces of a record between which a line may end."""
-    for field, value in facts(view).items():
+    for field, value in facts(text).items():
         if field == "samples" and value in named:
             yield f"samples={named[value]},"
         elif isinstance(value, tuple) and len(repr(value)) > WIDTH // 3:

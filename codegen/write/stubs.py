@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..spec.model import Argument, Output, Type
-
-if TYPE_CHECKING:
-    from .emit import View
+from .bindings import Bindings
 
 # Names that the stub templates define or import; `bool` is a dtype of the namespace.
 _ARGUMENT = {
@@ -34,13 +31,13 @@ def result_type(outputs: Iterable[Output]) -> str:
     return types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
 
 
-def function_parameters(op: View) -> str:
+def function_parameters(op: Bindings) -> str:
     extra = ["out: Tensor | None = None"] if "out" in op.op.variants else []
     extra += ["requires_grad: _bool = False"] if op.is_creation else []
     return ", ".join(_parameters(op.arguments, extra))
 
 
-def method_parameters(op: View) -> str:
+def method_parameters(op: Bindings) -> str:
     first, *rest = op.arguments
     if op.takes_star:
         star, *rest = rest

@@ -30,7 +30,7 @@ from codegen.spec.model import Spec
 from codegen.spec.reader import read_text
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
-from codegen.write.emit import render
+from codegen.write.files import render
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 1.0  # of processor time that a mutant may take beyond the text that it was made of

@@ -18,7 +18,7 @@ from codegen.spec.model import FORMS
 from codegen.spec.reader import read_text
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
-from codegen.write.emit import render
+from codegen.write.files import render
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "emitted"

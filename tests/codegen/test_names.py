@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codegen.spec.names import CALLED
-from codegen.write.emit import render
+from codegen.write.files import render
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "codegen" / "write" / "templates"

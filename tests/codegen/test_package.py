@@ -11,7 +11,7 @@ from codegen.package import REQUIRED_OPS, Package
 from codegen.rules.analyze import analyze
 from codegen.spec.reader import read_text
 from codegen.verify.check import check
-from codegen.write.emit import render
+from codegen.write.files import render
 
 ROOT = Path(__file__).parents[2]
 SPEC = """\

@@ -1,0 +1,167 @@
+"""Bindings: how an operator is called, and what is made of the arguments that users pass.
+
+Owns parameter lists, conversions, methods, Python's operators and the names of the in-place form, all on the op alone.
+Knows nothing of formulas, nodes or stubs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..spec.model import Argument, Op
+
+COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+
+
+class Bindings:
+    """The signature of one op as the templates see it."""
+
+    def __init__(self, op: Op):
+        self.op = op
+        self.name, self.node, self.signature, self.doc = op.name, op.node, op.signature, op.doc
+        self.arguments = op.signature.arguments
+        self.arrays = op.signature.arrays
+        self.outputs, self.visible = op.signature.outputs, op.signature.visible
+        self.is_function = "function" in op.variants
+
+    @property
+    def is_creation(self) -> bool:
+        """No array goes in: the result is a leaf."""
+        return not any(a.type.base in ("Array", "Index", "Mask") for a in self.arguments)
+
+    def conversion(self, entry: str) -> dict[str, str]:
+        """Argument name -> the call that makes of what users pass what the forward takes; errors name `entry`."""
+        where = f'"{entry}"'
+        operand = "as_operand" if self.op.takes_every_dtype else f"as_{self.op.dtype}_operand"
+        calls = {}
+        for a in self.arguments:
+            base, is_list = a.type.base, a.type.is_list
+            if base == "Array":
+                calls[a.name] = f'{operand}{"s" if is_list else ""}({a.name}, {where}, "{a.name}")'
+            elif base == "Index":
+                calls[a.name] = f"as_index({a.name})"
+            elif base == "Mask":
+                calls[a.name] = f"as_mask({a.name})"
+            elif base == "DType":
+                calls[a.name] = f"as_dtype({a.name})"
+            elif base == "Generator":
+                calls[a.name] = f'as_generator({a.name}, {where}, "{a.name}")'
+            elif base == "int" and is_list:
+                calls[a.name] = f'as_ints({a.name}, {where}, "{a.name}", {a.type.length or -1})'
+            elif base in ("Scalar", "float", "int", "bool"):
+                calls[a.name] = f'as_scalar({a.name}, {where}, "{a.name}")'
+        return calls
+
+    def inplace_conversion(self, entry: str) -> dict[str, str]:
+        """`conversion` for an in-place operator: what is written to has to be a tensor, of a dtype that is claimed."""
+        calls, first = self.conversion(entry), self.arguments[0].name
+        if self.op.takes_every_dtype:
+            del calls[first]
+        else:
+            calls[first] = calls[first].replace(f"({first},", f'(writable({first}, "{entry}"), ', 1).replace(",  ", ", ")
+        return calls
+
+    @property
+    def public_parameters(self) -> str:
+        return self._parameter_list(self.arguments)
+
+    @property
+    def method_parameters(self) -> str:
+        rest = self.arguments[1:]
+        if self.takes_star:
+            return f"self, *{rest[0].name}, **keyword_"
+        return ", ".join(["self", *([self._parameter_list(rest, out=False)] if rest else [])])
+
+    @property
+    def takes_star(self) -> bool:
+        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are all that there is, and None where they are left out."""
+        rest = self.arguments[1:]
+        ints = len(rest) == 1 and rest[0].type.is_list and rest[0].type.base == "int"
+        return ints and rest[0].default in (None, "None")
+
+    def _parameter(self, a: Argument) -> str:
+        return "*" * a.variadic + (a.name if a.default is None else f"{a.name}={a.default}")
+
+    def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> str:
+        parts, starred = [], False
+        for a in arguments:
+            starred = starred or a.variadic
+            if a.keyword_only and not starred:
+                parts.append("*")
+                starred = True
+            parts.append(self._parameter(a))
+        extra = list(extra) + (["out=None"] if out and "out" in self.op.variants else [])
+        extra += ["requires_grad=False"] if self.is_creation else []
+        if extra and not starred:
+            parts.append("*")
+        return ", ".join([*parts, *extra])
+
+    @property
+    def names(self) -> list[str]:
+        return [a.name for a in self.arguments]
+
+    @property
+    def public_arguments(self) -> list[str]:
+        """What the public function passes on."""
+        return [f"listed({a.name})" if a.variadic else a.name for a in self.arguments]
+
+    @property
+    def method_names(self) -> list[str]:
+        return [self.name, *self.op.aliases]
+
+    @property
+    def binary(self) -> bool:
+        return len([a for a in self.arguments if a.default is None]) == 2
+
+    @property
+    def reflected(self) -> str | None:
+        """`__radd__` for `__add__`; comparisons and item access have none."""
+        operator = self.op.operator
+        if not operator or not self.binary or operator in COMPARISONS or operator.endswith("item__"):
+            return None
+        return f"__r{operator[2:]}"
+
+    @property
+    def inplace_operator(self) -> str | None:
+        operator = self.op.operator
+        if not self.reflected or "inplace" not in self.op.variants:
+            return None
+        return f"__i{operator[2:]}"
+
+    @property
+    def inplace_names(self) -> list[str]:
+        return [name if self.op.inplace_only else f"{name}_" for name in self.method_names]
+
+    @property
+    def inplace_entry(self) -> str:
+        return self.name if self.op.inplace_only else f"{self.name}_"
+
+    @property
+    def writes_in_place(self) -> bool:
+        return "inplace" in self.op.variants or self.op.inplace_only
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the Tensor class calls this op."""
+        return bool({"method", "property", "inplace"} & set(self.op.variants)) or self.op.operator is not None
+
+    @property
+    def method_arguments(self) -> str:
+        """What the method passes on."""
+        if self.takes_star:
+            only = self.arguments[1]
+            optional = only.default is not None
+            return f'self, star({only.name}, keyword_, "{self.name}", "{only.name}", {optional})'
+        return ", ".join(["self", *(a.name for a in self.arguments[1:])])
+
+    @property
+    def operator_defaults(self) -> str:
+        return "".join(f", {a.default}" for a in self.arguments if a.default is not None)
+
+    @property
+    def is_array_method(self) -> bool:
+        return "method" in self.op.variants and not self.op.inplace_only
+
+    def is_list(self, name: str) -> bool:
+        item = self.signature.argument(name) or self.signature.output(name)
+        return item.type.is_list

@@ -1,0 +1,143 @@
+"""Nodes: what the template of backward nodes sees of an operator, and the rules of forward mode beside them.
+
+Owns which fields a node has, under which conditions they are filled, and the lines of both evaluations of a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..rules.statements import jvp_statements, vjp_statements
+from ..spec.expression import values_in
+from ..spec.formula import grad_names
+from ..spec.model import Argument, Op, Saved, Signature
+from .bindings import Bindings
+from .spelling import OnArrays, OnTensors, lines
+
+
+def _returning(found: list[str], names: list[str], bracket: str = "{}") -> list[str]:
+    """Lines that end by returning `names`; a single one that the last line computes is returned as it is."""
+    if len(names) == 1 and found and found[-1].startswith(f"{names[0]} = "):
+        return [*found[:-1], f"return {bracket.format(found[-1].removeprefix(f'{names[0]} = '))}"]
+    return [*found, f"return {bracket.format(', '.join(names))}"]
+
+
+class NodeText(Bindings):
+    """The backward node and the jvp of one op as the templates see them."""
+
+    def __init__(self, op: Op, signatures: Mapping[str, Signature]):
+        super().__init__(op)
+        self.signatures, self.derived = signatures, op.derived
+        self.has_node = op.derived is not None and bool(op.derived.vjp)
+        self.node_forwards: set[str] = set()  # what its rules call on arrays
+        if self.has_node:
+            self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(OnTensors)
+
+    @property
+    def saved(self) -> tuple[Saved, ...]:
+        return self.derived.saved
+
+    @property
+    def saved_variables(self) -> list[Saved]:
+        return [s for s in self.saved if s.kind in ("input", "output")]
+
+    @property
+    def list_inputs(self) -> list[Argument]:
+        return [a for a in self.arrays if a.type.is_list]
+
+    @property
+    def grad_outputs(self) -> list:
+        """The outputs that have a gradient."""
+        return [o for o in self.outputs if o.differentiable]
+
+    @property
+    def several_outputs(self) -> bool:
+        return len(self.grad_outputs) > 1 or self.list_output
+
+    @property
+    def list_output(self) -> bool:
+        return self.outputs[0].type.is_list
+
+    def position(self, name: str) -> int:
+        return [a.name for a in self.arrays].index(name)
+
+    def guard(self, inputs: Iterable[str], owner: str = "self") -> str:
+        """The condition under which the gradient of one of `inputs` is wanted; empty where it always is."""
+        wanted = [a.name for a in self.arrays if a.name in set(inputs)]
+        if self.list_inputs or len(wanted) == len(self.arrays):
+            return ""
+        return " or ".join(f"{owner}.needs({self.position(name)})" for name in wanted)
+
+    def needed_by(self, saved: Saved) -> list[str]:
+        return [name for name, values in self.derived.saved_for.items() if saved in values]
+
+    def saves(self, after: bool) -> list[tuple[str, list[Saved]]]:
+        """Guards and what is saved below each, of what is known before the forward or `after` it."""
+        found: dict[str, list[Saved]] = {"": []}
+        for saved in self.saved:
+            if after == (saved.kind == "output" or bool(self.signature.output(saved.name))):
+                found.setdefault(self.guard(self.needed_by(saved), "node_"), []).append(saved)
+        return [(guard, group) for guard, group in found.items() if group]
+
+    @property
+    def undefined_grads(self) -> list[tuple[str, int]]:
+        """(name of the gradient, output number) where one of several gradients may be missing."""
+        return [(name, i) for i, name in enumerate(grad_names(self.op))]
+
+    def _evaluation(self, spelling: type[OnTensors]) -> list[str]:
+        """One way through a Node's formulas."""
+        spell = spelling(self.signatures, self.derived.saved)
+        found = lines(vjp_statements(self.op), spell, self.op)
+        if isinstance(spell, OnArrays):
+            self.node_forwards = spell.forwards
+        return found if self.list_inputs else _returning(found, self.grad_names)
+
+    @property
+    def unset_grads(self) -> list[str]:
+        """Gradients that may end without a value: None until they have one."""
+        ruled = [a.name for a in self.arrays if a.name in self.derived.vjp]
+        guarded = ruled if len(self.arrays) > 1 and not self.list_inputs else []
+        return [f"grad_{a.name}" for a in self.arrays if a.name in guarded or a.name not in self.derived.vjp]
+
+    @property
+    def grad_names(self) -> list[str]:
+        return [f"grad_{a.name}" for a in self.arrays]
+
+    @property
+    def jvp_lines(self) -> list[str]:
+        """The tangents of the outputs, on tensors, as a tuple."""
+        bracket = "({},)" if len(self.outputs) == 1 else "({})"
+        if self.derived.joint_linear:
+            return [f"return {bracket.format(self.joint_call())}"]
+        names = [f"{o.name}_t" if o.name in self.derived.jvp else "None" for o in self.outputs]
+        return _returning(lines(jvp_statements(self.op), OnTensors(self.signatures), self.op), names, bracket)
+
+    @property
+    def jvp_locals(self) -> list[tuple[str, str]]:
+        """What the jvp reads of its parameters, tangents, inputs and outputs: (name, where it stands)."""
+        joint, names = self.derived.joint_linear, self.jvp_names
+        found = []
+        for i, a in enumerate(self.arguments):
+            if a.name in joint and len(joint) > 1:
+                found.append((f"{a.name}_t", f"defined_tangent(tangents_[{i}], inputs_[{i}])"))
+            elif a.name in joint or f"{a.name}_t" in names:
+                found.append((f"{a.name}_t", f"tangents_[{i}]"))
+        found += [(a.name, f"inputs_[{i}]") for i, a in enumerate(self.arguments) if a.name in names]
+        return found + [(o.name, f"outputs_[{i}]") for i, o in enumerate(self.outputs) if o.name in names]
+
+    def joint_call(self) -> str:
+        """The op itself on tangents, for a jointly linear op."""
+        arguments = [f"{a.name}_t" if a.name in self.derived.joint_linear else a.name for a in self.arguments]
+        if self.op.inplace_only:
+            arguments[0] = f"ops.copy({arguments[0]})"
+        return f"ops.{self.name}({', '.join(self._keyworded(arguments))})"
+
+    def _keyworded(self, values: list[str]) -> list[str]:
+        return [f"{a.name}={v}" if a.keyword_only else v for a, v in zip(self.arguments, values)]
+
+    @property
+    def jvp_names(self) -> set[str]:
+        """Inputs and outputs that some jvp formula names."""
+        if self.derived.joint_linear:
+            return {a.name for a in self.arguments if a.name not in self.derived.joint_linear}
+        return {name for rule in self.derived.jvp.values() for name, attribute in values_in(rule, self.op.let_expressions)}

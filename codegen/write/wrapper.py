@@ -1,0 +1,97 @@
+"""Wrappers: what the templates of forwards and wrappers see of an operator.
+
+Owns the lines of a forward, whether it is a plain ufunc, and what an in-place write has to keep.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..rules.statements import forward_statements
+from ..spec.expression import renamed
+from ..spec.model import Argument, Op, Signature
+from .node import NodeText
+from .spelling import OnArrays, OnTensors, lines
+
+
+class OpText(NodeText):
+    """One op as the templates see it."""
+
+    def __init__(self, op: Op, signatures: Mapping[str, Signature]):
+        super().__init__(op, signatures)
+        self.forward_calls: set[str] = set()  # what its forward calls on arrays
+        self.forward_lines = self._forward_lines()
+
+    @property
+    def ufunc(self) -> str | None:
+        """`np.exp` where the forward is that ufunc on the arguments as they are."""
+        formula = self.op.forward
+        names = [a.name for a in self.arguments]
+        match formula and formula.tree:
+            case ast.Call(ast.Attribute(ast.Name("np"), name), args, []) if len(names) in (1, 2):
+                plain = [a.id for a in args if isinstance(a, ast.Name)] == names and len(args) == len(names)
+                function = getattr(np, name, None)
+                if plain and isinstance(function, np.ufunc) and function.nout == 1 and function.signature is None:
+                    return f"np.{name}"
+        return None
+
+    @property
+    def ufunc_facts(self) -> str:
+        """What a Ufunc is told beside its name: the dtypes that it takes, if not all, and its operands, if not x or a and b."""
+        names = [a.name for a in self.arguments]
+        facts = [self.op.claim] if self.op.claim else []
+        facts += [] if names in (["x"], ["a", "b"]) else [f"operands={tuple(names)}"]
+        return "".join(f", {fact}" for fact in facts)
+
+    @property
+    def ufunc_method(self) -> str:
+        return "unary" if len(self.arguments) == 1 else "binary"
+
+    def _forward_lines(self) -> list[str]:
+        """The body of the forward on arrays: lets, then the result."""
+        # A composite is made of forwards, which give arrays; NumPy gives scalars for 0-d results.
+        spell = OnArrays(self.signatures, returned="return {}" if self.op.composite else "return as_array({})")
+        found = lines(forward_statements(self.op), spell, self.op)
+        self.forward_calls = spell.forwards
+        return found
+
+    def composite_lines(self) -> list[str]:
+        """The composite on tensors."""
+        return lines(forward_statements(self.op), OnTensors(self.signatures), self.op)
+
+    def _readers(self) -> list[Argument]:
+        """The inputs whose gradients are computed from the value that an in-place write destroys."""
+        first = self.arguments[0].name
+        names = {name for s in self.saved if (s.name, s.kind) == (first, "input") for name in self.needed_by(s)}
+        return [a for a in self.arrays if a.name in names and not a.type.is_list]
+
+    @property
+    def readers(self) -> str:
+        """Bit i: the gradient of array i reads the old value.  One bit more: tangents alone do.  A composite may do anything."""
+        if self.op.form == "composite":
+            return bin(2 ** len(self.arrays) - 1)
+        if not self.derived:
+            return "0"
+        tangents = self.arguments[0].name in self.jvp_names
+        mask = sum(1 << self.arrays.index(a) for a in self._readers())
+        return bin(mask or tangents << len(self.arrays))
+
+    @property
+    def copies_first(self) -> str:
+        """When an in-place kernel needs a copy of what it writes over, as an expression of the wrapper."""
+        if not self._readers() and self.arguments[0].name not in self.jvp_names:
+            return "False"
+        return " or ".join(["state_.flags & DUAL != 0", *(f"needs_grad(state_, {a.name})" for a in self._readers())])
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether a result may have to be recorded."""
+        return self.has_node or self.op.composite is not None
+
+    def inplace_forward_on(self, written: str) -> str:
+        """The in-place kernel's call, writing into the array `written`."""
+        names = {a.name: f"array_of({a.name})" for a in self.arrays} | {self.arguments[0].name: written}
+        return OnArrays(self.signatures)(renamed(self.op.inplace.expression, names))
