@@ -83,8 +83,11 @@ def runtime(folder, kernel):
         target = root / path.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    with (root / "runtime/kernels/scans.py").open("a") as scans:
-        scans.write(kernel.partition("\n\n\nvalues")[0])
+    if kernel:  # appended and exported, as the page says
+        with (root / "runtime/kernels/scans.py").open("a") as scans:
+            scans.write(kernel.partition("\n\n\nvalues")[0])
+        with (root / "runtime/kernels/__init__.py").open("a") as exports:
+            exports.write("from .scans import " + re.search(r"def (\w+)", kernel)[1] + "\n")
     return root
 
 

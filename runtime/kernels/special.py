@@ -125,6 +125,8 @@ def polygamma(n, x):
     """
     if n == 0:
         return digamma(x)
+    if n > 170:  # asked before n! is computed, which takes for ever where n is large
+        raise OverflowError(f"the derivative {n} of digamma is beyond floating point")
     # (-1)**(n + 1) n! zeta(n + 1, x)
     x = np.asarray(x)
     scale = (-1.0) ** (n + 1) * math.factorial(n)
