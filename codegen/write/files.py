@@ -86,7 +86,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=texts)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts)
-    for namespace in sorted({text.op.namespace for text in everything} | {"", "linalg", "nn"}):
+    for namespace in sorted({"", *(text.op.namespace for text in everything)}):
         members = [text for text in everything if text.op.namespace == namespace and text.is_function]
         borrowed = [(text, name) for text in everything for where, name in text.op.elsewhere if where == namespace]
         emit(f"{namespace or 'ops'}.py", "namespace.py.j2", ops=members, borrowed=borrowed, namespace=namespace)
