@@ -202,6 +202,9 @@ class Op:
     doc: str
     location: Location
     aliases: tuple[str, ...] = ()
+    args: dict[str, str] = field(default_factory=dict)  # argument -> what it is, in one line
+    ref: str = ""  # where the formulas come from, in one line
+    numpy: tuple[str, ...] = ()  # NumPy's functions that a public op answers to, "linalg.svd"
     elsewhere: tuple[tuple[str, str], ...] = ()  # (namespace, name) of the function in other namespaces
     namespace: str = ""  # "", "linalg", "nn", "special"
     operator: str | None = None  # "__add__"

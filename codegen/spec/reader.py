@@ -21,18 +21,20 @@ from .formula import names_in, parse_formula
 from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Stated, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .nodes import Nodes
+from .numpy_names import function_named, numpy_names
 from .order import misplaced
 from .shapes import parse_shape
 from .signature import parse_signature
 
 FAMILY_KEYS = ("family", "about", "defaults", "ops")
-DEFAULT_KEYS = ("namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
+DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
 PARTIAL = "dy/dx"
 ENTRY_KEYS = (
-    "op", "doc", "alias", "namespace", "operator", "variants", "view", "domain", "dtype", "shape", "forward", "inplace",
-    "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples", "examples", "kinks",
+    "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
+    "forward", "inplace", "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples",
+    "examples", "kinks",
 )  # fmt: skip
-PUBLIC_KEYS = {"alias", "namespace", "operator", "variants"}  # what users see
+PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
 _PARTIAL_KEY = re.compile(r"d(\w+)/d(\w+)$")
@@ -100,6 +102,7 @@ class _Reader(Nodes):
         for entry in self._sequence(items["ops"][1]):
             with self.errors.catch():
                 ops.append(self._entry(name.value, entry, defaults))
+        self._check_described(ops, defaults)
         self._check_order(ops)
         self._check_nodes(ops)
         return Family(name.value, about, tuple(ops), name.location)
@@ -107,6 +110,13 @@ class _Reader(Nodes):
     def _check_order(self, ops: list[Op]) -> None:
         for op, where in misplaced(ops):
             self.errors.add(f"entries are alphabetical: it belongs {where}", op.location, op.name, "op")
+
+    def _check_described(self, ops: list[Op], defaults: Items) -> None:
+        known = dict.fromkeys(a.name for op in ops for a in op.signature.arguments)
+        for name, (node, _) in self._items_of("args", defaults).items():
+            if name not in known:
+                near, at = did_you_mean(name, known), self._location(node)
+                self.errors.add(f"no operator of the family has an argument '{name}'", at, "", "args", suggestion=near)
 
     def _check_nodes(self, ops: list[Op]) -> None:
         """`f` and `_f` are two operators, and one name for a Node."""
@@ -153,9 +163,12 @@ class _Reader(Nodes):
             with self.errors.catch(name, key):
                 if match := _PARTIAL_KEY.match(key):
                     fields["partials"][match.group(1, 2)] = self._formula(value)
+                elif key == "args":
+                    fields["args"] = self._args(op, *(self._items_of("args", keys, op.name) for keys in (defaults, own)))
                 else:
                     fields |= self._field(op, key, value, own=key in own)
         op = replace(op, **fields)
+        op = replace(op, numpy=numpy_names(op, stated="numpy" in own))
         if "inplace" in op.variants:
             for spelling in (op.name, *op.aliases):
                 self._claim(f"{spelling}_", op.location, op.name, "variants")
@@ -187,6 +200,11 @@ class _Reader(Nodes):
         match key:
             case "doc":
                 return {"doc": self._doc(node)}
+            case "ref":
+                return {"ref": self._line(node)}
+            case "numpy":
+                text = self._text(node)
+                return {"numpy": () if text.value == "false" else (function_named(text),)}
             case "alias":
                 return self._aliases(op, self._words(node))
             case "nondifferentiable":
@@ -221,6 +239,15 @@ class _Reader(Nodes):
                 pairs = [(self._text(call), self._written(value)) for call, value in items]
                 return {key: tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)}
         return {}
+
+    def _args(self, op: Op, lines: Items, own: Items) -> dict[str, str]:
+        """What each argument is, in the order of the signature: of the family's lines those that fit, and the entry's own."""
+        known = [a.name for a in op.signature.arguments]
+        for name in own.keys() - set(known):
+            near = did_you_mean(name, known)
+            self.errors.add(f"no argument '{name}'", self._location(own[name][0]), op.name, "args", suggestion=near)
+        lines = lines | own
+        return {name: self._line(lines[name][1]) for name in known if name in lines}
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
         """`alias: [expit, nn.sigmoid]`: a second name, and a name in another namespace."""
@@ -329,6 +356,9 @@ class _Reader(Nodes):
         self.spellings.setdefault(spelling, op)
 
     # YAML nodes.
+
+    def _items_of(self, key: str, items: Items, op: str = "") -> Items:
+        return self._items(items[key][1], key=key, op=op) if key in items else {}
 
     def _items(self, node: yaml.Node, known: tuple[str, ...] = (), *,
                op: str = "", key: str = "", what: str = "") -> Items:  # fmt: skip

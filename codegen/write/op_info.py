@@ -1,7 +1,7 @@
 """The records of generated/op_info.py: what tests and documentation read of an operator.
 
-Owns which facts a record holds and how they are laid out in few lines: a fact that is empty is left out, samples that are a
-preset of the spec are named.  Knows nothing of templates.
+Owns which facts a record holds and how they are laid out in few lines: the first ones stand without the name of their field,
+a fact that is empty or usual is left out, samples that are a preset of the spec are named.  Knows nothing of templates.
 """
 
 from __future__ import annotations
@@ -12,19 +12,24 @@ from ..spec.model import Formula
 from .node import NodeText
 
 WIDTH = 130
+POSITIONAL = ("name", "family", "signature", "doc", "form", "dtype")
+USUAL = {"arguments": (("x", "Array", None, False),), "outputs": (("y", "Array"),)}
 
 
 def facts(text: NodeText) -> dict[str, object]:
-    """Field of OpInfo -> value, in order; what is empty is the default there."""
+    """Field of OpInfo -> value, in order; what is empty, or USUAL, is the default there."""
     op, signature = text.op, text.signature
     return {
         "name": op.name,
         "family": op.family,
-        "namespace": op.namespace,
         "signature": signature.source,
         "doc": op.doc,
         "form": op.form,
         "dtype": op.dtype,
+        "namespace": op.namespace,
+        "args": tuple(op.args.items()),
+        "ref": op.ref,
+        "numpy": op.numpy,
         "domain": op.domain and op.domain.source,
         "aliases": op.aliases,
         "variants": op.variants,
@@ -61,12 +66,14 @@ def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str
     for field, value in facts(text).items():
         if field == "samples" and value in named:
             yield f"samples={named[value]},"
+        elif field in POSITIONAL:
+            yield f"{value!r},"
         elif isinstance(value, tuple) and len(repr(value)) > WIDTH // 3:
             items = _items(value)
             items[0] = f"{field}=({items[0]}"
             items[-1] += "),"
             yield from items
-        elif value:
+        elif value != USUAL.get(field, value if not value else None):
             yield f"{field}={value!r},"
 
 
