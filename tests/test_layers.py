@@ -51,7 +51,7 @@ CODEGEN = [
     ["errors"],
     ["spec.documents", "spec.expression", "spec.limits", "spec.names", "spec.nodes"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],
-    ["spec.numpy_names", "spec.order", "spec.shapes", "skeleton"],
+    ["spec.numpy_names", "spec.order", "spec.results", "spec.shapes", "skeleton"],
     ["spec.reader"],
     ["rules.resolve", "rules.statements"],
     ["rules.derive"],

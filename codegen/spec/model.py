@@ -211,6 +211,7 @@ class Op:
     variants: tuple[str, ...] = ("function",)
     domain: Formula | None = None
     dtype: str = "any"  # "float" real or complex, "real", "any" integers too, "bool", "int"
+    result_dtypes: tuple[str | None, ...] = ()  # of each visible output, None by default; nothing where all are
     shape: str | None = None
     view: str | None = None
     forward: Formula | None = None

@@ -18,11 +18,12 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from .constants import folded
 from .documents import check_characters, decode, documents
 from .formula import names_in, parse_formula
-from .model import DTYPES, NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Stated, Text
+from .model import NAMESPACES, VARIANTS, Family, Formula, Location, Op, Signature, Spec, Stated, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .nodes import Nodes
 from .numpy_names import function_named, numpy_names
 from .order import misplaced
+from .results import parse_dtype
 from .shapes import parse_shape
 from .signature import parse_signature
 
@@ -211,25 +212,24 @@ class _Reader(Nodes):
                 self._choice(self._text(node), ("true", "false"), "value")
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
-            case "namespace" | "dtype":
-                return {key: self._choice(self._text(node), NAMESPACES if key == "namespace" else DTYPES, key)}
+            case "namespace":
+                return {key: self._choice(self._text(node), NAMESPACES, key)}
+            case "dtype":
+                return dict(zip(("dtype", "result_dtypes"), parse_dtype(self._text(node), op.signature)))
             case "variants":
                 words = self._words(node)
                 return {"variants": _variants(op, [self._variant(op, word, own) for word in words])}
             case "view":
                 return {"view": self._array_input(op.signature, self._text(node))}
             case "shape":
-                text = self._text(node)
-                parse_shape(text, op.signature)
+                parse_shape(text := self._text(node), op.signature)
                 return {"shape": text.value}
             case "domain" | "forward" | "inplace" | "composite":
                 return {key: parse_formula(self._text(node)) if key == "domain" else self._formula(node)}
             case "linear" | "multilinear":
                 return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}
-            case "let":
-                return {"lets": self._formulas(op, node, key)}
-            case "vjp":
-                return {"vjp": self._formulas(op, node, key)}
+            case "let" | "vjp":
+                return {"lets" if key == "let" else "vjp": self._formulas(op, node, key)}
             case "jvp":
                 return {"jvp": self._jvp(op, node)}
             case "samples":

@@ -1,22 +1,25 @@
 """Results: the forward in single precision and in integers, where differences would say nothing, and memory of its own.
 
-Owns the promises that the precision of a result is that of the inputs, that it has the dtype that is asked for and that
-it shares no memory unless it is a view, and the hint at what breaks them.
+Owns the promises that a result has the dtype that spec/results.py says and that it shares no memory unless it is a view, and
+the hint at what breaks them.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..spec.model import Formula, Op
+from ..spec.results import choices, dtype_of, result_dtype
 from .case import BoundCall, Report, make_sample, what
 from .evaluate import Evaluator
 
 _OTHERS = {"real": (np.float32,), "float": (np.float32, np.complex64), "any": (np.float32, np.complex64, np.int64)}
+_WIDER = {np.float32: np.float64, np.complex64: np.complex128}
 
 
 def check_promises(op: Op, evaluator: Evaluator, report: Report) -> None:
@@ -25,29 +28,40 @@ def check_promises(op: Op, evaluator: Evaluator, report: Report) -> None:
     formula = getattr(op, key)
     for dtype in _OTHERS.get(op.dtype, ()):
         failures = []
-        for index in range(len(op.samples)):
-            call = make_sample(op, index, dtype)
+        for call in _calls(op, dtype):
+            arguments = _weak(op, call) if op.composite else call.arguments
             try:
-                outputs = evaluator.forward(op, _weak(op, call) if op.composite else call.arguments)
+                outputs = evaluator.forward(op, arguments)
             except Exception as error:
                 failures.append(f"fails at {call}: {what(error)}")
                 continue
-            _check_asked(op, call, outputs, lambda message: report(message, key, formula))
             if op.forward and not op.view:
                 _check_memory(op, call, outputs, lambda message: report(message, key, formula))
-            for got in _wider(op, call, outputs):
-                report(f"gives {got} for {call.dtype} at {call.source}{_scalar(formula)}", key, formula)
+            for message in _other_dtypes(op, call, arguments, outputs, formula):
+                report(message, key, formula)
         # Some integers have no power with some others, but an entry for integers takes some.
         if failures and (dtype is not np.int64 or len(failures) == len(op.samples)):
             report(failures[0], key, formula)
 
 
-def _check_asked(op: Op, call: BoundCall, outputs: list[Any], report: Callable[[str], None]) -> None:
-    """A DType argument is the dtype of the result."""
-    for argument in op.signature.arguments:
-        wanted = call.arguments[argument.name]
-        if argument.type.base == "DType" and wanted is not None and outputs[0].dtype != wanted:
-            report(f"gives {outputs[0].dtype} where '{argument.name}' is {np.dtype(wanted)} at {call}")
+def _calls(op: Op, dtype: type) -> Iterator[BoundCall]:
+    """The samples in a dtype, and with each array in a wider one than the others."""
+    for index in range(len(op.samples)):
+        call = make_sample(op, index, dtype)
+        yield call
+        arrays = [a.name for a in op.signature.arrays if _widened(call.arguments[a.name], dtype) is not None]
+        for name in arrays if dtype in _WIDER else ():
+            wide = _widened(call.arguments[name], dtype)
+            if len(arrays) > 1 or isinstance(wide, list):
+                source = f"{call.source} with {name} in {np.dtype(_WIDER[dtype])}, the rest"
+                yield replace(call, source=source, arguments={**call.arguments, name: wide})
+
+
+def _widened(value: Any, dtype: type) -> Any:
+    """The array, or the first of a list of several, in the wider dtype; None where there is none."""
+    if isinstance(value, list):
+        return [_widened(value[0], dtype), *value[1:]] if len(value) > 1 and isinstance(value[0], np.ndarray) else None
+    return value.astype(_WIDER.get(dtype)) if isinstance(value, np.ndarray) else None
 
 
 def _check_memory(op: Op, call: BoundCall, outputs: list[Any], report: Callable[[str], None]) -> None:
@@ -65,22 +79,23 @@ def _weak(op: Op, call: BoundCall) -> dict[str, Any]:
             for name, value in call.arguments.items()}  # fmt: skip
 
 
-def _wider(op: Op, call: BoundCall, outputs: list[Any]) -> Iterator[np.dtype]:
-    """The dtypes of results that are of double precision although no input is, and nobody asked for it."""
-    asked = any(a.type.base == "DType" and call.arguments[a.name] is not None for a in op.signature.arguments)
-    if asked or call.dtype.kind not in "fc" or not _inputs(op, call):
-        return
-    for output, value in zip(op.signature.outputs, outputs):
-        for array in value if isinstance(value, list) else [value]:
-            if output.differentiable and array.dtype.kind in "fc" and array.real.dtype.itemsize > 4:
-                yield array.dtype
+def _other_dtypes(op: Op, call: BoundCall, arguments: dict[str, Any], outputs: list[Any], formula: Formula) -> Iterator[str]:
+    """What is wrong with the dtypes of the results that callers get."""
+    inputs = {a.name: _dtype(arguments[a.name]) for a in op.signature.arguments if a.type.base in ("Array", "Index", "Mask")}
+    for index, output in enumerate(op.signature.visible):
+        expected = result_dtype(op, index, inputs, arguments)
+        for array in outputs[index] if isinstance(outputs[index], list) else [outputs[index]]:
+            if expected is not None and array.dtype != expected:
+                said = f"gives {array.dtype} where {output.name} should be {expected} at {call}"
+                fits = [word for word in choices(op) if dtype_of(op, word, inputs, arguments) == array.dtype]
+                yield said + (_scalar(formula) or (f"; is it `-> {fits[0]}`?" if fits else ""))
 
 
-def _inputs(op: Op, call: BoundCall) -> bool:
-    """Whether there are arrays of the dtype among the inputs, and no others of floating point."""
-    values = [call.arguments[a.name] for a in op.signature.arrays]
-    arrays = [x for value in values for x in (value if isinstance(value, list) else [value]) if isinstance(x, np.ndarray)]
-    return bool(arrays) and all(x.dtype.kind not in "fc" or x.real.dtype.itemsize == 4 for x in arrays)
+def _dtype(value: Any) -> Any:
+    """What result_dtype wants to know of an argument."""
+    if isinstance(value, (list, tuple)):
+        return [_dtype(item) for item in value]
+    return getattr(value, "dtype", value)
 
 
 def _scalar(formula: Formula) -> str:

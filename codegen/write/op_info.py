@@ -30,6 +30,7 @@ def facts(text: NodeText) -> dict[str, object]:
         "args": tuple(op.args.items()),
         "ref": op.ref,
         "numpy": op.numpy,
+        "result_dtypes": op.result_dtypes,
         "domain": op.domain and op.domain.source,
         "aliases": op.aliases,
         "variants": op.variants,

@@ -27,7 +27,7 @@ presets:
 ---
 family: tested
 about: Entries under test.
-defaults: {shape: _}
+defaults: {dtype: float, shape: _}
 ops:
 """
 
@@ -35,7 +35,7 @@ PRELUDE = """\
 ---
 family: prelude
 about: What the entries under test call.
-defaults: {dtype: any, shape: x -> x, samples: one}
+defaults: {dtype: float, shape: x -> x, samples: one}
 ops:
 - op: conj(x) -> y
   doc: Complex conjugate.

@@ -26,7 +26,7 @@ def stated(*lines):
 
 
 def with_defaults(args):
-    return HEADER.replace("{shape: _}", f"{{args: {args}, shape: _}}")
+    return HEADER.replace("{dtype: float, shape: _}", f"{{args: {args}, dtype: float, shape: _}}")
 
 
 def test_arguments_stand_in_the_order_of_the_signature(small):
@@ -190,7 +190,7 @@ def test_argument_that_no_operator_of_the_family_has_is_refused():
         read_text(with_defaults("{axes: Where.}") + ENTRY)
     assert str(caught.value) == """\
 derivatives.yaml:10:19: error: args: no operator of the family has an argument 'axes'; did you mean 'axis'?
-defaults: {args: {axes: Where.}, shape: _}
+defaults: {args: {axes: Where.}, dtype: float, shape: _}
                   ^"""
 
 

@@ -15,7 +15,7 @@ REFUSED = {
   samples: one
 """,
         """\
-derivatives.yaml:15:12: error: f: forward: gives float64 for float32 at f(x(3, 4)); is np.log(2) a NumPy scalar that should be a Python number?
+derivatives.yaml:15:12: error: f: forward: gives float64 where y should be float32 at f(x(3, 4)) in float32; is np.log(2) a NumPy scalar that should be a Python number?
   forward: np.log2(1 + x * x) * np.log(2)
            ^""",
     ),
@@ -29,8 +29,80 @@ derivatives.yaml:15:12: error: f: forward: gives float64 for float32 at f(x(3, 4
   - f(x())
 """,
         """\
-derivatives.yaml:14:12: error: f: forward: gives float64 for float32 at f(x())
+derivatives.yaml:14:12: error: f: forward: gives float64 where y should be float32 at f(x()) in float32
   forward: kernels.wide(x)
+           ^""",
+    ),
+    "a real result": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.absolute(x)
+  nondifferentiable: true
+  samples: one
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: gives float32 where y should be complex64 at f(x(3, 4)) in complex64; is it `-> real(x)`?
+  forward: np.absolute(x)
+           ^""",
+    ),
+    "a result that is not real": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: any -> real(x)
+  forward: np.negative(x)
+  dy/dx: -1
+  samples: one
+""",
+        """\
+derivatives.yaml:15:12: error: f: forward: gives complex64 where y should be float32 at f(x(3, 4)) in complex64; is it `-> x`?
+  forward: np.negative(x)
+           ^""",
+    ),
+    "an input's dtype": (
+        """\
+- op: f(a, b) -> y
+  doc: F.
+  forward: (a + b).astype(a.dtype)
+  dy/da: 1
+  dy/db: 1
+  samples:
+  - f(x(3), x(3))
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: gives float32 where y should be float64 at f(x(3), x(3)) with b in float64, the rest in float32; is it `-> a`?
+  forward: (a + b).astype(a.dtype)
+           ^""",
+    ),
+    "a list's first dtype": (
+        """\
+- op: f(Array[] parts) -> y
+  doc: F.
+  forward: np.sum(parts, 0).astype(parts[1].dtype)
+  linear: [parts]
+  vjp:
+    parts: "[grad, grad]"
+  samples:
+  - f([x(3), x(3)])
+""",
+        """\
+derivatives.yaml:14:12: error: f: forward: gives float32 where y should be float64 at f([x(3), x(3)]) with parts in float64, the rest in float32
+  forward: np.sum(parts, 0).astype(parts[1].dtype)
+           ^""",
+    ),
+    "integers": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: any
+  forward: np.multiply(x, 1.0)
+  dy/dx: 1
+  samples: one
+""",
+        """\
+derivatives.yaml:15:12: error: f: forward: gives float64 where y should be int64 at f(x(3, 4)) in int64
+  forward: np.multiply(x, 1.0)
            ^""",
     ),
     "no integers": (
@@ -74,7 +146,7 @@ def test_a_dtype_that_is_asked_for(small):
     assert small.check("""\
 - op: cast(x, DType? dtype=None) -> y
   doc: X in another dtype.
-  dtype: real
+  dtype: real -> dtype
   forward: np.array(x, dtype)
   linear: [x]
   vjp:
@@ -107,7 +179,7 @@ def test_a_dtype_that_is_not_given(small):
     assert small.refusal("check", """\
 - op: cast(x, DType? dtype=None) -> y
   doc: X in another dtype.
-  dtype: real
+  dtype: real -> dtype
   forward: np.array(x)
   linear: [x]
   vjp:
@@ -116,6 +188,6 @@ def test_a_dtype_that_is_not_given(small):
   - f(x(3))
   - f(x(3), 'float64')
 """) == """\
-derivatives.yaml:15:12: error: cast: forward: gives float32 where 'dtype' is float64 at f(x(3), 'float64') in float32
+derivatives.yaml:15:12: error: cast: forward: gives float32 where y should be float64 at f(x(3), 'float64') in float32; is it `-> x`?
   forward: np.array(x)
            ^"""  # fmt: skip

@@ -13,13 +13,13 @@ from codegen.spec.reader import read_text
 
 def test_defaults_apply_where_the_entry_is_silent(small):
     op = small.read(TANH).ops["tanh"]
-    assert (op.dtype, op.variants, op.doc) == ("any", ("function",), "Hyperbolic tangent.")
+    assert (op.dtype, op.variants, op.doc) == ("float", ("function",), "Hyperbolic tangent.")
     assert [sample.source for sample in op.samples] == ["f(x(3, 4))", "f(x(0, 3))"]
 
 
 def test_an_entry_overrides_a_default(small):
     op = small.read("- op: f(x) -> y\n  doc: F.\n  forward: x\n  dy/dx: 1\n").ops["zeros_like"]
-    assert op.form == "nondifferentiable" and op.dtype == "any" and op.family == "prelude"
+    assert op.form == "nondifferentiable" and op.dtype == "float" and op.family == "prelude"
 
 
 def test_every_form_is_recognised(small):

@@ -326,7 +326,7 @@ def test_refused_vjps(small, name):
 def test_every_entry_says_its_shapes(small):
     entry = "- op: f(x) -> y\n  doc: F.\n  forward: np.sin(x)\n  dy/dx: cos(x)\n  samples: one\n"
     with pytest.raises(SpecErrors) as caught:
-        read_text(HEADER.replace("defaults: {shape: _}\n", "") + entry)
+        read_text(HEADER.replace("defaults: {dtype: float, shape: _}\n", "") + entry)
     assert str(caught.value) == """\
 derivatives.yaml:11:7: error: f: shape: missing: shapes of the inputs and outputs, _ where one depends on values
 - op: f(x) -> y

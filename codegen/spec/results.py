@@ -1,0 +1,122 @@
+"""Result dtypes: `dtype: float -> real(x), _`.
+
+Owns their grammar and what a result's dtype is:
+
+    dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers get)
+    OUT   := "_" | "bool" | "int" | "real(" NAME ")" | NAME   ("_" where the default holds)
+
+By default a Mask is bool, an Index intp, and everything else the promotion of the Array inputs, in which Python numbers are
+weak.  `real(x)` is the real counterpart of the dtype of x, `x` that dtype itself, and the name of a DType argument what is
+asked for, or the default where it is None.  Of integers alone `float` and `real` promise nothing: sin makes floats of them,
+and dot integers.  Knows nothing of forwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import SpecError, did_you_mean
+from .model import DTYPES, Op, Output, Signature, Text
+from .signature import split
+
+_FIXED = {"bool": np.dtype(np.bool_), "int": np.dtype(np.intp)}
+_OF_TYPE = {"Mask": "bool", "Index": "int"}
+_REAL = re.compile(r"real\((\w+)\)$", re.ASCII)
+
+
+def parse_dtype(text: Text, signature: Signature) -> tuple[str, tuple[str | None, ...]]:
+    """What the inputs may be, and the result dtypes that are stated, one for each visible output; none, no tuple."""
+    arrow = text.value.find("->")
+    taken = text.part(0, arrow if arrow >= 0 else len(text.value))
+    if taken.value not in DTYPES:
+        raise SpecError(f"unknown dtype '{taken.value}'", taken.location, suggestion=did_you_mean(taken.value, DTYPES))
+    if arrow < 0:
+        return taken.value, ()
+    parts = split(text.part(arrow + 2, len(text.value)))
+    if len(parts) != len(signature.visible):
+        count = f"{len(signature.visible)} output{'s' if len(signature.visible) > 1 else ''}"
+        raise SpecError(f"states {len(parts)} result dtypes for {count}", text.at(arrow))
+    found = tuple(_result(part, output, signature) for part, output in zip(parts, signature.visible))
+    if not any(found):
+        raise SpecError(f"every result has the default: write {taken.value}", text.at(arrow))
+    return taken.value, found
+
+
+def _result(text: Text, output: Output, signature: Signature) -> str | None:
+    if text.value == "_":
+        return None
+    names = [a.name for a in signature.arguments if a.type.base in ("Array", "Index", "Mask")]
+    known = [*_FIXED, *names, *(f"real({name})" for name in names), *_asked(signature)]
+    if text.value not in known:
+        near = did_you_mean(text.value, known)
+        raise SpecError(f"unknown result dtype '{text.value}'", text.location, suggestion=near)
+    alone = [a.name for a in signature.arrays] == [text.value]
+    if text.value == _OF_TYPE.get(output.type.base) or alone and output.type.base == "Array":
+        raise SpecError(f"{text.value} is what {output.name} has by default: write _", text.location)
+    return text.value
+
+
+def _asked(signature: Signature) -> list[str]:
+    return [a.name for a in signature.arguments if a.type.base == "DType"]
+
+
+def choices(op: Op) -> list[str]:
+    """What `->` may say of a result of this op."""
+    arrays = [a.name for a in op.signature.arrays]
+    return [*_asked(op.signature), *arrays, *(f"real({name})" for name in arrays), *_FIXED]
+
+
+def result_dtype(op: Op, index: int, inputs: Mapping[str, Any], statics: Mapping[str, Any]) -> np.dtype | None:
+    """The dtype of one output of a call, None where none is promised.
+
+    Parameters
+    ----------
+    op : Op
+    index : int
+        Which output.
+    inputs : mapping
+        Of each Array, Index or Mask argument by name its dtype, the number itself where it is a Python one, a list of these
+        where the argument is a list, or None.
+    statics : mapping
+        The other arguments by name; only those of the types DType and Scalar count.
+
+    Returns
+    -------
+    dtype or None
+    """
+    output = op.signature.outputs[index]
+    stated = op.result_dtypes[index] if index < len(op.result_dtypes) else None
+    return dtype_of(op, stated or _OF_TYPE.get(output.type.base), inputs, statics)
+
+
+def dtype_of(op: Op, stated: str | None, inputs: Mapping[str, Any], statics: Mapping[str, Any]) -> np.dtype | None:
+    """The dtype that a word after `->`, or the default where it is None, stands for in a call."""
+    if stated in _FIXED:
+        return _FIXED[stated]
+    if stated in inputs:
+        return _promoted(_flat([inputs[stated]]))
+    if stated and (real := _REAL.match(stated)):
+        found = _promised(op, _promoted(_flat([inputs[real[1]]])))
+        return None if found is None else np.zeros((), found).real.dtype
+    if stated and statics[stated] is not None:
+        return np.dtype(statics[stated])
+    arguments = {base: [a.name for a in op.signature.arguments if a.type.base == base] for base in ("Array", "Index", "Scalar")}
+    arrays = _flat(inputs[name] for name in arguments["Array"])
+    numbers = _flat([*(inputs[name] for name in arguments["Index"]), *(statics[name] for name in arguments["Scalar"])])
+    return _promised(op, _promoted(arrays or numbers))
+
+
+def _flat(values: Iterable[Any]) -> list[Any]:
+    return [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value]) if item is not None]
+
+
+def _promoted(values: list[Any]) -> np.dtype:
+    return np.result_type(*values) if values else np.dtype(np.float64)
+
+
+def _promised(op: Op, dtype: np.dtype) -> np.dtype | None:
+    return None if op.dtype in ("float", "real") and dtype.kind in "iub" else dtype
