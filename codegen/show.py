@@ -52,9 +52,15 @@ def _head(op: Op) -> str:
     return f"{op.name}, family {op.family}, {op.location.file}:{op.location.line}"
 
 
+def _described(op: Op) -> list[tuple[str, str]]:
+    """What it says to readers, the lines of its family and the names that follow from the entry included."""
+    rows = [("NumPy", ", ".join(f"np.{name}" for name in op.numpy)), ("ref", op.ref), *op.args.items()]
+    return [row for row in rows if row[1]]
+
+
 def _derived(spec: Spec, op: Op) -> str:
     source = Spelling({name: known.signature for name, known in spec.ops.items()})
-    rows = [("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
+    rows = [*_described(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     derived = op.derived
     if derived is None:
         rows.append(("derivative", "that of the operators in it" if op.composite else "none"))

@@ -709,365 +709,2398 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def absolute(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Modulus; the derivative at 0 is 0."""
+    """Modulus; the derivative at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def acos(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse cosine."""
+    """Inverse cosine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def acosh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse hyperbolic cosine."""
+    """Inverse hyperbolic cosine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def angle(x: Operand) -> Tensor:
-    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def asin(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse sine."""
+    """Inverse sine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def asinh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse hyperbolic sine."""
+    """Inverse hyperbolic sine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def atan(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse tangent."""
+    """Inverse tangent.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def atanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse hyperbolic tangent."""
+    """Inverse hyperbolic tangent.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cbrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Cube root."""
+    """Cube root.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def ceil(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Least integer that is not below x."""
+    """Least integer that is not below x.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def conj(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Complex conjugate."""
+    """Complex conjugate.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cos(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Cosine."""
+    """Cosine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cosh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic cosine."""
+    """Hyperbolic cosine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def deg2rad(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Degrees to radians."""
+    """Degrees to radians.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Derivative of lgamma. Needs SciPy."""
+    """Derivative of lgamma. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def entr(x: Operand) -> Tensor:
-    """-x * log(x), the summand of an entropy."""
+    """-x * log(x), the summand of an entropy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
+    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(x) without cancellation."""
+    """1 - erf(x) without cancellation.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def erfcx(x: Operand) -> Tensor:
-    """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
+    """exp(x**2) * erfc(x) without overflow. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def erfinv(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse of erf. Needs SciPy."""
+    """Inverse of erf. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def exp(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Exponential."""
+    """Exponential.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def exp2(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """2 to the power x."""
+    """2 to the power x.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def expm1(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) - 1 without cancellation."""
+    """exp(x) - 1 without cancellation.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def floor(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Greatest integer that is not above x."""
+    """Greatest integer that is not above x.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def imag(x: Operand) -> Tensor:
-    """Imaginary part, zeros for a real array."""
+    """Imaginary part, zeros for a real array.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def lgamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm of the modulus of the gamma function."""
+    """Logarithm of the modulus of the gamma function.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def log(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Natural logarithm."""
+    """Natural logarithm.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def log10(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm to base 10."""
+    """Logarithm to base 10.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def log1p(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(1 + x) without cancellation."""
+    """log(1 + x) without cancellation.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def log2(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm to base 2."""
+    """Logarithm to base 2.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logit(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid."""
+    """log(x / (1 - x)), the inverse of sigmoid.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def nan_to_num(x: Operand, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+    """NaN and infinities replaced, by default by 0 and the largest finite numbers.
+
+    Parameters
+    ----------
+    x : array_like
+    nan : float, default 0.0
+    posinf : float or None, default None
+    neginf : float or None, default None
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def negative(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """-x."""
+    """-x.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def polygamma(n: int, x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Derivative n of digamma. Needs SciPy."""
+    """Derivative n of digamma. Needs SciPy.
+
+    Parameters
+    ----------
+    n : int
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def positive(x: Operand) -> Tensor:
-    """+x, a copy."""
+    """+x, a copy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def rad2deg(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Radians to degrees."""
+    """Radians to degrees.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def real(x: Operand) -> Tensor:
-    """Real part, `x` itself for a real array."""
+    """Real part, `x` itself for a real array.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def reciprocal(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / x."""
+    """1 / x.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def round(x: Operand, decimals: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Nearest number with the given decimals, to even in the middle."""
+    """Nearest number with the given decimals, to even in the middle.
+
+    Parameters
+    ----------
+    x : array_like
+    decimals : int, default 0
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def rsqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / sqrt(x)."""
+    """1 / sqrt(x).
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def sigmoid(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), without overflow."""
+    """1 / (1 + exp(-x)), without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def sign(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x / abs(x), and 0 at 0, where the derivative is 0 too."""
+    """x / abs(x), and 0 at 0, where the derivative is 0 too.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def sin(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Sine."""
+    """Sine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """sin(pi x) / (pi x), and 1 at 0.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def sinh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic sine."""
+    """Hyperbolic sine.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def sqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Square root; the derivative at 0 is infinite."""
+    """Square root; the derivative at 0 is infinite.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def square(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * x."""
+    """x * x.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def tan(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Tangent."""
+    """Tangent.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x without its fraction."""
+    """x without its fraction.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def add(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a + b."""
+    """a + b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def addcdiv(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
-    """x + value * a / b."""
+    """x + value * a / b.
+
+    Parameters
+    ----------
+    x : array_like
+    a : array_like
+    b : array_like
+    value : scalar, default 1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def addcmul(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
-    """x + value * a * b."""
+    """x + value * a * b.
+
+    Parameters
+    ----------
+    x : array_like
+    a : array_like
+    b : array_like
+    value : scalar, default 1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
+    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
+
+    Parameters
+    ----------
+    x : array_like
+    min : array_like or None, default None
+    max : array_like or None, default None
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Modulus of a with the sign of b."""
+    """Modulus of a with the sign of b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a / b."""
+    """a / b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def floor_divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """floor(a / b)."""
+    """floor(a / b).
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def fmax(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger one, or the one that is not NaN; ties share the gradient."""
+    """The larger one, or the one that is not NaN; ties share the gradient.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def fmin(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller one, or the one that is not NaN; ties share the gradient."""
+    """The smaller one, or the one that is not NaN; ties share the gradient.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def fmod(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * trunc(a / b), with the sign of a."""
+    """a - b * trunc(a / b), with the sign of a.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def heaviside(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """0 where a < 0, 1 where a > 0, b where a is 0."""
+    """0 where a < 0, 1 where a > 0, b where a is 0.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def hypot(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
+    """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def lerp(a: Operand, b: Operand, weight: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a + weight * (b - a)."""
+    """a + weight * (b - a).
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    weight : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logaddexp(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(exp(a) + exp(b)) without overflow."""
+    """log(exp(a) + exp(b)) without overflow.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logaddexp2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log2(2**a + 2**b) without overflow."""
+    """log2(2**a + 2**b) without overflow.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def maximum(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger one, NaN where one is; ties share the gradient."""
+    """The larger one, NaN where one is; ties share the gradient.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def minimum(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller one, NaN where one is; ties share the gradient."""
+    """The smaller one, NaN where one is; ties share the gradient.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def multiply(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * b."""
+    """a * b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def pow(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * floor(a / b), with the sign of b."""
+    """a - b * floor(a / b), with the sign of b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def subtract(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b."""
+    """a - b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
-    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
+    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient.
+
+    Parameters
+    ----------
+    mask : array_like of bool
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0."""
+    """a * log(b), and 0 where a is 0.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def allclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: _bool = False) -> Tensor:
-    """Whether isclose holds everywhere."""
+    """Whether isclose holds everywhere.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    rtol : float, default 1e-05
+    atol : float, default 1e-08
+    equal_nan : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def bitwise_and(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a & b, bit by bit."""
+    """a & b, bit by bit.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def bitwise_invert(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """~x, bit by bit."""
+    """~x, bit by bit.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def bitwise_left_shift(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * 2**b."""
+    """a * 2**b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def bitwise_or(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a | b, bit by bit."""
+    """a | b, bit by bit.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def bitwise_right_shift(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """floor(a / 2**b)."""
+    """floor(a / 2**b).
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def bitwise_xor(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a ^ b, bit by bit."""
+    """a ^ b, bit by bit.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a == b."""
+    """a == b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def greater(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a > b."""
+    """a > b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def greater_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a >= b."""
+    """a >= b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def isclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: _bool = False) -> Tensor:
-    """abs(a - b) <= atol + rtol * abs(b)."""
+    """abs(a - b) <= atol + rtol * abs(b).
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    rtol : float, default 1e-05
+    atol : float, default 1e-08
+    equal_nan : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def isfinite(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is neither infinite nor NaN."""
+    """Whether x is neither infinite nor NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def isinf(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is infinite."""
+    """Whether x is infinite.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def isnan(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is NaN."""
+    """Whether x is NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def less(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a < b."""
+    """a < b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def less_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a <= b."""
+    """a <= b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logical_and(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether a and b are both nonzero."""
+    """Whether a and b are both nonzero.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logical_not(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is zero."""
+    """Whether x is zero.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logical_or(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether a or b is nonzero."""
+    """Whether a or b is nonzero.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logical_xor(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether exactly one of a and b is nonzero."""
+    """Whether exactly one of a and b is nonzero.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def not_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a != b."""
+    """a != b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def signbit(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether the sign bit is set, as it is for -0.0."""
+    """Whether the sign bit is set, as it is for -0.0.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def all(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether every element is nonzero."""
+    """Whether every element is nonzero.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def any(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether some element is nonzero."""
+    """Whether some element is nonzero.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def count_nonzero(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Number of elements that are not 0."""
+    """Number of elements that are not 0.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def max(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Largest element, NaN if there is one; ties share the gradient equally."""
+    """Largest element, NaN if there is one; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Arithmetic mean."""
+    """Arithmetic mean.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def min(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Smallest element, NaN if there is one; ties share the gradient equally."""
+    """Smallest element, NaN if there is one; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def nanmean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Arithmetic mean of the elements that are not NaN."""
+    """Arithmetic mean of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def nansum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Sum of the elements that are not NaN."""
+    """Sum of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
+    """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : float, default 2
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def prod(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Product; every derivative is exact at zeros too."""
+    """Product; every derivative is exact at zeros too.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def std(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
-    """Square root of var; the derivative at 0 is 0."""
+    """Square root of var; the derivative at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    correction : float, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def sum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Sum."""
+    """Sum.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
-    """Mean squared distance from the mean, with the count less `correction` as divisor."""
+    """Mean squared distance from the mean, with the count less `correction` as divisor.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    correction : float, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cumprod(x: Operand, axis: int | None = None, *, reverse: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
+    """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is
+    exact at zeros too.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+    reverse : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cumsum(x: Operand, axis: int | None = None, *, reverse: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+    """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+    reverse : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def diff(x: Operand, n: int = 1, axis: int = -1) -> Tensor:
-    """Each element less the one before it, `n` times."""
+    """Each element less the one before it, `n` times.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int, default 1
+    axis : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def trapezoid(x: Operand, dx: complex = 1.0, axis: int = -1, *, out: Tensor | None = None) -> Tensor:
-    """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
+    """Integral along `axis` by the trapezoidal rule, samples `dx` apart.
+
+    Parameters
+    ----------
+    x : array_like
+    dx : scalar, default 1.0
+    axis : int, default -1
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
-    """Cross product of vectors of length 3 along `axis`."""
+    """Cross product of vectors of length 3 along `axis`.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    axis : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def dot(a: Operand, b: Operand) -> Tensor:
-    """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
+    """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def einsum(subscripts: str, *operands: Operand | Sequence[Operand]) -> Tensor:
-    """Einstein summation, pair by pair from the left."""
+    """Einstein summation, pair by pair from the left.
+
+    Parameters
+    ----------
+    subscripts : str
+    operands : array_like, one or more, or a sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def inner(a: Operand, b: Operand) -> Tensor:
-    """Sum over the last axis of both operands; 0-d operands multiply."""
+    """Sum over the last axis of both operands; 0-d operands multiply.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logdet(x: Operand) -> Tensor:
-    """Logarithm of the determinant of a matrix whose determinant is positive."""
+    """Logarithm of the determinant of a matrix whose determinant is positive.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
+    """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def outer(a: Operand, b: Operand) -> Tensor:
-    """y[i, j] = a[i] * b[j], operands flattened."""
+    """y[i, j] = a[i] * b[j], operands flattened.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
-    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes."""
+    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    axes : index, default 2
+
+    Returns
+    -------
+    y : Tensor
+    """
 def trace(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
+    """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.
+
+    Parameters
+    ----------
+    x : array_like
+    offset : int, default 0
+    axis1 : int, default 0
+    axis2 : int, default 1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def tril(x: Operand, k: int = 0) -> Tensor:
-    """Elements on and below diagonal `k`, zeros above."""
+    """Elements on and below diagonal `k`, zeros above.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def triu(x: Operand, k: int = 0) -> Tensor:
-    """Elements on and above diagonal `k`, zeros below."""
+    """Elements on and above diagonal `k`, zeros below.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def vdot(a: Operand, b: Operand) -> Tensor:
-    """Sum of conj(a) * b over all elements."""
+    """Sum of conj(a) * b over all elements.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def vecdot(a: Operand, b: Operand, axis: int = -1) -> Tensor:
-    """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
+    """Sum of conj(a) * b along `axis` of each; the other axes broadcast.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    axis : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
-    """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
+    """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
+
+    Parameters
+    ----------
+    x : array_like
+    shape : int or sequence of int
+
+    Returns
+    -------
+    y : Tensor
+    """
 def diag(x: Operand, k: int = 0) -> Tensor:
-    """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
+    """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def diag_embed(x: Operand, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
-    """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
+    """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    offset : int, default 0
+    axis1 : int, default -2
+    axis2 : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
+    """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis.
+
+    Parameters
+    ----------
+    x : array_like
+    offset : int, default 0
+    axis1 : int, default 0
+    axis2 : int, default 1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def expand_dims(x: Operand, axis: int | Sequence[int] = 0) -> Tensor:
-    """New axes of length 1 at the given positions of the result."""
+    """New axes of length 1 at the given positions of the result.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def flatten(x: Operand, start_axis: int = 0, end_axis: int = -1) -> Tensor:
-    """The axes from `start_axis` to `end_axis` merged into one."""
+    """The axes from `start_axis` to `end_axis` merged into one.
+
+    Parameters
+    ----------
+    x : array_like
+    start_axis : int, default 0
+    end_axis : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def flip(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
-    """Order reversed along `axis`, or along every axis when it is None."""
+    """Order reversed along `axis`, or along every axis when it is None.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def mH(x: Operand) -> Tensor:
-    """Conjugate transpose of the last two axes; a view of a real array."""
+    """Conjugate transpose of the last two axes; a view of a real array.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def mT(x: Operand) -> Tensor:
-    """Transpose of the last two axes."""
+    """Transpose of the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def moveaxis(x: Operand, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
-    """Axes `source` moved to `destination`; the others keep their order."""
+    """Axes `source` moved to `destination`; the others keep their order.
+
+    Parameters
+    ----------
+    x : array_like
+    source : int or sequence of int
+    destination : int or sequence of int
+
+    Returns
+    -------
+    y : Tensor
+    """
 def permute_dims(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Axes in the given order, reversed when `axes` is None."""
+    """Axes in the given order, reversed when `axes` is None.
+
+    Parameters
+    ----------
+    x : array_like
+    axes : int or sequence of int or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def ravel(x: Operand) -> Tensor:
-    """One axis that holds every element in C order."""
+    """One axis that holds every element in C order.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def reshape(x: Operand, shape: int | Sequence[int]) -> Tensor:
-    """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
+    """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it.
+
+    Parameters
+    ----------
+    x : array_like
+    shape : int or sequence of int
+
+    Returns
+    -------
+    y : Tensor
+    """
 def roll(x: Operand, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
-    """Elements shifted cyclically along `axis`, or in C order when it is None."""
+    """Elements shifted cyclically along `axis`, or in C order when it is None.
+
+    Parameters
+    ----------
+    x : array_like
+    shift : int or sequence of int
+    axis : int or sequence of int or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def rot90(x: Operand, k: int = 1, axes: int | Sequence[int] = (0, 1)) -> Tensor:
-    """Rotation by `k` quarter turns from the first of `axes` towards the second."""
+    """Rotation by `k` quarter turns from the first of `axes` towards the second.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int, default 1
+    axes : int or sequence of 2, default (0, 1)
+
+    Returns
+    -------
+    y : Tensor
+    """
 def squeeze(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
-    """Without the given axes of length 1, or without all of them when `axis` is None."""
+    """Without the given axes of length 1, or without all of them when `axis` is None.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def swapaxes(x: Operand, axis1: int, axis2: int) -> Tensor:
-    """Two axes exchanged."""
+    """Two axes exchanged.
+
+    Parameters
+    ----------
+    x : array_like
+    axis1 : int
+    axis2 : int
+
+    Returns
+    -------
+    y : Tensor
+    """
 def gather(x: Operand, axis: int, indices: Index) -> Tensor:
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+    indices : index
+
+    Returns
+    -------
+    y : Tensor
+    """
 def getitem(x: Operand, index: Index) -> Tensor:
-    """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
+    """x[index]; a view when the index holds only integers, slices, None and Ellipsis.
+
+    Parameters
+    ----------
+    x : array_like
+    index : index
+
+    Returns
+    -------
+    y : Tensor
+    """
 def index_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
+    """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+    indices : index
+    source : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def index_put(x: Operand, index: Index, value: Operand) -> Tensor:
-    """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
+    """A copy of `x` after x[index] = value; where an index is repeated the last value stays.
+
+    Parameters
+    ----------
+    x : array_like
+    index : index
+    value : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def index_select(x: Operand, axis: int, indices: Index) -> Tensor:
-    """Slices of `x` along `axis`, in the order of `indices`."""
+    """Slices of `x` along `axis`, in the order of `indices`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+    indices : index
+
+    Returns
+    -------
+    y : Tensor
+    """
 def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
-    """A copy of `x` with `value` where the mask is true."""
+    """A copy of `x` with `value` where the mask is true.
+
+    Parameters
+    ----------
+    x : array_like
+    mask : array_like of bool
+    value : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def scatter_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
+    """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+    indices : index
+    source : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def take(x: Operand, indices: Index, axis: int | None = None) -> Tensor:
-    """Elements of `x` in C order, or slices along `axis`."""
+    """Elements of `x` in C order, or slices along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+    axis : int or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def take_along_axis(x: Operand, indices: Index, axis: int = -1) -> Tensor:
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+    axis : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
-    """Views of nearly equal length along `axis`, or of the parts between given indices."""
+    """Views of nearly equal length along `axis`, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+    axis : int, default 0
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
-    """Arrays one after the other along `axis`, flattened first when it is None."""
+    """Arrays one after the other along `axis`, flattened first when it is None.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+    axis : int or None, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def pad(x: Operand, pad_width: Index, mode: str = 'constant', *, constant_values: complex = 0) -> Tensor:
-    """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap."""
+    """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
+
+    Parameters
+    ----------
+    x : array_like
+    pad_width : index
+    mode : str, default 'constant'
+    constant_values : scalar, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def repeat(x: Operand, repeats: Index, axis: int | None = None) -> Tensor:
-    """Every element, or every slice along `axis`, repeated in place."""
+    """Every element, or every slice along `axis`, repeated in place.
+
+    Parameters
+    ----------
+    x : array_like
+    repeats : index
+    axis : int or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
-    """Views of equal length along `axis`, or of the parts between given indices."""
+    """Views of equal length along `axis`, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+    axis : int, default 0
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Tensor:
-    """Arrays of one shape along a new axis."""
+    """Arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+    axis : int, default 0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def tile(x: Operand, reps: int | Sequence[int]) -> Tensor:
-    """Copies of the whole of `x` laid along its axes."""
+    """Copies of the whole of `x` laid along its axes.
+
+    Parameters
+    ----------
+    x : array_like
+    reps : int or sequence of int
+
+    Returns
+    -------
+    y : Tensor
+    """
 def unstack(x: Operand, axis: int = 0) -> list[Tensor]:
-    """Views of the slices of `x` along `axis`."""
+    """Views of the slices of `x` along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default 0
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def argmax(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tensor:
-    """Position of the first largest element along `axis`, or in C order when it is None."""
+    """Position of the first largest element along `axis`, or in C order when it is None.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+    keepdims : bool, default False
+
+    Returns
+    -------
+    indices : Tensor
+    """
 def argmin(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tensor:
-    """Position of the first smallest element along `axis`, or in C order when it is None."""
+    """Position of the first smallest element along `axis`, or in C order when it is None.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+    keepdims : bool, default False
+
+    Returns
+    -------
+    indices : Tensor
+    """
 def argsort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
-    """The order that sorts `x` along `axis`; equal elements keep theirs."""
+    """The order that sorts `x` along `axis`; equal elements keep theirs.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default -1
+    descending : bool, default False
+    stable : bool, default True
+
+    Returns
+    -------
+    indices : Tensor
+    """
 def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left') -> Tensor:
-    """Where to insert each value so that the sorted sequence stays sorted."""
+    """Where to insert each value so that the sorted sequence stays sorted.
+
+    Parameters
+    ----------
+    sorted_sequence : array_like
+    values : array_like
+    side : str, default 'left'
+
+    Returns
+    -------
+    indices : Tensor
+    """
 def sort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
-    """Sorted along `axis`; equal elements keep their order."""
+    """Sorted along `axis`; equal elements keep their order.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default -1
+    descending : bool, default False
+    stable : bool, default True
+
+    Returns
+    -------
+    y : Tensor
+    """
 def topk(x: Operand, k: int, axis: int = -1, *, largest: _bool = True) -> tuple[Tensor, Tensor]:
-    """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
+    """The `k` largest or smallest elements along `axis`, in order, and where they stood.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int
+    axis : int, default -1
+    largest : bool, default True
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+    """
 def arange(start: complex, stop: complex | None = None, step: complex = 1, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None."""
+    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
+
+    Parameters
+    ----------
+    start : scalar
+    stop : scalar or None, default None
+    step : scalar, default 1
+    dtype : dtype or None, default None
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def astype(x: Operand, dtype: npt.DTypeLike) -> Tensor:
-    """A copy of `x` with another dtype."""
+    """A copy of `x` with another dtype.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype
+
+    Returns
+    -------
+    y : Tensor
+    """
 def copy(x: Operand) -> Tensor:
-    """The same elements in memory of their own."""
+    """The same elements in memory of their own.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def empty(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """An array that nobody has written to."""
+    """An array that nobody has written to.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype or None, default None
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """An array of the shape and dtype of `x` that nobody has written to."""
+    """An array of the shape and dtype of `x` that nobody has written to.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Ones on diagonal `k`, zeros elsewhere."""
+    """Ones on diagonal `k`, zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows : int
+    n_cols : int or None, default None
+    k : int, default 0
+    dtype : dtype or None, default None
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def full(shape: int | Sequence[int], fill_value: complex, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """One value everywhere."""
+    """One value everywhere.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    fill_value : scalar
+    dtype : dtype or None, default None
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def full_like(x: Operand, fill_value: complex, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """One value everywhere, in the shape and dtype of `x`."""
+    """One value everywhere, in the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    fill_value : scalar
+    dtype : dtype or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def linspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = True, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly spaced numbers from `start` to `stop`."""
+    """Evenly spaced numbers from `start` to `stop`.
+
+    Parameters
+    ----------
+    start : scalar
+    stop : scalar
+    num : int, default 50
+    endpoint : bool, default True
+    dtype : dtype or None, default None
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def ones(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Ones."""
+    """Ones.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype or None, default None
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Ones in the shape and dtype of `x`."""
+    """Ones in the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def zeros(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Zeros."""
+    """Zeros.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype or None, default None
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Zeros in the shape and dtype of `x`."""
+    """Zeros in the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 
 abs = absolute
 arccos = acos

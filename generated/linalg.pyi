@@ -14,33 +14,180 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def vector_norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+    """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative
+    at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : float, default 2
+    axis : int or sequence of int or None, default None
+    keepdims : bool, default False
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cholesky(x: Operand) -> Tensor:
-    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
+    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def det(x: Operand) -> Tensor:
-    """Determinant; every derivative is exact at singular matrices too."""
+    """Determinant; every derivative is exact at singular matrices too.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def eigh(x: Operand) -> tuple[Tensor, Tensor]:
-    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues."""
+    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
+    largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    vectors : Tensor
+    """
 def eigvalsh(x: Operand) -> Tensor:
-    """Eigenvalues of a Hermitian matrix in rising order."""
+    """Eigenvalues of a Hermitian matrix in rising order.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    """
 def inv(x: Operand) -> Tensor:
-    """Inverse."""
+    """Inverse.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def matrix_power(x: Operand, n: int) -> Tensor:
-    """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
+    """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int
+
+    Returns
+    -------
+    y : Tensor
+    """
 def pinv(x: Operand) -> Tensor:
-    """Moore-Penrose inverse; the derivative is that at constant rank."""
+    """Moore-Penrose inverse; the derivative is that at constant rank.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def qr(x: Operand) -> tuple[Tensor, Tensor]:
-    """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns."""
+    """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    q : Tensor
+    r : Tensor
+    """
 def slogdet(x: Operand) -> tuple[Tensor, Tensor]:
-    """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
+    """Sign (of modulus 1) and logarithm of the modulus of the determinant.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    sign : Tensor
+    logabsdet : Tensor
+    """
 def solve(a: Operand, b: Operand) -> Tensor:
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
-    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1."""
+    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
+    otherwise, without its diagonal if that is known to be 1.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    lower : bool or None, default None
+    upper : bool or None, default None
+    unit_diagonal : bool, default False
+
+    Returns
+    -------
+    y : Tensor
+    """
 def svd(x: Operand, *, full_matrices: _bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is real; the derivative drops terms between equal values."""
+    """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is
+    real; the derivative drops terms between equal values.
+
+    Parameters
+    ----------
+    x : array_like
+    full_matrices : bool, default False
+
+    Returns
+    -------
+    u : Tensor
+    s : Tensor
+    vh : Tensor
+    """
 def svdvals(x: Operand) -> Tensor:
-    """Singular values, falling."""
+    """Singular values, falling.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    s : Tensor
+    """
 
 inverse = inv
 

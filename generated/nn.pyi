@@ -14,78 +14,438 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8) -> Tensor:
-    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`."""
+    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    axis : int, default -1
+    eps : float, default 1e-8
+
+    Returns
+    -------
+    y : Tensor
+    """
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
-    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
+    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    alpha : float, default 1.0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
+    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+    training : bool, default True
+    generator : numpy.random.Generator or int or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
-    """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    alpha : float, default 1.0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:
-    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
+    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
+
+    Parameters
+    ----------
+    x : array_like
+    approximate : str, default 'none'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
-    """x where abs(x) > lambd, 0 elsewhere."""
+    """x where abs(x) > lambd, 0 elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    lambd : float, default 0.5
+
+    Returns
+    -------
+    y : Tensor
+    """
 def hardsigmoid(x: Operand) -> Tensor:
-    """x / 6 + 1/2 between 0 and 1."""
+    """x / 6 + 1/2 between 0 and 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def hardswish(x: Operand) -> Tensor:
-    """x * hardsigmoid(x)."""
+    """x * hardsigmoid(x).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """x between `min_val` and `max_val`."""
+    """x between `min_val` and `max_val`.
+
+    Parameters
+    ----------
+    x : array_like
+    min_val : float, default -1.0
+    max_val : float, default 1.0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def leaky_relu(x: Operand, negative_slope: float = 0.01) -> Tensor:
-    """x where x > 0, negative_slope * x elsewhere."""
+    """x where x > 0, negative_slope * x elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    negative_slope : float, default 0.01
+
+    Returns
+    -------
+    y : Tensor
+    """
 def log_sigmoid(x: Operand) -> Tensor:
-    """log(sigmoid(x)) without overflow."""
+    """log(sigmoid(x)) without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def mish(x: Operand) -> Tensor:
-    """x * tanh(log(1 + exp(x)))."""
+    """x * tanh(log(1 + exp(x))).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def relu(x: Operand) -> Tensor:
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
+    """x where x > 0, 0 elsewhere, with derivative 0 at 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def relu6(x: Operand) -> Tensor:
-    """x between 0 and 6."""
+    """x between 0 and 6.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def selu(x: Operand) -> Tensor:
-    """elu with the scale and alpha of self-normalising networks."""
+    """elu with the scale and alpha of self-normalising networks.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def silu(x: Operand) -> Tensor:
-    """x * sigmoid(x)."""
+    """x * sigmoid(x).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
+
+    Parameters
+    ----------
+    x : array_like
+    beta : float, default 1.0
+    threshold : float, default 20.0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
-    """x moved towards 0 by `lambd`, 0 where it would pass it."""
+    """x moved towards 0 by `lambd`, 0 where it would pass it.
+
+    Parameters
+    ----------
+    x : array_like
+    lambd : float, default 0.5
+
+    Returns
+    -------
+    y : Tensor
+    """
 def softsign(x: Operand) -> Tensor:
-    """x / (1 + abs(x))."""
+    """x / (1 + abs(x)).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def tanhshrink(x: Operand) -> Tensor:
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """x - logsumexp(x) along `axis`."""
+    """x - logsumexp(x) along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along `axis`, without overflow."""
+    """exp(x) / sum(exp(x)) along `axis`, without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """softmax(-x)."""
+    """softmax(-x).
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
 def binary_cross_entropy(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities."""
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
+
+    Parameters
+    ----------
+    x : array_like
+    target : array_like
+    reduction : str, default 'mean'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def binary_cross_entropy_with_logits(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """binary_cross_entropy(sigmoid(x), target) without overflow."""
+    """binary_cross_entropy(sigmoid(x), target) without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    target : array_like
+    reduction : str, default 'mean'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cross_entropy(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
-    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...)."""
+    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
+
+    Parameters
+    ----------
+    x : array_like
+    target : index
+    reduction : str, default 'mean'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: float = 1.0) -> Tensor:
-    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
+    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
+
+    Parameters
+    ----------
+    x : array_like
+    target : array_like
+    reduction : str, default 'mean'
+    delta : float, default 1.0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def kl_div(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """target * (log(target) - x) of log-probabilities x."""
+    """target * (log(target) - x) of log-probabilities x.
+
+    Parameters
+    ----------
+    x : array_like
+    target : array_like
+    reduction : str, default 'mean'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def l1_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """Absolute error."""
+    """Absolute error.
+
+    Parameters
+    ----------
+    x : array_like
+    target : array_like
+    reduction : str, default 'mean'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """Squared error."""
+    """Squared error.
+
+    Parameters
+    ----------
+    x : array_like
+    target : array_like
+    reduction : str, default 'mean'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def nll_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
-    """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
+    """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
+
+    Parameters
+    ----------
+    x : array_like
+    target : index
+    reduction : str, default 'mean'
+
+    Returns
+    -------
+    y : Tensor
+    """
 def smooth_l1_loss(x: Operand, target: Operand, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
-    """huber_loss divided by `beta`, l1_loss where it is 0."""
+    """huber_loss divided by `beta`, l1_loss where it is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    target : array_like
+    reduction : str, default 'mean'
+    beta : float, default 1.0
+
+    Returns
+    -------
+    y : Tensor
+    """
 def one_hot(indices: Index, num_classes: int, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """A new last axis with 1 at each index and 0 elsewhere."""
+    """A new last axis with 1 at each index and 0 elsewhere.
+
+    Parameters
+    ----------
+    indices : index
+    num_classes : int
+    dtype : dtype or None, default None
+
+    Returns
+    -------
+    y : Tensor
+    """
 
 hard_swish = hardswish
 logsigmoid = log_sigmoid
 swish = silu
 def sigmoid(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), without overflow."""
+    """1 / (1 + exp(-x)), without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 
 __all__: list[str]

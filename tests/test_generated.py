@@ -123,6 +123,21 @@ def test_stubs_parse(files):
             ast.parse(text, name)
 
 
+def test_stubs_describe_the_parameters_that_they_have(files, spec):
+    """In their order, and every line of `args:` stands in one."""
+    text = ""
+    for name in ("__init__.pyi", "linalg.pyi", "nn.pyi"):
+        text += files[name]
+        for function in (n for n in ast.parse(files[name]).body if isinstance(n, ast.FunctionDef)):
+            section = ast.get_docstring(function).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+            a = function.args
+            parameters = [*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else []), *a.kwonlyargs]
+            assert re.findall(r"^(\w+) :", section, re.MULTILINE) == [p.arg for p in parameters], function.name
+    written = {line for op in spec.ops.values() if "function" in op.variants for line in (*op.args.values(), op.ref)}
+    flat = " ".join(text.split())
+    assert [line for line in written if line not in flat] == []
+
+
 def test_the_stub_of_tensor_has_its_methods(files):
     """And no others; the functions of the namespaces are compared in tests/runtime/test_namespace.py."""
     import gradspec

@@ -63,7 +63,7 @@ CODEGEN = [
     ["verify.check"],
     ["verify.mutate"],
     ["write.bindings", "write.layout", "write.maths", "write.spelling"],
-    ["write.node", "write.stubs"],
+    ["write.node", "write.sections", "write.stubs"],
     ["write.op_info", "write.wrapper"],
     ["write.files"],
     ["show"],

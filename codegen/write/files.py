@@ -14,7 +14,7 @@ import jinja2
 
 from ..package import Package
 from ..spec.model import Op, Spec
-from . import layout, maths, op_info, stubs
+from . import layout, maths, op_info, sections, stubs
 from .wrapper import OpText
 
 
@@ -56,7 +56,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    templates.globals |= {"maths": maths, "package": package}
+    templates.globals |= {"maths": maths, "sections": sections, "package": package}
     signatures = {spelling: op.signature for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
     texts = {family.name: [OpText(op, signatures) for op in family.ops] for family in spec.families}
     everything = [text for family in texts.values() for text in family]
