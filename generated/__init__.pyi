@@ -900,6 +900,10 @@ def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 5.
     """
 def entr(x: Operand) -> Tensor:
     """-x * log(x), the summand of an entropy.
@@ -924,6 +928,10 @@ def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 7.
     """
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 - erf(x) without cancellation.
@@ -937,6 +945,10 @@ def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 7.
     """
 def erfcx(x: Operand) -> Tensor:
     """exp(x**2) * erfc(x) without overflow. Needs SciPy.
@@ -948,6 +960,10 @@ def erfcx(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 7.
     """
 def erfinv(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Inverse of erf. Needs SciPy.
@@ -1037,6 +1053,10 @@ def lgamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 5.
     """
 def log(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Natural logarithm.
@@ -1110,8 +1130,11 @@ def nan_to_num(x: Operand, nan: float = 0.0, posinf: float | None = None, neginf
     ----------
     x : array_like
     nan : float, default 0.0
+        What replaces NaN.
     posinf : float or None, default None
+        What replaces inf; the largest finite number when it is None.
     neginf : float or None, default None
+        What replaces -inf; the smallest finite number when it is None.
     out : Tensor, optional
         Where the result is written.
 
@@ -1138,6 +1161,7 @@ def polygamma(n: int, x: Operand, *, out: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     n : int
+        Order of the derivative.
     x : array_like
     out : Tensor, optional
         Where the result is written.
@@ -1145,6 +1169,10 @@ def polygamma(n: int, x: Operand, *, out: Tensor | None = None) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 5.
     """
 def positive(x: Operand) -> Tensor:
     """+x, a copy.
@@ -1201,6 +1229,7 @@ def round(x: Operand, decimals: int = 0, *, out: Tensor | None = None) -> Tensor
     ----------
     x : array_like
     decimals : int, default 0
+        Digits after the point; negative ones before it.
     out : Tensor, optional
         Where the result is written.
 
@@ -1374,6 +1403,7 @@ def addcdiv(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
     a : array_like
     b : array_like
     value : scalar, default 1
+        Factor of the quotient.
 
     Returns
     -------
@@ -1388,6 +1418,7 @@ def addcmul(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
     a : array_like
     b : array_like
     value : scalar, default 1
+        Factor of the product.
 
     Returns
     -------
@@ -1414,7 +1445,9 @@ def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, 
     ----------
     x : array_like
     min : array_like or None, default None
+        Lower bound; none when it is None.
     max : array_like or None, default None
+        Upper bound; none when it is None.
     out : Tensor, optional
         Where the result is written.
 
@@ -1542,6 +1575,7 @@ def lerp(a: Operand, b: Operand, weight: Operand, *, out: Tensor | None = None) 
     a : array_like
     b : array_like
     weight : array_like
+        0 gives `a`, 1 gives `b`.
     out : Tensor, optional
         Where the result is written.
 
@@ -1667,6 +1701,7 @@ def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
     Parameters
     ----------
     mask : array_like of bool
+        Where to take `a`.
     a : array_like
     b : array_like
 
@@ -1696,8 +1731,11 @@ def allclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, e
     a : array_like
     b : array_like
     rtol : float, default 1e-05
+        Tolerance relative to the modulus of `b`.
     atol : float, default 1e-08
+        Absolute tolerance.
     equal_nan : bool, default False
+        Whether NaN equals NaN.
 
     Returns
     -------
@@ -1836,8 +1874,11 @@ def isclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, eq
     a : array_like
     b : array_like
     rtol : float, default 1e-05
+        Tolerance relative to the modulus of `b`.
     atol : float, default 1e-08
+        Absolute tolerance.
     equal_nan : bool, default False
+        Whether NaN equals NaN.
 
     Returns
     -------
@@ -1999,7 +2040,9 @@ def all(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -2014,7 +2057,9 @@ def any(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -2029,7 +2074,9 @@ def count_nonzero(x: Operand, axis: int | Sequence[int] | None = None, keepdims:
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
 
     Returns
     -------
@@ -2042,7 +2089,9 @@ def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bo
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
 
     Returns
     -------
@@ -2055,7 +2104,9 @@ def max(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -2070,7 +2121,9 @@ def mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = 
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -2085,7 +2138,9 @@ def min(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -2100,7 +2155,9 @@ def nanmean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
 
     Returns
     -------
@@ -2113,7 +2170,9 @@ def nansum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool 
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
 
     Returns
     -------
@@ -2126,8 +2185,11 @@ def norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, ke
     ----------
     x : array_like
     ord : float, default 2
+        Power of the moduli; inf, -inf and 0 as for vector_norm.
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
 
     Returns
     -------
@@ -2140,7 +2202,9 @@ def prod(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = 
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -2155,8 +2219,11 @@ def std(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
 
     Returns
     -------
@@ -2169,7 +2236,9 @@ def sum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -2184,8 +2253,11 @@ def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
 
     Returns
     -------
@@ -2199,7 +2271,9 @@ def cumprod(x: Operand, axis: int | None = None, *, reverse: _bool = False, out:
     ----------
     x : array_like
     axis : int or None, default None
+        Axis along which it runs; `x` is flattened when it is None.
     reverse : bool, default False
+        Whether it runs from the end.
     out : Tensor, optional
         Where the result is written.
 
@@ -2214,7 +2288,9 @@ def cumsum(x: Operand, axis: int | None = None, *, reverse: _bool = False, out: 
     ----------
     x : array_like
     axis : int or None, default None
+        Axis along which it runs; `x` is flattened when it is None.
     reverse : bool, default False
+        Whether it runs from the end.
     out : Tensor, optional
         Where the result is written.
 
@@ -2229,7 +2305,9 @@ def diff(x: Operand, n: int = 1, axis: int = -1) -> Tensor:
     ----------
     x : array_like
     n : int, default 1
+        How often differences are taken.
     axis : int, default -1
+        Axis along which it runs.
 
     Returns
     -------
@@ -2242,7 +2320,9 @@ def trapezoid(x: Operand, dx: complex = 1.0, axis: int = -1, *, out: Tensor | No
     ----------
     x : array_like
     dx : scalar, default 1.0
+        Distance of neighbouring samples.
     axis : int, default -1
+        Axis along which it runs.
     out : Tensor, optional
         Where the result is written.
 
@@ -2258,6 +2338,7 @@ def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     a : array_like
     b : array_like
     axis : int, default -1
+        Axis that holds the components of a vector.
 
     Returns
     -------
@@ -2281,7 +2362,9 @@ def einsum(subscripts: str, *operands: Operand | Sequence[Operand]) -> Tensor:
     Parameters
     ----------
     subscripts : str
+        One letter an axis, as in 'ij,jk->ik'.
     operands : array_like, one or more, or a sequence of array_like
+        One array for each group of letters.
 
     Returns
     -------
@@ -2344,6 +2427,7 @@ def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
     a : array_like
     b : array_like
     axes : index, default 2
+        Number of axes, or a list of axes for each operand.
 
     Returns
     -------
@@ -2356,8 +2440,11 @@ def trace(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor
     ----------
     x : array_like
     offset : int, default 0
+        Which diagonal; positive ones are above the main one.
     axis1 : int, default 0
+        Axis of the rows.
     axis2 : int, default 1
+        Axis of the columns.
 
     Returns
     -------
@@ -2370,6 +2457,7 @@ def tril(x: Operand, k: int = 0) -> Tensor:
     ----------
     x : array_like
     k : int, default 0
+        Last diagonal that is kept; positive ones are above the main one.
 
     Returns
     -------
@@ -2382,6 +2470,7 @@ def triu(x: Operand, k: int = 0) -> Tensor:
     ----------
     x : array_like
     k : int, default 0
+        First diagonal that is kept; positive ones are above the main one.
 
     Returns
     -------
@@ -2407,6 +2496,7 @@ def vecdot(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     a : array_like
     b : array_like
     axis : int, default -1
+        Axis that holds the components of a vector.
 
     Returns
     -------
@@ -2419,6 +2509,7 @@ def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
     ----------
     x : array_like
     shape : int or sequence of int
+        Shape of the result.
 
     Returns
     -------
@@ -2431,6 +2522,7 @@ def diag(x: Operand, k: int = 0) -> Tensor:
     ----------
     x : array_like
     k : int, default 0
+        Which diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -2443,8 +2535,11 @@ def diag_embed(x: Operand, offset: int = 0, axis1: int = -2, axis2: int = -1) ->
     ----------
     x : array_like
     offset : int, default 0
+        Which diagonal; positive ones are above the main one.
     axis1 : int, default -2
+        Axis of the rows in the result.
     axis2 : int, default -1
+        Axis of the columns in the result.
 
     Returns
     -------
@@ -2457,8 +2552,11 @@ def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ten
     ----------
     x : array_like
     offset : int, default 0
+        Which diagonal; positive ones are above the main one.
     axis1 : int, default 0
+        Axis of the rows.
     axis2 : int, default 1
+        Axis of the columns.
 
     Returns
     -------
@@ -2471,6 +2569,7 @@ def expand_dims(x: Operand, axis: int | Sequence[int] = 0) -> Tensor:
     ----------
     x : array_like
     axis : int or sequence of int, default 0
+        Where the new axes stand in the result.
 
     Returns
     -------
@@ -2483,7 +2582,9 @@ def flatten(x: Operand, start_axis: int = 0, end_axis: int = -1) -> Tensor:
     ----------
     x : array_like
     start_axis : int, default 0
+        First axis to merge.
     end_axis : int, default -1
+        Last axis to merge.
 
     Returns
     -------
@@ -2496,6 +2597,7 @@ def flip(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes to reverse; all of them when it is None.
 
     Returns
     -------
@@ -2530,7 +2632,9 @@ def moveaxis(x: Operand, source: int | Sequence[int], destination: int | Sequenc
     ----------
     x : array_like
     source : int or sequence of int
+        Where the axes stand.
     destination : int or sequence of int
+        Where they go.
 
     Returns
     -------
@@ -2543,6 +2647,7 @@ def permute_dims(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
     ----------
     x : array_like
     axes : int or sequence of int or None, default None
+        For each axis of the result, which one of `x` it is.
 
     Returns
     -------
@@ -2566,6 +2671,7 @@ def reshape(x: Operand, shape: int | Sequence[int]) -> Tensor:
     ----------
     x : array_like
     shape : int or sequence of int
+        Shape of the result, in which one length may be -1.
 
     Returns
     -------
@@ -2578,7 +2684,9 @@ def roll(x: Operand, shift: int | Sequence[int], axis: int | Sequence[int] | Non
     ----------
     x : array_like
     shift : int or sequence of int
+        By how many places, one number for each axis.
     axis : int or sequence of int or None, default None
+        Axes along which to shift; `x` as one row when it is None.
 
     Returns
     -------
@@ -2591,7 +2699,9 @@ def rot90(x: Operand, k: int = 1, axes: int | Sequence[int] = (0, 1)) -> Tensor:
     ----------
     x : array_like
     k : int, default 1
+        Number of quarter turns.
     axes : int or sequence of 2, default (0, 1)
+        The plane of the rotation.
 
     Returns
     -------
@@ -2604,6 +2714,7 @@ def squeeze(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
     ----------
     x : array_like
     axis : int or sequence of int or None, default None
+        Axes of length 1 to drop; all of them when it is None.
 
     Returns
     -------
@@ -2629,7 +2740,9 @@ def gather(x: Operand, axis: int, indices: Index) -> Tensor:
     ----------
     x : array_like
     axis : int
+        Axis along which the indices count.
     indices : index
+        Integers, negative ones from the end.
 
     Returns
     -------
@@ -2642,6 +2755,7 @@ def getitem(x: Operand, index: Index) -> Tensor:
     ----------
     x : array_like
     index : index
+        What stands between the brackets.
 
     Returns
     -------
@@ -2654,8 +2768,11 @@ def index_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
     ----------
     x : array_like
     axis : int
+        Axis along which the indices count.
     indices : index
+        Integers, negative ones from the end.
     source : array_like
+        What is added.
 
     Returns
     -------
@@ -2668,7 +2785,9 @@ def index_put(x: Operand, index: Index, value: Operand) -> Tensor:
     ----------
     x : array_like
     index : index
+        What stands between the brackets.
     value : array_like
+        What is written, broadcast to the place.
 
     Returns
     -------
@@ -2681,7 +2800,9 @@ def index_select(x: Operand, axis: int, indices: Index) -> Tensor:
     ----------
     x : array_like
     axis : int
+        Axis along which the indices count.
     indices : index
+        Integers, negative ones from the end.
 
     Returns
     -------
@@ -2694,7 +2815,9 @@ def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
     ----------
     x : array_like
     mask : array_like of bool
+        Where to write.
     value : array_like
+        What is written there.
 
     Returns
     -------
@@ -2707,8 +2830,11 @@ def scatter_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tenso
     ----------
     x : array_like
     axis : int
+        Axis along which the indices count.
     indices : index
+        Integers, negative ones from the end.
     source : array_like
+        What is added.
 
     Returns
     -------
@@ -2721,7 +2847,9 @@ def take(x: Operand, indices: Index, axis: int | None = None) -> Tensor:
     ----------
     x : array_like
     indices : index
+        Integers, negative ones from the end.
     axis : int or None, default None
+        Axis along which the indices count; `x` as one row when it is None.
 
     Returns
     -------
@@ -2734,7 +2862,9 @@ def take_along_axis(x: Operand, indices: Index, axis: int = -1) -> Tensor:
     ----------
     x : array_like
     indices : index
+        Integers, negative ones from the end.
     axis : int, default -1
+        Axis along which the indices count.
 
     Returns
     -------
@@ -2747,7 +2877,9 @@ def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     ----------
     x : array_like
     sections : index
+        Number of parts, or indices where a new part begins.
     axis : int, default 0
+        Axis along which the arrays lie.
 
     Returns
     -------
@@ -2760,6 +2892,7 @@ def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
     ----------
     arrays : sequence of array_like
     axis : int or None, default 0
+        Axis along which the arrays lie; they are flattened when it is None.
 
     Returns
     -------
@@ -2772,8 +2905,11 @@ def pad(x: Operand, pad_width: Index, mode: str = 'constant', *, constant_values
     ----------
     x : array_like
     pad_width : index
+        How much before and after each axis, as for numpy.pad.
     mode : str, default 'constant'
+        What the new elements are.
     constant_values : scalar, default 0
+        Their value where `mode` is 'constant'.
 
     Returns
     -------
@@ -2786,7 +2922,9 @@ def repeat(x: Operand, repeats: Index, axis: int | None = None) -> Tensor:
     ----------
     x : array_like
     repeats : index
+        How often, one number or one for each.
     axis : int or None, default None
+        Axis along which to repeat; `x` is flattened when it is None.
 
     Returns
     -------
@@ -2799,7 +2937,9 @@ def split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     ----------
     x : array_like
     sections : index
+        Number of parts, or indices where a new part begins.
     axis : int, default 0
+        Axis along which the arrays lie.
 
     Returns
     -------
@@ -2812,6 +2952,7 @@ def stack(arrays: Sequence[Operand], axis: int = 0) -> Tensor:
     ----------
     arrays : sequence of array_like
     axis : int, default 0
+        Where the new axis stands in the result.
 
     Returns
     -------
@@ -2824,6 +2965,7 @@ def tile(x: Operand, reps: int | Sequence[int]) -> Tensor:
     ----------
     x : array_like
     reps : int or sequence of int
+        Number of copies along each axis.
 
     Returns
     -------
@@ -2836,6 +2978,7 @@ def unstack(x: Operand, axis: int = 0) -> list[Tensor]:
     ----------
     x : array_like
     axis : int, default 0
+        Axis that is taken apart.
 
     Returns
     -------
@@ -2848,7 +2991,9 @@ def argmax(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tens
     ----------
     x : array_like
     axis : int or None, default None
+        Axis to search; all elements in C order when it is None.
     keepdims : bool, default False
+        Whether `axis` stays, with length 1.
 
     Returns
     -------
@@ -2861,7 +3006,9 @@ def argmin(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tens
     ----------
     x : array_like
     axis : int or None, default None
+        Axis to search; all elements in C order when it is None.
     keepdims : bool, default False
+        Whether `axis` stays, with length 1.
 
     Returns
     -------
@@ -2874,8 +3021,11 @@ def argsort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _b
     ----------
     x : array_like
     axis : int, default -1
+        Axis along which the elements are compared.
     descending : bool, default False
+        Whether the largest element comes first.
     stable : bool, default True
+        Whether equal elements keep their order.
 
     Returns
     -------
@@ -2887,8 +3037,11 @@ def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left') 
     Parameters
     ----------
     sorted_sequence : array_like
+        Numbers in rising order.
     values : array_like
+        Numbers to insert.
     side : str, default 'left'
+        Whether equal ones go to the 'left' or to the 'right'.
 
     Returns
     -------
@@ -2901,8 +3054,11 @@ def sort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool
     ----------
     x : array_like
     axis : int, default -1
+        Axis along which the elements are compared.
     descending : bool, default False
+        Whether the largest element comes first.
     stable : bool, default True
+        Whether equal elements keep their order.
 
     Returns
     -------
@@ -2915,8 +3071,11 @@ def topk(x: Operand, k: int, axis: int = -1, *, largest: _bool = True) -> tuple[
     ----------
     x : array_like
     k : int
+        How many.
     axis : int, default -1
+        Axis along which the elements are compared.
     largest : bool, default True
+        Whether the largest ones are wanted, or the smallest.
 
     Returns
     -------
@@ -2929,9 +3088,13 @@ def arange(start: complex, stop: complex | None = None, step: complex = 1, *, dt
     Parameters
     ----------
     start : scalar
+        First number, or the end where it stands alone.
     stop : scalar or None, default None
+        Where to end, itself left out.
     step : scalar, default 1
+        Distance of neighbouring numbers.
     dtype : dtype or None, default None
+        Type of the elements.
     requires_grad : bool, default False
         Whether the result is a leaf that collects a gradient.
 
@@ -2946,6 +3109,7 @@ def astype(x: Operand, dtype: npt.DTypeLike) -> Tensor:
     ----------
     x : array_like
     dtype : dtype
+        Type of the elements.
 
     Returns
     -------
@@ -2968,7 +3132,9 @@ def empty(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, req
     Parameters
     ----------
     shape : int or sequence of int
+        Length of each axis.
     dtype : dtype or None, default None
+        Type of the elements.
     requires_grad : bool, default False
         Whether the result is a leaf that collects a gradient.
 
@@ -2983,6 +3149,7 @@ def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     ----------
     x : array_like
     dtype : dtype or None, default None
+        Type of the elements.
 
     Returns
     -------
@@ -2994,9 +3161,13 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: npt.DTypeL
     Parameters
     ----------
     n_rows : int
+        Number of rows.
     n_cols : int or None, default None
+        Number of columns; that of the rows when it is None.
     k : int, default 0
+        Which diagonal; positive ones are above the main one.
     dtype : dtype or None, default None
+        Type of the elements.
     requires_grad : bool, default False
         Whether the result is a leaf that collects a gradient.
 
@@ -3010,8 +3181,11 @@ def full(shape: int | Sequence[int], fill_value: complex, *, dtype: npt.DTypeLik
     Parameters
     ----------
     shape : int or sequence of int
+        Length of each axis.
     fill_value : scalar
+        The value of every element.
     dtype : dtype or None, default None
+        Type of the elements.
     requires_grad : bool, default False
         Whether the result is a leaf that collects a gradient.
 
@@ -3026,7 +3200,9 @@ def full_like(x: Operand, fill_value: complex, *, dtype: npt.DTypeLike | None = 
     ----------
     x : array_like
     fill_value : scalar
+        The value of every element.
     dtype : dtype or None, default None
+        Type of the elements.
 
     Returns
     -------
@@ -3038,10 +3214,15 @@ def linspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = 
     Parameters
     ----------
     start : scalar
+        First number.
     stop : scalar
+        Last number, or the one after it where not `endpoint`.
     num : int, default 50
+        How many.
     endpoint : bool, default True
+        Whether `stop` is one of them.
     dtype : dtype or None, default None
+        Type of the elements.
     requires_grad : bool, default False
         Whether the result is a leaf that collects a gradient.
 
@@ -3055,7 +3236,9 @@ def ones(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, requ
     Parameters
     ----------
     shape : int or sequence of int
+        Length of each axis.
     dtype : dtype or None, default None
+        Type of the elements.
     requires_grad : bool, default False
         Whether the result is a leaf that collects a gradient.
 
@@ -3070,6 +3253,7 @@ def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     ----------
     x : array_like
     dtype : dtype or None, default None
+        Type of the elements.
 
     Returns
     -------
@@ -3081,7 +3265,9 @@ def zeros(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, req
     Parameters
     ----------
     shape : int or sequence of int
+        Length of each axis.
     dtype : dtype or None, default None
+        Type of the elements.
     requires_grad : bool, default False
         Whether the result is a leaf that collects a gradient.
 
@@ -3096,6 +3282,7 @@ def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     ----------
     x : array_like
     dtype : dtype or None, default None
+        Type of the elements.
 
     Returns
     -------

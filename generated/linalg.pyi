@@ -21,8 +21,11 @@ def vector_norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = N
     ----------
     x : array_like
     ord : float, default 2
+        Power of the moduli; inf, -inf and 0 are limits.
     axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
     keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
     out : Tensor, optional
         Where the result is written.
 
@@ -40,6 +43,10 @@ def cholesky(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Murray (2016), Differentiation of the Cholesky decomposition.
     """
 def det(x: Operand) -> Tensor:
     """Determinant; every derivative is exact at singular matrices too.
@@ -51,6 +58,10 @@ def det(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
     """
 def eigh(x: Operand) -> tuple[Tensor, Tensor]:
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
@@ -64,6 +75,10 @@ def eigh(x: Operand) -> tuple[Tensor, Tensor]:
     -------
     values : Tensor
     vectors : Tensor
+
+    References
+    ----------
+    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
     """
 def eigvalsh(x: Operand) -> Tensor:
     """Eigenvalues of a Hermitian matrix in rising order.
@@ -86,6 +101,10 @@ def inv(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
     """
 def matrix_power(x: Operand, n: int) -> Tensor:
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
@@ -94,10 +113,15 @@ def matrix_power(x: Operand, n: int) -> Tensor:
     ----------
     x : array_like
     n : int
+        Exponent; negative ones take the inverse.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.
     """
 def pinv(x: Operand) -> Tensor:
     """Moore-Penrose inverse; the derivative is that at constant rank.
@@ -109,6 +133,10 @@ def pinv(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
     """
 def qr(x: Operand) -> tuple[Tensor, Tensor]:
     """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns.
@@ -121,6 +149,10 @@ def qr(x: Operand) -> tuple[Tensor, Tensor]:
     -------
     q : Tensor
     r : Tensor
+
+    References
+    ----------
+    Seeger, Hetzel, Dai, Meissner and Lawrence (2017), Auto-differentiating linear algebra.
     """
 def slogdet(x: Operand) -> tuple[Tensor, Tensor]:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant.
@@ -140,7 +172,9 @@ def solve(a: Operand, b: Operand) -> Tensor:
     Parameters
     ----------
     a : array_like
+        Square matrices.
     b : array_like
+        Right-hand sides.
 
     Returns
     -------
@@ -153,10 +187,15 @@ def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, uppe
     Parameters
     ----------
     a : array_like
+        Square matrices, of which one triangle is read.
     b : array_like
+        Right-hand sides, in columns.
     lower : bool or None, default None
+        Whether the lower triangle is read.
     upper : bool or None, default None
+        Whether the upper triangle is read.
     unit_diagonal : bool, default False
+        Whether the diagonal is taken as ones, and not read.
 
     Returns
     -------
@@ -170,12 +209,17 @@ def svd(x: Operand, *, full_matrices: _bool = False) -> tuple[Tensor, Tensor, Te
     ----------
     x : array_like
     full_matrices : bool, default False
+        Whether `u` and `vh` are square.
 
     Returns
     -------
     u : Tensor
     s : Tensor
     vh : Tensor
+
+    References
+    ----------
+    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
     """
 def svdvals(x: Operand) -> Tensor:
     """Singular values, falling.

@@ -21,7 +21,9 @@ def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8)
     a : array_like
     b : array_like
     axis : int, default -1
+        Axis that holds the components of a vector.
     eps : float, default 1e-8
+        Least norm, against division by 0.
 
     Returns
     -------
@@ -34,10 +36,15 @@ def celu(x: Operand, alpha: float = 1.0) -> Tensor:
     ----------
     x : array_like
     alpha : float, default 1.0
+        Minus the limit at -inf.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Barron (2017), Continuously differentiable exponential linear units.
     """
 def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
@@ -46,12 +53,19 @@ def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np
     ----------
     x : array_like
     p : float, default 0.5
+        Probability of a 0.
     training : bool, default True
+        Whether anything is dropped.
     generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.
     """
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere.
@@ -60,10 +74,15 @@ def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     ----------
     x : array_like
     alpha : float, default 1.0
+        Minus the limit at -inf.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Clevert, Unterthiner and Hochreiter (2015), Fast and accurate deep network learning by exponential linear units (ELUs).
     """
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
@@ -72,10 +91,15 @@ def gelu(x: Operand, approximate: str = 'none') -> Tensor:
     ----------
     x : array_like
     approximate : str, default 'none'
+        'none' or 'tanh'.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).
     """
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere.
@@ -84,6 +108,7 @@ def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     ----------
     x : array_like
     lambd : float, default 0.5
+        Largest modulus that becomes 0.
 
     Returns
     -------
@@ -110,6 +135,10 @@ def hardswish(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Howard et al. (2019), Searching for MobileNetV3.
     """
 def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """x between `min_val` and `max_val`.
@@ -118,7 +147,9 @@ def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     ----------
     x : array_like
     min_val : float, default -1.0
+        Lower bound.
     max_val : float, default 1.0
+        Upper bound.
 
     Returns
     -------
@@ -131,10 +162,15 @@ def leaky_relu(x: Operand, negative_slope: float = 0.01) -> Tensor:
     ----------
     x : array_like
     negative_slope : float, default 0.01
+        Slope below 0.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Maas, Hannun and Ng (2013), Rectifier nonlinearities improve neural network acoustic models.
     """
 def log_sigmoid(x: Operand) -> Tensor:
     """log(sigmoid(x)) without overflow.
@@ -157,6 +193,10 @@ def mish(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Misra (2019), Mish, a self regularized non-monotonic neural activation function.
     """
 def relu(x: Operand) -> Tensor:
     """x where x > 0, 0 elsewhere, with derivative 0 at 0.
@@ -190,6 +230,10 @@ def selu(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
     """
 def silu(x: Operand) -> Tensor:
     """x * sigmoid(x).
@@ -201,6 +245,11 @@ def silu(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement
+    learning.
     """
 def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
@@ -209,7 +258,9 @@ def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     ----------
     x : array_like
     beta : float, default 1.0
+        Sharpness of the bend.
     threshold : float, default 20.0
+        Value of beta * x beyond which it is `x`.
 
     Returns
     -------
@@ -222,6 +273,7 @@ def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     ----------
     x : array_like
     lambd : float, default 0.5
+        How far towards 0.
 
     Returns
     -------
@@ -256,6 +308,7 @@ def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     ----------
     x : array_like
     axis : int or sequence of int, default -1
+        Axes along which the results are normalised.
 
     Returns
     -------
@@ -268,6 +321,7 @@ def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     ----------
     x : array_like
     axis : int or sequence of int, default -1
+        Axes along which the results are normalised.
 
     Returns
     -------
@@ -280,6 +334,7 @@ def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     ----------
     x : array_like
     axis : int or sequence of int, default -1
+        Axes along which the results are normalised.
 
     Returns
     -------
@@ -291,8 +346,11 @@ def binary_cross_entropy(x: Operand, target: Operand, reduction: str = 'mean') -
     Parameters
     ----------
     x : array_like
+        Probabilities.
     target : array_like
+        Probabilities, or 0 and 1.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
 
     Returns
     -------
@@ -304,8 +362,11 @@ def binary_cross_entropy_with_logits(x: Operand, target: Operand, reduction: str
     Parameters
     ----------
     x : array_like
+        Logits.
     target : array_like
+        Probabilities, or 0 and 1.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
 
     Returns
     -------
@@ -317,8 +378,11 @@ def cross_entropy(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
     Parameters
     ----------
     x : array_like
+        Logits, classes along axis 1, or 0 where it is the only one.
     target : index
+        The class of each example.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
 
     Returns
     -------
@@ -330,13 +394,21 @@ def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: floa
     Parameters
     ----------
     x : array_like
+        Predictions.
     target : array_like
+        What is to be predicted.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
     delta : float, default 1.0
+        Error from which the loss is linear.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Huber (1964), Robust estimation of a location parameter.
     """
 def kl_div(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     """target * (log(target) - x) of log-probabilities x.
@@ -344,8 +416,11 @@ def kl_div(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     Parameters
     ----------
     x : array_like
+        Log-probabilities.
     target : array_like
+        Probabilities.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
 
     Returns
     -------
@@ -357,8 +432,11 @@ def l1_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     Parameters
     ----------
     x : array_like
+        Predictions.
     target : array_like
+        What is to be predicted.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
 
     Returns
     -------
@@ -370,8 +448,11 @@ def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     Parameters
     ----------
     x : array_like
+        Predictions.
     target : array_like
+        What is to be predicted.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
 
     Returns
     -------
@@ -383,8 +464,11 @@ def nll_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
     Parameters
     ----------
     x : array_like
+        Log-probabilities, classes along axis 1, or 0 where it is the only one.
     target : index
+        The class of each example.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
 
     Returns
     -------
@@ -396,13 +480,21 @@ def smooth_l1_loss(x: Operand, target: Operand, reduction: str = 'mean', beta: f
     Parameters
     ----------
     x : array_like
+        Predictions.
     target : array_like
+        What is to be predicted.
     reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
     beta : float, default 1.0
+        Error from which the loss is linear.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Girshick (2015), Fast R-CNN.
     """
 def one_hot(indices: Index, num_classes: int, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """A new last axis with 1 at each index and 0 elsewhere.
@@ -410,8 +502,11 @@ def one_hot(indices: Index, num_classes: int, *, dtype: npt.DTypeLike | None = N
     Parameters
     ----------
     indices : index
+        Classes, from 0.
     num_classes : int
+        Length of the new axis.
     dtype : dtype or None, default None
+        Type of the elements.
 
     Returns
     -------

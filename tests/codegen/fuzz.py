@@ -111,7 +111,7 @@ def cut(seed: int, roots: int = 3) -> str:
         if op in kept:
             continue
         kept.add(op)
-        rules = re.sub(r"^  (doc|samples|domain|shape):.*\n(    .*\n|  - .*\n)*", "", entries[op][1], flags=re.MULTILINE)
+        rules = re.sub(r"^  (doc|args|ref|samples|domain|shape):.*\n(    .*\n|  - .*\n)*", "", entries[op][1], flags=re.MULTILINE)
         pending += [spellings[word] for word in re.findall(r"(?<![.\w])(\w+)\(", rules.partition("\n")[2]) if word in spellings]
         pending += [operators[method] for sign, method in _SYMBOLS.items() if f" {sign} " in rules and method in operators]
         pending += [operators[method] for sign, method in [("-", "__sub__"), ("-", "__neg__")] if sign in rules]
@@ -119,8 +119,16 @@ def cut(seed: int, roots: int = 3) -> str:
     texts = [head]
     for family, start in heads.items():
         ops = [text for op, (name, text) in entries.items() if name == family and op in kept]
-        texts += ["---\n", start, *ops] if ops else []
+        texts += ["---\n", _described(start, ops), *ops] if ops else []
     return "".join(texts)
+
+
+def _described(start: str, entries: list[str]) -> str:
+    """The beginning of a family with those lines of `args:` that an entry has an argument for."""
+    arguments = {word for entry in entries for word in re.findall(r"\w+", entry.partition("->")[0])}
+    start = re.sub(r"^    (\w+): .*\n", lambda found: found[0] if found[1] in arguments else "", start, flags=re.MULTILINE)
+    start = re.sub(r"^  args:\n(?!    )", "", start, flags=re.MULTILINE)
+    return re.sub(r"^defaults:\n(?!  )", "", start, flags=re.MULTILINE)
 
 
 def _aliases(entry: str) -> list[str]:
