@@ -289,12 +289,12 @@ class _Reader(Nodes):
             raise SpecError(f"'{name}' is {taken[name]}", at)
 
     def _jvp(self, op: Op, node: yaml.Node) -> dict[str, Formula]:
-        """`jvp: formula` is short for `jvp: {y: formula}` where there is one output."""
-        if not isinstance(node, yaml.ScalarNode):
-            return self._formulas(op, node, "jvp")
-        if len(op.signature.visible) > 1:
-            raise SpecError("write one formula for each output", self._location(node))
-        return {op.signature.outputs[0].name: self._formula(node)}
+        """`jvp: FORMULA` where callers get one output, a formula for each where they get several."""
+        single = len(op.signature.visible) == 1
+        if single != isinstance(node, yaml.ScalarNode):
+            wanted = "there is one output: write jvp: FORMULA" if single else "write one formula for each output"
+            raise SpecError(wanted, self._location(node))
+        return {op.signature.outputs[0].name: self._formula(node)} if single else self._formulas(op, node, "jvp")
 
     def _samples(self, node: yaml.Node) -> tuple[Formula, ...]:
         """A preset, or calls; the name of a preset among the calls stands for all of its own."""

@@ -351,13 +351,12 @@ derivatives.yaml:12:7: error: f: op: no input can carry a gradient: write nondif
   vjp:
     a: grad * conj(b)
     b: grad * conj(a)
-  jvp:
-    y: (a_t + b_t) * b
+  jvp: (a_t + b_t) * b
   samples: two
 """,
         """\
-derivatives.yaml:19:8: error: f: jvp: y: a term with the tangents 'a_t' and 'b_t': write one term for each
-    y: (a_t + b_t) * b
+derivatives.yaml:18:8: error: f: jvp: y: a term with the tangents 'a_t' and 'b_t': write one term for each
+  jvp: (a_t + b_t) * b
        ^""",
     ),
     "jvp term without a tangent": (
@@ -368,13 +367,12 @@ derivatives.yaml:19:8: error: f: jvp: y: a term with the tangents 'a_t' and 'b_t
   vjp:
     a: grad * conj(b)
     b: grad * conj(a)
-  jvp:
-    y: a_t * b + a * b_t + a
+  jvp: a_t * b + a * b_t + a
   samples: two
 """,
         """\
-derivatives.yaml:19:28: error: f: jvp: y: a term without a tangent
-    y: a_t * b + a * b_t + a
+derivatives.yaml:18:28: error: f: jvp: y: a term without a tangent
+  jvp: a_t * b + a * b_t + a
                            ^""",
     ),
     "jvp without a tangent of an input": (
@@ -385,31 +383,31 @@ derivatives.yaml:19:28: error: f: jvp: y: a term without a tangent
   vjp:
     a: grad * conj(b)
     b: grad * conj(a)
-  jvp:
-    y: a_t * b
+  jvp: a_t * b
   samples: two
 """,
         """\
-derivatives.yaml:19:5: error: f: jvp: input 'b' has no rule: no term has 'b_t'
-    y: a_t * b
-    ^""",
+derivatives.yaml:18:8: error: f: jvp: input 'b' has no rule: no term has 'b_t'
+  jvp: a_t * b
+       ^""",
     ),
     "jvp of an unknown output": (
         """\
-- op: f(a, b) -> y
+- op: f(a, b) -> y, z
   doc: F.
-  forward: np.multiply(a, b)
+  forward: np.divmod(a, b)
   vjp:
-    a: grad * conj(b)
-    b: grad * conj(a)
+    a: grad_y * conj(b) + grad_z
+    b: grad_y * conj(a)
   jvp:
     y: a_t * b + a * b_t
     z: a_t
+    w: a_t
   samples: two
 """,
         """\
-derivatives.yaml:20:8: error: f: jvp: z: 'z' is not an output
-    z: a_t
+derivatives.yaml:21:8: error: f: jvp: w: 'w' is not an output
+    w: a_t
        ^""",
     ),
     "vjp that is no array": (

@@ -91,8 +91,7 @@ def test_lists_and_optional_arrays(small):
   vjp:
     x: grad * conj(factor) if w is not None else grad
     w: grad * conj(x)
-  jvp:
-    y: x_t * factor + x * w_t
+  jvp: x_t * factor + x * w_t
   samples:
   - f(x(3, 4))
   - f(x(3, 4), x(4))
@@ -191,8 +190,7 @@ derivatives.yaml:15:10: error: f: dy/dx: is wrong: expected -1.935, got -0.9675 
   forward: np.sum(np.sinc(x))
   vjp:
     x: grad * slope(x)
-  jvp:
-    y: sum(slope(x) * x_t * 3.141592653589793)
+  jvp: sum(slope(x) * x_t * 3.141592653589793)
   samples: one
 - op: slope(x) -> y
   doc: The derivative of sinc, up to pi.
@@ -451,13 +449,12 @@ derivatives.yaml:18:8: error: f: vjp: b: is wrong: expected 4.03, got -2.649 at 
   vjp:
     a: grad / conj(b)
     b: -grad * conj(y / b)
-  jvp:
-    y: a_t / b + y * b_t / b
+  jvp: a_t / b + y * b_t / b
   samples: two
 """,
         """\
-derivatives.yaml:19:8: error: f: jvp: y: is wrong where b moves: expected -24.93, got 24.93 at f(x(3, 4), x(4)) in float64; it has the wrong sign
-    y: a_t / b + y * b_t / b
+derivatives.yaml:18:8: error: f: jvp: y: is wrong where b moves: expected -24.93, got 24.93 at f(x(3, 4), x(4)) in float64; it has the wrong sign
+  jvp: a_t / b + y * b_t / b
        ^""",
     ),
     "wrong shape": (
@@ -588,10 +585,9 @@ def test_a_tangent_of_a_real_result_is_real(small):
   forward: np.real(np.conj(x) * x)
   vjp:
     x: 2 * grad * x
-  jvp:
-    y: conj(x) * x_t + x * conj(x_t)
+  jvp: conj(x) * x_t + x * conj(x_t)
   samples: one
 """) == """\
-derivatives.yaml:18:8: error: f: jvp: y: is complex, and y is real at f(x(3, 4)) in complex128
-    y: conj(x) * x_t + x * conj(x_t)
+derivatives.yaml:17:8: error: f: jvp: y: is complex, and y is real at f(x(3, 4)) in complex128
+  jvp: conj(x) * x_t + x * conj(x_t)
        ^"""

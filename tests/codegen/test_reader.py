@@ -556,3 +556,16 @@ derivatives.yaml:16:13: error: f: dy/dx: not a Python expression
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("read", entry) == message
+
+
+@pytest.mark.parametrize(
+    ("outputs", "jvp", "message"),
+    [
+        ("y", "\n    y: x_t", "16:5: error: f: jvp: there is one output: write jvp: FORMULA\n    y: x_t\n    ^"),
+        ("y, _m", "\n    y: x_t", "16:5: error: f: jvp: there is one output: write jvp: FORMULA\n    y: x_t\n    ^"),
+        ("y, z", " x_t", "15:8: error: f: jvp: write one formula for each output\n  jvp: x_t\n       ^"),
+    ],
+)
+def test_a_jvp_is_written_in_one_way(small, outputs, jvp, message):
+    entry = f"- op: f(x) -> {outputs}\n  doc: F.\n  vjp: {{x: grad}}\n  jvp:{jvp}\n"
+    assert small.refusal("read", entry) == f"derivatives.yaml:{message}"

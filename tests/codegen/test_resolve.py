@@ -460,8 +460,7 @@ derivatives.yaml:16:8: error: f: let: u: no formula names it
     u: cos(x) * x_t
   vjp:
     x: grad * u
-  jvp:
-    y: u
+  jvp: u
   samples: one
 """,
         """\
