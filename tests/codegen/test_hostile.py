@@ -20,6 +20,7 @@ presets:
 ---
 family: tested
 about: What is tested.
+defaults: {dtype: float}
 ops:
 - op: f(x, int n) -> y
   doc: A function.
@@ -36,7 +37,7 @@ ops:
 ---
 family: called
 about: What is called.
-defaults: {shape: _, samples: one}
+defaults: {dtype: float, shape: _, samples: one}
 ops:
 - op: conj(x) -> y
   doc: Conjugate.
