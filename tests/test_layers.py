@@ -14,10 +14,10 @@ ROOT = Path(__file__).parents[1]
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "formulas", "generator", "hooks"],
+    ["kernels.forward"],
     [
         "kernels.contraction",
         "kernels.elementwise",
-        "kernels.forward",
         "kernels.indexing",
         "kernels.joining",
         "kernels.linalg",

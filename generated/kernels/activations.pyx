@@ -9,8 +9,7 @@ import numpy as np
 from gradspec import kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
-from gradspec.kernels.ufunc cimport as_array
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)

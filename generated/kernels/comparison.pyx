@@ -10,7 +10,8 @@ import numpy as np
 from gradspec import kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.ufunc cimport Ufunc, as_array
+from gradspec.kernels.forward cimport as_array
+from gradspec.kernels.ufunc cimport Ufunc
 from gradspec.operand cimport INTEGERS, REALS
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradspec import kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.ufunc cimport as_array
+from gradspec.kernels.forward cimport as_array
 
 
 cdef object forward_gather(object x, object axis, object indices):

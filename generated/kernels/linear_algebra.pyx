@@ -10,8 +10,7 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.ufunc cimport as_array
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)

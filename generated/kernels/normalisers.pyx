@@ -7,8 +7,7 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, load_forward
-from gradspec.kernels.ufunc cimport as_array
+from gradspec.kernels.forward cimport Forward1, as_array, load_forward
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 

@@ -9,8 +9,8 @@ import numpy as np
 from gradspec import kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, load_forward
-from gradspec.kernels.ufunc cimport Ufunc, as_array
+from gradspec.kernels.forward cimport Forward2, as_array, load_forward
+from gradspec.kernels.ufunc cimport Ufunc
 from gradspec.operand cimport REALS
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)

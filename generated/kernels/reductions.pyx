@@ -12,8 +12,7 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.ufunc cimport as_array
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
 from gradspec.operand cimport ndim_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)

@@ -10,8 +10,7 @@ import numpy as np
 from gradspec import kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward3, load_forward
-from gradspec.kernels.ufunc cimport as_array
+from gradspec.kernels.forward cimport Forward3, as_array, load_forward
 
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 

@@ -1,4 +1,7 @@
-"""Forwards on arrays that a module finds by name when it is imported."""
+"""What a forward on arrays needs: its result as an array, and other forwards by name.
+
+Names no type of NumPy's: a module of forwards that needs none is compiled without NumPy's headers.
+"""
 
 ctypedef object (*Forward1)(object)
 ctypedef object (*Forward2)(object, object)
@@ -9,4 +12,5 @@ ctypedef object (*Forward6)(object, object, object, object, object, object)
 ctypedef object (*Forward7)(object, object, object, object, object, object, object)
 ctypedef object (*Forward8)(object, object, object, object, object, object, object, object)
 
+cdef object as_array(object result)
 cdef void* load_forward(str module, str name, int arguments) except NULL

@@ -1,13 +1,30 @@
-"""Forwards on arrays by name: how generated modules call one another's.
+"""Forwards on arrays: what each ends with, and how generated modules call one another's by name.
 
-Owns the look-up, done once, when a module is imported.  A `cimport` would do the same, and make each module that calls a
-forward depend on the header of its whole family: one more operator would compile most of the library again.  Families
-may call each other in circles, because a module offers its functions before it looks for those of others.
+Owns `as_array`, and the look-up, done once, when a module is imported.  A `cimport` would do the same, and make each
+module that calls a forward depend on the header of its whole family: one more operator would compile most of the library
+again.  Families may call each other in circles, because a module offers its functions before it looks for those of others.
 """
 
+cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 
 import importlib
+
+import numpy as np
+
+from ..capi cimport PyArray_CheckExact
+
+cnp.import_array()
+
+
+cdef object as_array(object result):
+    """A forward's result as an ndarray, or tuple or list of them: NumPy hands out scalars for 0-d results."""
+    if PyArray_CheckExact(result):
+        return result
+    if isinstance(result, (tuple, list)):
+        return type(result)([as_array(item) for item in result]) if type(result) in (tuple, list) else (
+            tuple([as_array(item) for item in result]))
+    return np.asarray(result)
 
 
 cdef void* load_forward(str module, str name, int arguments) except NULL:

@@ -23,5 +23,4 @@ cdef class Ufunc:
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps)
     cdef object into(self, tuple operands, ndarray out, str name)
 
-cdef object as_array(object result)
 cdef ndarray add_into(ndarray total, ndarray term)

@@ -18,6 +18,7 @@ from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_EMPTY,
     PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
+from .forward cimport as_array
 from ..errors import explain
 
 cnp.import_array()
@@ -122,16 +123,6 @@ cdef inline bint store_number(object value, int slot, Number* number) except -1:
         if isinf(<float> real) and not isinf(real):
             return False
     return True
-
-
-cdef object as_array(object result):
-    """A forward's result as an ndarray, or tuple or list of them: NumPy hands out scalars for 0-d results."""
-    if PyArray_CheckExact(result):
-        return result
-    if isinstance(result, (tuple, list)):
-        return type(result)([as_array(item) for item in result]) if type(result) in (tuple, list) else (
-            tuple([as_array(item) for item in result]))
-    return np.asarray(result)
 
 
 cdef inline bint is_number(object value) noexcept:
