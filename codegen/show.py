@@ -35,7 +35,7 @@ def show(spec: Spec, name: str, root: Path) -> str:
 
 def find(spec: Spec, name: str) -> Op:
     """The op of that name or alias."""
-    spellings = {spelling: op for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
+    spellings = spec.by_spelling
     if name not in spellings:
         raise UnknownOp(f"no operator '{name}'{did_you_mean(name, spellings)}")
     return spellings[name]

@@ -30,7 +30,7 @@ def skeleton(op: str, form: str, spec: Spec) -> str:
 
 def _refuse_known(signature: Signature, spec: Spec) -> None:
     name = signature.name
-    owner = next((o for o in spec.ops.values() if name in (o.name, *o.aliases)), None)
+    owner = spec.by_spelling.get(name)
     if owner is not None:
         place = f"{owner.location.file}:{owner.location.line}"
         raise SpecError(f"'{name}' has an entry already: {place}", Location("OP", 1, 1))

@@ -287,3 +287,8 @@ class Spec:
     def ops(self) -> dict[str, Op]:
         """Every operator by Python name, in reading order; aliases are not repeated here."""
         return {op.name: op for family in self.families for op in family.ops}
+
+    @property
+    def by_spelling(self) -> dict[str, Op]:
+        """Every operator by name and by each alias."""
+        return {spelling: op for op in self.ops.values() for spelling in (op.name, *op.aliases)}

@@ -75,7 +75,7 @@ def mutants(op: Op, signatures: dict[str, Signature]) -> Iterator[Mutant]:
 def survivors(spec: Spec, root: Path, names: Collection[str] = (), progress: Progress | None = None) -> list[Mutant]:
     """The mutants of an analysed spec, or of the ops of some names, that nothing refuses."""
     evaluator, analysis = Evaluator(spec, root), Analysis(spec, read_library(root))
-    signatures = {spelling: op.signature for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
+    signatures = {spelling: op.signature for spelling, op in spec.by_spelling.items()}
     ops = [op for name, op in spec.ops.items() if not names or name in names]
     work = [(op, mutant) for op in ops if not evaluator.deferred(op) for mutant in mutants(op, signatures)]
     found = []

@@ -57,7 +57,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     templates.globals |= {"maths": maths, "sections": sections, "package": package}
-    signatures = {spelling: op.signature for op in spec.ops.values() for spelling in (op.name, *op.aliases)}
+    signatures = {spelling: op.signature for spelling, op in spec.by_spelling.items()}
     texts = {family.name: [OpText(op, signatures) for op in family.ops] for family in spec.families}
     everything = [text for family in texts.values() for text in family]
     files: dict[str, str] = {}
