@@ -42,6 +42,7 @@ RUNTIME = [
     ["generated.variable_type"],
     ["generated.tensor", "generated.ops", "generated.linalg", "generated.nn", "generated.op_info"],
     ["generated", "gradgradcheck", "clip_grad", "optim", "serialization"],
+    ["autograd.forward_ad", "autograd.function", "autograd.gradcheck"],
     ["autograd", "linalg", "nn", "random"],
     ["gradspec"],
 ]

@@ -52,7 +52,15 @@ def test_dir_is_what_the_stub_describes(module):
     assert shown(module) == described(STUBS[module])
 
 
-@pytest.mark.parametrize("module", [gs, gs.linalg, gs.nn, gs.autograd, gs.optim, gs.random], ids=lambda m: m.__name__)
+HIDDEN = ()  # modules that those of `gradspec.autograd` share
+AUTOGRAD = ("forward_ad", "function", "gradcheck")
+PUBLIC = [
+    *(gs, gs.linalg, gs.nn, gs.autograd, gs.optim, gs.random),
+    *(importlib.import_module(f"gradspec.autograd.{name}") for name in AUTOGRAD),
+]
+
+
+@pytest.mark.parametrize("module", PUBLIC, ids=lambda m: m.__name__)
 def test_dir_holds_public_names_and_nothing_else(module):
     assert shown(module) == set(module.__all__)
     assert len(module.__all__) == len(set(module.__all__))
@@ -63,6 +71,29 @@ def test_dir_holds_public_names_and_nothing_else(module):
 def test_no_other_module_is_an_attribute():
     out = run("import gradspec; print(*[name for name, value in vars(gradspec).items() if type(value) is type(gradspec)])")
     assert set(out.split()) == MODULES - {"forward_ad"}
+
+
+def test_every_module_of_autograd_is_looked_at():
+    files = {path.stem for path in (ROOT / "runtime" / "autograd").glob("*.py")}
+    assert {name for name in files if not name.startswith("_")} - set(HIDDEN) == set(AUTOGRAD)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import gradspec.autograd.forward_ad as fwAD; fwAD.dual_level",
+        "import gradspec.autograd as autograd; autograd.forward_ad.make_dual",
+        "from gradspec.autograd import Function, grad, backward, gradcheck; gradcheck(lambda x: x * x, x)",
+        "from gradspec.autograd.function import Function, once_differentiable",
+        "from gradspec.autograd.gradcheck import gradcheck, gradgradcheck; gradgradcheck(lambda x: x * x, x)",
+        "import gradspec.autograd.gradcheck; gradspec.autograd.gradcheck(lambda x: x * x, x)",
+        "import gradspec.nn as nn; nn.relu",
+        "from gradspec import autograd, linalg, nn, optim",
+    ],
+)
+def test_imports_as_people_type_them(line):
+    x = "import gradspec; x = gradspec.tensor([1.0, 2.0], requires_grad=True)"
+    assert run(f"{x}\n{line}") == ""
 
 
 def test_modules_that_are_not_public_can_be_imported():

@@ -1,0 +1,24 @@
+"""The autograd namespace: backward, grad, custom Functions, grad modes, and a module for each further concept.
+
+Modules are imported as they are named here, `import gradspec.autograd.forward_ad as fwAD` included.  `gradcheck` is the
+function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module of the same name all the same.
+"""
+
+from ..backward import GradientEdge, backward, get_gradient_edge, grad
+from ..errors import GradcheckError
+from ..grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..node import Node
+from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
+from . import forward_ad
+from .function import Function, once_differentiable
+from .gradcheck import gradcheck, gradgradcheck
+
+__all__ = [
+    "Function", "GradcheckError", "GradientEdge", "Node", "backward", "disable_saved_tensors_hooks", "enable_grad",
+    "forward_ad", "get_gradient_edge", "grad", "gradcheck", "gradgradcheck", "inference_mode", "no_grad",
+    "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
+]  # fmt: skip
+
+
+def __dir__():
+    return __all__

@@ -1,0 +1,20 @@
+"""Forward mode as users call it: dual levels, and tensors that carry tangents at them.
+
+Owns the names; what they do is in `gradspec.forward_ad`.
+"""
+
+from ..forward_ad import (
+    UnpackedDualTensor,
+    _set_fwd_grad_enabled,  # noqa: F401 (PyTorch's name for it, found but not shown)
+    dual_level,
+    enter_dual_level,
+    exit_dual_level,
+    make_dual,
+    unpack_dual,
+)
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+
+def __dir__():
+    return __all__

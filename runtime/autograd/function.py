@@ -1,0 +1,9 @@
+"""Custom Functions as users import them; what they do is in `gradspec.function`."""
+
+from ..function import Function, once_differentiable
+
+__all__ = ["Function", "once_differentiable"]
+
+
+def __dir__():
+    return __all__
