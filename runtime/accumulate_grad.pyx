@@ -22,7 +22,7 @@ from .dispatch import ops
 from .grad_mode cimport ThreadState
 from .kernels.ufunc cimport add_into
 from . cimport node as node_module
-from .node cimport Node, NodeHooks
+from .node cimport Node, NodeHooks, Wanted
 from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, is_inexact, is_tensor, wrap
 
 cnp.import_array()
@@ -46,7 +46,7 @@ cdef class AccumulateGrad(Node):
             self.track()
         return self.hooks
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted):
         cdef TensorBase leaf = self.leaf
         cdef ndarray array = grad
         if leaf.grad_ is not None and leaf.grad_.grad_fn_ is None:
@@ -58,7 +58,7 @@ cdef class AccumulateGrad(Node):
         self.run_post_hooks()
         return None
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted):
         cdef TensorBase leaf = self.leaf
         cdef TensorBase value = grad
         if leaf.grad_ is None:

@@ -11,6 +11,7 @@ cdef extern from "Python.h":
     int PyObject_GC_IsTracked(object)
     int PyObject_GenericSetAttr(object, object, PyObject*) except -1
     Py_ssize_t Py_REFCNT(object)
+    Py_ssize_t Py_SIZE(object)
     char* PyByteArray_AS_STRING(object)
     PyObject* PyThreadState_GetDict()  # borrowed
 

@@ -44,22 +44,19 @@ cdef int run_node(GraphTask task, Node node) except -1:
         task.release(node)
         if not needed:
             return 0
-        if not task.everything:
-            task.set_skip(node)
     if node.hooks is not None and node.hooks.pre:
         grads = run_pre_hooks(task, node, grads)
     if grads is None and not node.takes_undefined():
         results = None
     elif task.recording:
-        results = node.apply_recorded(grads)
+        results = node.apply_recorded(grads, task.wanted(node))
     else:
-        results = node.apply(grads)
+        results = node.apply(grads, task.wanted(node))
     if node.hooks is not None and node.hooks.post:
         results = run_post_hooks(task, node, results, grads)
     grads = None  # the inputs' gradients may be this very array: let them be its only owners
     if not task.keep_graph:
         node.release_variables()
-    node.skip = 0
     count = len(node.next_nodes)
     if count == 1:
         if node.next_nodes[0] is not None:

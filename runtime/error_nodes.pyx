@@ -5,7 +5,7 @@ Owns DelayedError and UndefinedGrad, which hang a tensor on such a node.
 
 from .accumulate_grad cimport connect_all, set_history
 from .grad_mode cimport thread_state
-from .node cimport Node
+from .node cimport Node, Wanted
 from .tensor cimport TensorBase
 
 
@@ -13,20 +13,20 @@ cdef class Error(Node):
     """Raises when a gradient arrives."""
     cdef str message
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted):
         raise RuntimeError(self.message)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted):
         raise RuntimeError(self.message)
 
 
 cdef class UndefinedGradBackward(Node):
     """Passes no gradient on."""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted):
         return None
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted):
         return None
 
 

@@ -12,7 +12,7 @@ import warnings
 
 from .grad_mode cimport thread_state
 from .input_buffer cimport defined_array
-from .node cimport Node
+from .node cimport Node, Wanted
 from .saved_variable cimport as_variable, save_input, save_output, saved_tensor
 from .tensor cimport TensorBase, wrap
 
@@ -117,10 +117,10 @@ cdef class FunctionNode(Node):
     cdef bint takes_undefined(self):
         return True
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted):
         return self.differentiate(grad, False)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted):
         return self.differentiate(grad, True)
 
     cdef object differentiate(self, object grad, bint recorded):

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
-from .node cimport Node, TaskSlot
+from .node cimport Node, TaskSlot, Wanted
 from .ready_queue cimport ReadyQueue
 
 cdef class GraphRoot(Node):
@@ -29,7 +29,7 @@ cdef class GraphTask:
     cdef bint knows(self, Node node) except -1
     cdef int count_dependencies(self) except -1
     cdef int mark_needed(self) except -1
-    cdef int set_skip(self, Node node) except -1
+    cdef Wanted wanted(self, Node node) except? 0
     cdef int abandon(self) except -1
 
 cdef GraphTask start_task(tuple roots, tuple grads, bint keep_graph, bint create_graph, bint recording)

@@ -9,7 +9,7 @@ recurses, and nothing here runs a node.
 from cpython.ref cimport Py_CLEAR, Py_XDECREF
 from libc.stdint cimport uint64_t
 
-from .node cimport Node, TaskSlot
+from .node cimport Node, TaskSlot, Wanted
 from .ready_queue cimport NodeStack, ReadyQueue
 from .tensor cimport TensorBase
 
@@ -20,10 +20,10 @@ cdef dict running_tasks = {}  # id -> GraphTask
 cdef class GraphRoot(Node):
     """The start of a backward pass: hands the initial gradients to the roots."""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted):
         return self.grads
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted):
         return self.grads
 
     cdef bint takes_undefined(self):
@@ -132,16 +132,19 @@ cdef class GraphTask:
                         slot.needed = True
         return 0
 
-    cdef int set_skip(self, Node node) except -1:
-        cdef Py_ssize_t i
+    cdef Wanted wanted(self, Node node) except? 0:
+        """The mask that `apply` gets: which gradients of inputs this task asks for."""
+        cdef Wanted mask = node.edges()
         cdef TaskSlot* slot
-        node.skip = 0
-        for i in range(min(64, len(node.next_nodes))):
-            if node.next_nodes[i] is not None:
+        cdef Py_ssize_t i, count = len(node.next_nodes)
+        if self.everything or count > 64:
+            return mask
+        for i in range(count):
+            if (mask >> i) & 1:
                 slot = self.slot(node.next_node(i))
                 if not (slot.needed or slot.captured):
-                    node.skip |= <uint64_t> 1 << i
-        return 0
+                    mask ^= <Wanted> 1 << i
+        return mask
 
     cdef int abandon(self) except -1:
         """After an error: drop the gradients that wait in nodes which will not run."""
@@ -160,7 +163,6 @@ cdef class GraphTask:
                     if target.slot.task == self.id:
                         Py_CLEAR(target.slot.buffer)
                         target.slot.task = 0
-                        target.skip = 0
         return 0
 
 

@@ -1,8 +1,10 @@
 """Node: one recorded operation, and what the engine knows of its outputs."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
+from libc.stdint cimport UINT64_MAX, uint64_t
 from numpy cimport ndarray, npy_intp
+
+from .capi cimport Py_SIZE, PyTupleObject
 
 cdef enum:
     INLINE_DIMS = 4
@@ -20,6 +22,9 @@ cdef struct TaskSlot:
     bint marked                 # `needed` is final
     bint captured               # some gradient that arrives here is a result
     PyObject* buffer            # the gradient so far, owned; a list of them where there are several outputs
+
+# What a task asks of a node: bit i for the gradient of input i.  All bits are set where there are more than 64 inputs.
+ctypedef uint64_t Wanted
 
 cdef class NodeHooks:
     cdef public dict tensor_pre      # output number -> {id: hook}; run first, on one gradient
@@ -41,20 +46,31 @@ cdef class Node:
     cdef bint released          # saved tensors are gone
 
     cdef TaskSlot slot          # notes of the GraphTask that walks this node
-    cdef uint64_t skip          # bit i: the gradient of input i is not asked for
     cdef NodeHooks hooks        # None until a hook or metadata is attached
     cdef object __weakref__
 
     cdef bint tracked           # the cyclic collector knows this node
 
-    cdef object apply(self, object grad)
-    cdef object apply_recorded(self, object grad)
+    cdef object apply(self, object grad, Wanted wanted)
+    cdef object apply_recorded(self, object grad, Wanted wanted)
     cdef void release_variables(self)
     cdef bint takes_undefined(self)
 
     cdef inline bint needs(self, int i) noexcept:
-        """Whether the gradient of input `i` is worth computing (needs_input_grad)."""
-        return self.next_nodes[i] is not None and not (i < 64 and (self.skip >> i) & 1)
+        """Whether input `i` has a gradient (needs_input_grad)."""
+        return self.next_nodes[i] is not None
+
+    cdef inline Wanted edges(self) noexcept:
+        """The mask of all inputs that have a gradient: `wanted` where nothing is left out."""
+        cdef PyTupleObject* nodes = <PyTupleObject*> self.next_nodes
+        cdef Py_ssize_t i, count = Py_SIZE(self.next_nodes)
+        cdef Wanted mask = 0
+        if count > 64:
+            return UINT64_MAX
+        for i in range(count):
+            if nodes.ob_item[i] != <PyObject*> None:
+                mask |= <Wanted> 1 << i
+        return mask
 
     cdef inline Node next_node(self, Py_ssize_t i):
         """The node that the gradient of input `i` goes to, or None."""

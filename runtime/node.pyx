@@ -53,11 +53,11 @@ cdef class Node:
         self.memory.append(block)
         return <void*> PyByteArray_AS_STRING(block)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted):
         """Gradients of the inputs, from arrays to arrays: one array, or a tuple where there are several inputs."""
         raise NotImplementedError(f"{self.name()} has no apply")
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted):
         """The same on tensors, through the operators, so that it is recorded and carries tangents."""
         raise NotImplementedError(f"{self.name()} has no apply_recorded")
 
@@ -182,7 +182,7 @@ cdef class Node:
             raise TypeError(f"{self.name()} expected {self.n_outputs} arguments, got {len(grads)} instead")
         if all([grad is None for grad in grads]) and not self.takes_undefined():
             return None if len(self.next_nodes) == 1 else (None,) * len(self.next_nodes)
-        return self.apply_recorded(grads[0] if self.outputs == NULL else list(grads))
+        return self.apply_recorded(grads[0] if self.outputs == NULL else list(grads), self.edges())
 
     def __repr__(self):
         return f"<{self.name()} at {id(self):#x}>"

@@ -25,7 +25,7 @@ _RESERVED = {"np", "kernels", "grad", "formulas", "math", "ops", "self", "out", 
 # What generated code calls: the names that the templates import, and builtins.
 CALLED = frozenset(
     "BOOLEANS DUAL Exception Forward1 Forward2 Forward3 Forward4 Forward5 Forward6 Forward7 Forward8 HAS_GRADIENT INTEGERS "
-    "NO_GRADIENT Node REALS TensorBase ThreadState Ufunc any_needs_grad any_tangent array_of arrays_of as_array "
+    "NO_GRADIENT Node REALS TensorBase ThreadState Ufunc Wanted any_needs_grad any_tangent array_of arrays_of as_array "
     "as_bool_operand as_bool_operands as_dtype as_generator as_index as_int_operand as_int_operands as_ints as_mask "
     "as_operand as_operands as_real_operand as_real_operands as_scalar attach_view attach_views check_inplace connect_all "
     "connect_one connect_two defined_arrays defined_tangent defined_tensors dtype_of explain finish_inplace flat_gradients "

@@ -168,8 +168,8 @@ def lines(statements: Iterable[Statement], spell: OnTensors, op: Op) -> list[str
                 found.append(f"{saved.field} = {_unpacked(saved, spell.mode)}")
             case Wanted(inputs, body):
                 places = [a.name for a in op.signature.arrays]
-                test = " or ".join(f"self.needs({places.index(name)})" for name in inputs)
-                found += [f"if {test}:", *_indented(lines(body, spell, op))]
+                mask = sum(1 << places.index(name) for name in inputs)
+                found += [f"if wanted_ & {mask}:", *_indented(lines(body, spell, op))]
             case Present(names, body):
                 test = " or ".join(f"{name} is not None" for name in names)
                 found += [f"if {test}:", *_indented(lines(body, spell, op))]

@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
@@ -28,13 +28,13 @@ cdef class CeluBackward(Node):
     """celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y / alpha + 1)"""
     saves = ("x", "y", "alpha")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
         return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(forward_divide(y, alpha), 1)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
@@ -48,11 +48,11 @@ cdef class DropoutBackward(Node):
     """dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask; dy/dx = _mask"""
     saves = ("_mask",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         _mask = saved_array(self, self.saved__mask, self.version__mask, "_mask")
         return forward_multiply(grad, _mask)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         _mask = saved_tensor(self, self.saved__mask, self.version__mask, "_mask")
         return grad * _mask
 
@@ -64,13 +64,13 @@ cdef class EluBackward(Node):
     """elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y + alpha)"""
     saves = ("x", "y", "alpha")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
         return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(y, alpha)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
@@ -91,7 +91,7 @@ cdef class GeluBackward(Node):
     """
     saves = ("x", "approximate")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
         if approximate == 'none':
@@ -116,7 +116,7 @@ cdef class GeluBackward(Node):
             )
         return grad_x
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
         if approximate == 'none':
@@ -137,12 +137,12 @@ cdef class LeakyReluBackward(Node):
     """leaky_relu(x, float negative_slope=0.01) -> y; dy/dx = where(x > 0, 1, negative_slope)"""
     saves = ("x", "negative_slope")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
         return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, negative_slope))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
         return grad * ops.where(x > 0, 1, negative_slope)
@@ -155,11 +155,11 @@ cdef class ReluBackward(Node):
     """relu(x) -> y; dy/dx = y > 0"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_greater(y, 0))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (y > 0)
 
@@ -171,14 +171,14 @@ cdef class SiluBackward(Node):
     """silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         s = forward_sigmoid(x)
         return forward_multiply(
             grad, forward_conj(forward_multiply(s, forward_add(1, forward_multiply(x, forward_subtract(1, s)))))
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         s = ops.sigmoid(x)
         return grad * ops.conj(s * (1 + x * (1 - s)))
@@ -194,7 +194,7 @@ cdef class SoftplusBackward(Node):
     """
     saves = ("beta", "x", "threshold")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         beta = self.saved_beta
         x = saved_array(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold
@@ -203,7 +203,7 @@ cdef class SoftplusBackward(Node):
             forward_where(forward_greater(forward_multiply(beta, x), threshold), 1, forward_sigmoid(forward_multiply(beta, x)))
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         beta = self.saved_beta
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold

@@ -4,24 +4,24 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 
 
 cdef class AstypeBackward(Node):
     """astype(x, DType dtype) -> y; linear in x; grad_x = grad"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return grad
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
 
 
 cdef class CopyBackward(Node):
     """copy(x) -> y; linear in x; grad_x = grad"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return grad
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad

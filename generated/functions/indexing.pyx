@@ -8,7 +8,7 @@ repeated index accumulates.
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
@@ -38,14 +38,14 @@ cdef class GatherBackward(Node):
     """
     saves = ("x_shape", "x_dtype", "axis", "indices")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         axis = self.saved_axis
         indices = self.saved_indices
         return forward_scatter_add(forward_zeros(x_shape, x_dtype), axis, indices, grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         axis = self.saved_axis
@@ -57,12 +57,12 @@ cdef class GetitemBackward(Node):
     """getitem(x, Index index) -> y; linear in x; grad_x = _getitem_backward(grad, index, x.shape)"""
     saves = ("index", "x_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         index = self.saved_index
         x_shape = self.saved_x_shape
         return forward__getitem_backward(grad, index, x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         index = self.saved_index
         x_shape = self.saved_x_shape
         return ops._getitem_backward(grad, index, x_shape)
@@ -72,11 +72,11 @@ cdef class GetitemBackwardBackward(Node):
     """_getitem_backward(x, Index index, int[] shape) -> y; linear in x; grad_x = getitem(grad, index)"""
     saves = ("index",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         index = self.saved_index
         return forward_getitem(grad, index)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         index = self.saved_index
         return ops.getitem(grad, index)
 
@@ -90,21 +90,21 @@ cdef class IndexAddBackward(Node):
     """
     saves = ("indices", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = grad
-        if self.needs(1):
+        if wanted_ & 2:
             indices = self.saved_indices
             axis = self.saved_axis
             grad_source = forward_take(grad, indices, axis)
         return grad_x, grad_source
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = grad
-        if self.needs(1):
+        if wanted_ & 2:
             indices = self.saved_indices
             axis = self.saved_axis
             grad_source = ops.take(grad, indices, axis)
@@ -120,22 +120,22 @@ cdef class IndexPutBackward(Node):
     """
     saves = ("index", "value_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         index = self.saved_index
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = forward_index_put(grad, index, 0)
-        if self.needs(1):
+        if wanted_ & 2:
             value_shape = self.saved_value_shape
             grad_value = forward__index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         index = self.saved_index
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = ops.index_put(grad, index, 0)
-        if self.needs(1):
+        if wanted_ & 2:
             value_shape = self.saved_value_shape
             grad_value = ops._index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
@@ -149,13 +149,13 @@ cdef class IndexPutBackwardBackward(Node):
     """
     saves = ("x_shape", "x_dtype", "index")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         index = self.saved_index
         return forward_index_put(forward_zeros(x_shape, x_dtype), index, grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         index = self.saved_index
@@ -171,21 +171,21 @@ cdef class MaskedFillBackward(Node):
     """
     saves = ("mask",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         mask = saved_array(self, self.saved_mask, self.version_mask, "mask")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = forward_masked_fill(grad, mask, 0)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_value = forward_where(mask, grad, 0)
         return grad_x, grad_value
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         mask = saved_tensor(self, self.saved_mask, self.version_mask, "mask")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = ops.masked_fill(grad, mask, 0)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_value = ops.where(mask, grad, 0)
         return grad_x, grad_value
 
@@ -202,21 +202,21 @@ cdef class ScatterAddBackward(Node):
     """
     saves = ("axis", "indices")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = grad
-        if self.needs(1):
+        if wanted_ & 2:
             axis = self.saved_axis
             indices = self.saved_indices
             grad_source = forward_gather(grad, axis, indices)
         return grad_x, grad_source
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = grad
-        if self.needs(1):
+        if wanted_ & 2:
             axis = self.saved_axis
             indices = self.saved_indices
             grad_source = ops.gather(grad, axis, indices)
@@ -227,13 +227,13 @@ cdef class TakeBackward(Node):
     """take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = _take_backward(grad, indices, x.shape, axis)"""
     saves = ("indices", "x_shape", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return forward__take_backward(grad, indices, x_shape, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
@@ -248,12 +248,12 @@ cdef class TakeBackwardBackward(Node):
     """
     saves = ("indices", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         axis = self.saved_axis
         return forward_take(grad, indices, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         axis = self.saved_axis
         return ops.take(grad, indices, axis)
@@ -267,13 +267,13 @@ cdef class TakeAlongAxisBackward(Node):
     """
     saves = ("indices", "x_shape", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return forward__take_along_axis_backward(grad, indices, x_shape, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
@@ -288,12 +288,12 @@ cdef class TakeAlongAxisBackwardBackward(Node):
     """
     saves = ("indices", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         axis = self.saved_axis
         return forward_take_along_axis(grad, indices, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         axis = self.saved_axis
         return ops.take_along_axis(grad, indices, axis)

@@ -9,7 +9,7 @@ from gradspec.dispatch import ops
 
 from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradients
 from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
@@ -27,12 +27,12 @@ cdef class ArraySplitBackward(Node):
     """array_split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
     saves = ("axis",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
         return forward_concat(grad, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
         return ops.concat(grad, axis)
@@ -46,13 +46,13 @@ cdef class ConcatBackward(Node):
     """
     saves = ("arrays_shape", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         arrays_shape = self.saved_arrays_shape
         axis = self.saved_axis
         grad_arrays = forward__concat_backward(grad, arrays_shape, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         arrays_shape = self.saved_arrays_shape
         axis = self.saved_axis
         grad_arrays = ops._concat_backward(grad, arrays_shape, axis)
@@ -63,12 +63,12 @@ cdef class ConcatBackwardBackward(Node):
     """_concat_backward(x, Index shapes, int? axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
     saves = ("axis",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
         return forward_concat(grad, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
         return ops.concat(grad, axis)
@@ -81,13 +81,13 @@ cdef class PadBackward(Node):
     """
     saves = ("x_shape", "pad_width", "mode")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         pad_width = self.saved_pad_width
         mode = self.saved_mode
         return forward__pad_backward(grad, x_shape, pad_width, mode)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         pad_width = self.saved_pad_width
         mode = self.saved_mode
@@ -102,12 +102,12 @@ cdef class PadBackwardBackward(Node):
     """
     saves = ("pad_width", "mode")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         pad_width = self.saved_pad_width
         mode = self.saved_mode
         return forward_pad(grad, pad_width, mode, 0)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         pad_width = self.saved_pad_width
         mode = self.saved_mode
         return ops.pad(grad, pad_width, mode)
@@ -121,13 +121,13 @@ cdef class RepeatBackward(Node):
     """
     saves = ("x_shape", "repeats", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         repeats = self.saved_repeats
         axis = self.saved_axis
         return forward__repeat_backward(grad, x_shape, repeats, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         repeats = self.saved_repeats
         axis = self.saved_axis
@@ -142,12 +142,12 @@ cdef class RepeatBackwardBackward(Node):
     """
     saves = ("repeats", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         repeats = self.saved_repeats
         axis = self.saved_axis
         return forward_repeat(grad, repeats, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         repeats = self.saved_repeats
         axis = self.saved_axis
         return ops.repeat(grad, repeats, axis)
@@ -157,12 +157,12 @@ cdef class SplitBackward(Node):
     """split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
     saves = ("axis",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
         return forward_concat(grad, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
         return ops.concat(grad, axis)
@@ -172,12 +172,12 @@ cdef class StackBackward(Node):
     """stack(Array[] arrays, int axis=0) -> y; linear in arrays; grad_arrays = unstack(grad, axis)"""
     saves = ("axis",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         grad_arrays = forward_unstack(grad, axis)
         return flat_gradients((grad_arrays, ), (True, ))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         grad_arrays = ops.unstack(grad, axis)
         return flat_gradients((grad_arrays, ), (True, ))
@@ -191,12 +191,12 @@ cdef class TileBackward(Node):
     """
     saves = ("x_shape", "reps")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         reps = self.saved_reps
         return forward_sum(forward_reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps), False)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         reps = self.saved_reps
         return ops.sum(ops.reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps))
@@ -206,12 +206,12 @@ cdef class UnstackBackward(Node):
     """unstack(x, int axis=0) -> Array[] ys; linear in x; grad_x = stack(grad, axis)"""
     saves = ("axis",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad = defined_arrays(self, grad)
         axis = self.saved_axis
         return forward_stack(grad, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
         return ops.stack(grad, axis)

@@ -11,7 +11,7 @@ from gradspec.dispatch import ops
 from gradspec.forward_ad cimport minus, plus
 from gradspec.input_buffer cimport minus_array, plus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
@@ -67,10 +67,10 @@ cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kern
 cdef class CheckerboardBackward(Node):
     """_checkerboard(x) -> y; linear in x; grad_x = _checkerboard(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward__checkerboard(grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops._checkerboard(grad)
 
 
@@ -82,14 +82,14 @@ cdef class CholeskyBackward(Node):
     """
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         half_grad = forward__hermitian_part(forward__lower_half(forward_matmul(forward_mH(y), grad)))
         return forward_solve_triangular(
             forward_mH(y), forward_mH(forward_solve_triangular(forward_mH(y), half_grad, None, None, False)), None, None, False
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         half_grad = ops._hermitian_part(ops._lower_half(ops.matmul(ops.mH(y), grad)))
         return ops.solve_triangular(ops.mH(y), ops.mH(ops.solve_triangular(ops.mH(y), half_grad)))
@@ -102,11 +102,11 @@ cdef class CofactorBackward(Node):
     """_cofactor(x) -> y; grad_x = conj(_cofactor_jvp(x, conj(grad)))"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
 
@@ -122,23 +122,23 @@ cdef class CofactorJvpBackward(Node):
     """
     saves = ("x", "t")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_t = None
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        if self.needs(0):
+        if wanted_ & 1:
             t = saved_array(self, self.saved_t, self.version_t, "t")
             grad_x = forward_conj(forward__cofactor_hessian(x, t, forward_conj(grad)))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_t = forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
         return grad_x, grad_t
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_t = None
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        if self.needs(0):
+        if wanted_ & 1:
             t = saved_tensor(self, self.saved_t, self.version_t, "t")
             grad_x = ops.conj(ops._cofactor_hessian(x, t, ops.conj(grad)))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_t = ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
         return grad_x, grad_t
 
@@ -157,10 +157,10 @@ cdef class CrossBackward(Node):
     """
     saves = ("axis", "a_ndim", "b", "b_ndim", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         axis = self.saved_axis
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             if axis < 0:
                 a_axis = axis
@@ -168,7 +168,7 @@ cdef class CrossBackward(Node):
                 a_ndim = self.saved_a_ndim
                 a_axis = axis - a_ndim
             grad_a = forward_moveaxis(forward_cross(forward_conj(b), grad, axis), axis, a_axis)
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             if axis < 0:
                 b_axis = axis
@@ -178,10 +178,10 @@ cdef class CrossBackward(Node):
             grad_b = forward_moveaxis(forward_cross(grad, forward_conj(a), axis), axis, b_axis)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         axis = self.saved_axis
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             if axis < 0:
                 a_axis = axis
@@ -189,7 +189,7 @@ cdef class CrossBackward(Node):
                 a_ndim = self.saved_a_ndim
                 a_axis = axis - a_ndim
             grad_a = ops.moveaxis(ops.cross(ops.conj(b), grad, axis), axis, a_axis)
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             if axis < 0:
                 b_axis = axis
@@ -207,11 +207,11 @@ cdef class DetBackward(Node):
     """det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x))"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(forward_expand_dims(grad, (-2, -1)), forward_conj(forward__cofactor(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return ops.expand_dims(grad, (-2, -1)) * ops.conj(ops._cofactor(x))
 
@@ -230,7 +230,7 @@ cdef class EighBackward(Node):
     """
     saves = ("values", "vectors", "x_dtype")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_values, grad_vectors = grad
         if grad_vectors is not None:
             values = saved_array(self, self.saved_values, self.version_values, "values")
@@ -253,7 +253,7 @@ cdef class EighBackward(Node):
             else forward_matmul(vectors, forward_matmul(forward__hermitian_part(core), forward_mH(vectors)))
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_values, grad_vectors = grad
         if grad_vectors is not None:
             values = saved_tensor(self, self.saved_values, self.version_values, "values")
@@ -286,24 +286,24 @@ cdef class EinsumPairBackward(Node):
     """
     saves = ("subscripts", "b", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         subscripts = self.saved_subscripts
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_a = forward__einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, forward_conj(b))
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_b = forward__einsum_pair(formulas.einsum_adjoint(subscripts, 1), forward_conj(a), grad)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         subscripts = self.saved_subscripts
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_a = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, ops.conj(b))
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 1), ops.conj(a), grad)
         return grad_a, grad_b
@@ -316,12 +316,12 @@ cdef class EinsumSingleBackward(Node):
     """_einsum_single(x, str subscripts) -> y; linear in x; grad_x = _einsum_single_backward(grad, subscripts, x.shape)"""
     saves = ("subscripts", "x_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         subscripts = self.saved_subscripts
         x_shape = self.saved_x_shape
         return forward__einsum_single_backward(grad, subscripts, x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         subscripts = self.saved_subscripts
         x_shape = self.saved_x_shape
         return ops._einsum_single_backward(grad, subscripts, x_shape)
@@ -335,11 +335,11 @@ cdef class EinsumSingleBackwardBackward(Node):
     """
     saves = ("subscripts",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         subscripts = self.saved_subscripts
         return forward__einsum_single(grad, subscripts)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         subscripts = self.saved_subscripts
         return ops._einsum_single(grad, subscripts)
 
@@ -348,11 +348,11 @@ cdef class InvBackward(Node):
     """inv(x) -> y; grad_x = -matmul(mH(y), matmul(grad, mH(y)))"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_negative(forward_matmul(forward_mH(y), forward_matmul(grad, forward_mH(y))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return -ops.matmul(ops.mH(y), ops.matmul(grad, ops.mH(y)))
 
@@ -372,17 +372,17 @@ cdef class MatmulBackward(Node):
     """
     saves = ("b_ndim", "b", "a_ndim", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b_ndim = self.saved_b_ndim
         a_ndim = self.saved_a_ndim
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             if b_ndim == 1:
                 grad_a = forward_multiply(forward_expand_dims(grad, -1), forward_conj(b))
             else:
                 grad_a = forward_matmul(grad if a_ndim > 1 else forward_expand_dims(grad, -2), forward_mH(b))
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             if a_ndim == 1 and b_ndim > 1:
                 grad_b = forward_multiply(forward_expand_dims(forward_conj(a), -1), forward_expand_dims(grad, -2))
@@ -394,17 +394,17 @@ cdef class MatmulBackward(Node):
                 grad_b = forward_matmul(forward_mH(a), grad)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b_ndim = self.saved_b_ndim
         a_ndim = self.saved_a_ndim
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             if b_ndim == 1:
                 grad_a = ops.expand_dims(grad, -1) * ops.conj(b)
             else:
                 grad_a = ops.matmul(grad if a_ndim > 1 else ops.expand_dims(grad, -2), ops.mH(b))
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             if a_ndim == 1 and b_ndim > 1:
                 grad_b = ops.expand_dims(ops.conj(a), -1) * ops.expand_dims(grad, -2)
@@ -423,20 +423,20 @@ cdef class MatmulBackward(Node):
 cdef class MinorsBackward(Node):
     """_minors(x) -> y; linear in x; grad_x = _minors_backward(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward__minors_backward(grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops._minors_backward(grad)
 
 
 cdef class MinorsBackwardBackward(Node):
     """_minors_backward(x) -> y; linear in x; grad_x = _minors(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward__minors(grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops._minors(grad)
 
 
@@ -449,25 +449,25 @@ cdef class OuterBackward(Node):
     """
     saves = ("b", "a_shape", "a", "b_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             a_shape = self.saved_a_shape
             grad_a = forward_reshape(forward_matmul(grad, forward_conj(forward_ravel(b))), a_shape)
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b_shape = self.saved_b_shape
             grad_b = forward_reshape(forward_matmul(forward_ravel(forward_conj(a)), grad), b_shape)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             a_shape = self.saved_a_shape
             grad_a = ops.reshape(ops.matmul(grad, ops.conj(ops.ravel(b))), a_shape)
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b_shape = self.saved_b_shape
             grad_b = ops.reshape(ops.matmul(ops.ravel(ops.conj(a)), grad), b_shape)
@@ -485,7 +485,7 @@ cdef class PinvBackward(Node):
     """
     saves = ("x", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         g = forward_mH(grad)
@@ -496,7 +496,7 @@ cdef class PinvBackward(Node):
             ), forward_mH(forward_matmul(forward_matmul(y, g), y))
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         g = ops.mH(grad)
@@ -515,7 +515,7 @@ cdef class QrBackward(Node):
     """
     saves = ("r", "q")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_q, grad_r = grad
         r = saved_array(self, self.saved_r, self.version_r, "r")
         q = saved_array(self, self.saved_q, self.version_q, "q")
@@ -527,7 +527,7 @@ cdef class QrBackward(Node):
             total = plus_array(total, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
         return None if total is None else forward_mH(forward_solve_triangular(r, forward_mH(total), None, None, False))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_q, grad_r = grad
         r = saved_tensor(self, self.saved_r, self.version_r, "r")
         q = saved_tensor(self, self.saved_q, self.version_q, "q")
@@ -552,7 +552,7 @@ cdef class SlogdetBackward(Node):
     """
     saves = ("sign", "x")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_sign, grad_logabsdet = grad
         if grad_sign is not None:
             sign = saved_array(self, self.saved_sign, self.version_sign, "sign")
@@ -563,7 +563,7 @@ cdef class SlogdetBackward(Node):
             weight = plus_array(weight, forward_divide(forward_subtract(turn, forward_conj(turn)), 2))
         return None if weight is None else forward_multiply(forward_expand_dims(weight, (-2, -1)), forward_mH(forward_inv(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_sign, grad_logabsdet = grad
         if grad_sign is not None:
             sign = saved_tensor(self, self.saved_sign, self.version_sign, "sign")
@@ -587,27 +587,27 @@ cdef class SolveColumnsBackward(Node):
     """
     saves = ("a", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
+        if wanted_ & 1:
             y = saved_array(self, self.saved_y, self.version_y, "y")
         b_grad = forward__solve_columns(forward_mH(a), grad)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_negative(forward_matmul(b_grad, forward_mH(y)))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = b_grad
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
+        if wanted_ & 1:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
         b_grad = ops._solve_columns(ops.mH(a), grad)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = -ops.matmul(b_grad, ops.mH(y))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = b_grad
         return grad_a, grad_b
 
@@ -625,35 +625,35 @@ cdef class SolveTriangularBackward(Node):
     """
     saves = ("lower", "upper", "a", "unit_diagonal", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         lower = self.saved_lower
         upper = self.saved_upper
         a = saved_array(self, self.saved_a, self.version_a, "a")
         unit_diagonal = self.saved_unit_diagonal
-        if self.needs(0):
+        if wanted_ & 1:
             y = saved_array(self, self.saved_y, self.version_y, "y")
         low = formulas.is_lower(lower, upper)
         b_grad = forward_solve_triangular(forward_mH(a), grad, not low, None, unit_diagonal)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_negative(forward__triangle(forward_matmul(b_grad, forward_mH(y)), low, unit_diagonal))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = b_grad
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         lower = self.saved_lower
         upper = self.saved_upper
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         unit_diagonal = self.saved_unit_diagonal
-        if self.needs(0):
+        if wanted_ & 1:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
         low = formulas.is_lower(lower, upper)
         b_grad = ops.solve_triangular(ops.mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = -ops._triangle(ops.matmul(b_grad, ops.mH(y)), low, unit_diagonal)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = b_grad
         return grad_a, grad_b
 
@@ -681,7 +681,7 @@ cdef class SvdBackward(Node):
     """
     saves = ("s", "x_dtype", "u", "vh", "x_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_u, grad_s, grad_vh = grad
         s = saved_array(self, self.saved_s, self.version_s, "s")
         u = saved_array(self, self.saved_u, self.version_u, "u")
@@ -734,7 +734,7 @@ cdef class SvdBackward(Node):
                 )
         return grad_x
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_u, grad_s, grad_vh = grad
         s = saved_tensor(self, self.saved_s, self.version_s, "s")
         u = saved_tensor(self, self.saved_u, self.version_u, "u")
@@ -797,31 +797,31 @@ cdef class TensordotBackward(Node):
     """
     saves = ("a_ndim", "b_ndim", "axes", "b", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a_ndim = self.saved_a_ndim
         b_ndim = self.saved_b_ndim
         axes = self.saved_axes
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
             grad_a = forward_permute_dims(forward_tensordot(grad, forward_conj(b), a_plan[0]), a_plan[1])
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
             grad_b = forward_permute_dims(forward_tensordot(forward_conj(a), grad, b_plan[0]), b_plan[1])
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a_ndim = self.saved_a_ndim
         b_ndim = self.saved_b_ndim
         axes = self.saved_axes
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
             grad_a = ops.permute_dims(ops.tensordot(grad, ops.conj(b), a_plan[0]), a_plan[1])
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
             grad_b = ops.permute_dims(ops.tensordot(ops.conj(a), grad, b_plan[0]), b_plan[1])
@@ -835,11 +835,11 @@ cdef class TrilBackward(Node):
     """tril(x, int k=0) -> y; linear in x; grad_x = tril(grad, k)"""
     saves = ("k",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         k = self.saved_k
         return forward_tril(grad, k)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         k = self.saved_k
         return ops.tril(grad, k)
 
@@ -848,11 +848,11 @@ cdef class TriuBackward(Node):
     """triu(x, int k=0) -> y; linear in x; grad_x = triu(grad, k)"""
     saves = ("k",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         k = self.saved_k
         return forward_triu(grad, k)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         k = self.saved_k
         return ops.triu(grad, k)
 
@@ -868,10 +868,10 @@ cdef class VecdotBackward(Node):
     """
     saves = ("axis", "a_ndim", "b_ndim", "b", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         axis = self.saved_axis
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
         if axis < 0:
             a_axis = axis
@@ -883,21 +883,21 @@ cdef class VecdotBackward(Node):
         else:
             b_ndim = self.saved_b_ndim
             b_axis = axis - b_ndim
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_moveaxis(
                 forward_multiply(forward_expand_dims(forward_conj(grad), -1), forward_moveaxis(b, b_axis, -1)), -1, a_axis
             )
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_b = forward_moveaxis(
                 forward_multiply(forward_expand_dims(grad, -1), forward_moveaxis(a, a_axis, -1)), -1, b_axis
             )
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         axis = self.saved_axis
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if axis < 0:
             a_axis = axis
@@ -909,9 +909,9 @@ cdef class VecdotBackward(Node):
         else:
             b_ndim = self.saved_b_ndim
             b_axis = axis - b_ndim
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = ops.moveaxis(ops.expand_dims(ops.conj(grad), -1) * ops.moveaxis(b, b_axis, -1), -1, a_axis)
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = ops.moveaxis(ops.expand_dims(grad, -1) * ops.moveaxis(a, a_axis, -1), -1, b_axis)
         return grad_a, grad_b

@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward3, Forward4, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 
 cdef Forward3 forward__pick = <Forward3> load_forward("gradspec.generated.kernels.losses", "_pick", 3)
 cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kernels.losses", "_unpick", 4)
@@ -17,13 +17,13 @@ cdef class PickBackward(Node):
     """_pick(x, Index indices, int axis=-1) -> y; linear in x; grad_x = _unpick(grad, indices, x.shape, axis)"""
     saves = ("indices", "x_shape", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return forward__unpick(grad, indices, x_shape, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         x_shape = self.saved_x_shape
         axis = self.saved_axis
@@ -34,12 +34,12 @@ cdef class UnpickBackward(Node):
     """_unpick(x, Index indices, int[] shape, int axis=-1) -> y; linear in x; grad_x = _pick(grad, indices, axis)"""
     saves = ("indices", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         axis = self.saved_axis
         return forward__pick(grad, indices, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         indices = self.saved_indices
         axis = self.saved_axis
         return ops._pick(grad, indices, axis)

@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward2, Forward3, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
@@ -16,19 +16,19 @@ cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.k
 cdef class CopyBackward(Node):
     """copy_(x, source) -> y; linear in x, source; grad_x = zeros_like(grad); grad_source = grad"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = forward_zeros_like(grad, None)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_source = grad
         return grad_x, grad_source
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = ops.zeros_like(grad)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_source = grad
         return grad_x, grad_source
 
@@ -36,19 +36,19 @@ cdef class CopyBackward(Node):
 cdef class FillBackward(Node):
     """fill_(x, value) -> y; linear in x, value; grad_x = zeros_like(grad); grad_value = sum(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = forward_zeros_like(grad, None)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_value = forward_sum(grad, None, False)
         return grad_x, grad_value
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = ops.zeros_like(grad)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_value = ops.sum(grad)
         return grad_x, grad_value
 
@@ -56,8 +56,8 @@ cdef class FillBackward(Node):
 cdef class ZeroBackward(Node):
     """zero_(x) -> y; linear in x; grad_x = zeros_like(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_zeros_like(grad, None)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)

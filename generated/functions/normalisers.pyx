@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
@@ -20,12 +20,12 @@ cdef class LogSoftmaxBackward(Node):
     """log_softmax(x, int[] axis=-1) -> y; grad_x = grad - exp(y) * sum(grad, axis, True)"""
     saves = ("y", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         return forward_subtract(grad, forward_multiply(forward_exp(y), forward_sum(grad, axis, True)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         return grad - ops.exp(y) * ops.sum(grad, axis, True)
@@ -38,12 +38,12 @@ cdef class SoftmaxBackward(Node):
     """softmax(x, int[] axis=-1) -> y; grad_x = y * (grad - sum(y * grad, axis, True))"""
     saves = ("y", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         return forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), axis, True)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         return y * (grad - ops.sum(y * grad, axis, True))

@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
@@ -45,19 +45,19 @@ cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.k
 cdef class AddBackward(Node):
     """add(a, b) -> y; dy/da = 1; dy/db = 1"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad
         return grad_a, grad_b
 
@@ -71,25 +71,25 @@ cdef class Atan2Backward(Node):
     """
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         squares = forward_add(forward_multiply(a, a), forward_multiply(b, b))
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward__divide_or_zero(b, squares))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(grad, forward_negative(forward__divide_or_zero(a, squares)))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         squares = a * a + b * b
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops._divide_or_zero(b, squares)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * -ops._divide_or_zero(a, squares)
         return grad_a, grad_b
 
@@ -109,7 +109,7 @@ cdef class ClipBackward(Node):
     """
     saves = ("min", "x", "max")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_min = grad_max = None
         min = saved_array(self, self.saved_min, self.version_min, "min")
         x = saved_array(self, self.saved_x, self.version_x, "x")
@@ -122,20 +122,20 @@ cdef class ClipBackward(Node):
             above = forward_greater(raised, max)
         else:
             above = False
-        if self.needs(0) or self.needs(1):
+        if wanted_ & 3:
             if min is not None:
                 below = forward_less(x, min)
             else:
                 below = False
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = forward_where(above, 0, forward_where(below, 0, grad))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_min = forward_where(above, 0, forward_where(below, grad, 0))
-        if self.needs(2):
+        if wanted_ & 4:
             grad_max = forward_where(above, grad, 0)
         return grad_x, grad_min, grad_max
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_min = grad_max = None
         min = saved_tensor(self, self.saved_min, self.version_min, "min")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -148,16 +148,16 @@ cdef class ClipBackward(Node):
             above = raised > max
         else:
             above = False
-        if self.needs(0) or self.needs(1):
+        if wanted_ & 3:
             if min is not None:
                 below = x < min
             else:
                 below = False
-        if self.needs(0):
+        if wanted_ & 1:
             grad_x = ops.where(above, 0, ops.where(below, 0, grad))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_min = ops.where(above, 0, ops.where(below, grad, 0))
-        if self.needs(2):
+        if wanted_ & 4:
             grad_max = ops.where(above, grad, 0)
         return grad_x, grad_min, grad_max
 
@@ -169,23 +169,23 @@ cdef class CopysignBackward(Node):
     """copysign(a, b) -> y; dy/da = sign(a) * copysign(1, b); dy/db = 0"""
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_a = forward_multiply(grad, forward_multiply(forward_sign(a), forward_copysign(1, b)))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_zeros_like(grad, None)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_a = grad * (ops.sign(a) * ops.copysign(1, b))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = ops.zeros_like(grad)
         return grad_a, grad_b
 
@@ -197,22 +197,22 @@ cdef class DivideBackward(Node):
     """divide(a, b) -> y; dy/da = 1 / b; dy/db = -y / b"""
     saves = ("b", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_divide(grad, forward_conj(b))
-        if self.needs(1):
+        if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(grad, forward_conj(forward_divide(forward_negative(y), b)))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad / ops.conj(b)
-        if self.needs(1):
+        if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * ops.conj(-y / b)
         return grad_a, grad_b
@@ -225,22 +225,22 @@ cdef class DivideOrZeroBackward(Node):
     """_divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)"""
     saves = ("b", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward_conj(forward__divide_or_zero(1, b)))
-        if self.needs(1):
+        if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(grad, forward_negative(forward_conj(forward__divide_or_zero(y, b))))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.conj(ops._divide_or_zero(1, b))
-        if self.needs(1):
+        if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * -ops.conj(ops._divide_or_zero(y, b))
         return grad_a, grad_b
@@ -252,19 +252,19 @@ cdef class DivideOrZeroBackward(Node):
 cdef class FloorDivideBackward(Node):
     """floor_divide(a, b) -> y; dy/da = 0; dy/db = 0"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_zeros_like(grad, None)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_zeros_like(grad, None)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = ops.zeros_like(grad)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = ops.zeros_like(grad)
         return grad_a, grad_b
 
@@ -277,15 +277,15 @@ cdef class FmaxBackward(Node):
     """
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(
                 grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(a, b), forward_isnan(b)))
             )
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(
                 grad,
                 forward_where(
@@ -297,13 +297,13 @@ cdef class FmaxBackward(Node):
             )
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.where(a == b, 0.5, (a > b) | ops.isnan(b))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b))
         return grad_a, grad_b
 
@@ -319,15 +319,15 @@ cdef class FminBackward(Node):
     """
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(
                 grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(a, b), forward_isnan(b)))
             )
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(
                 grad,
                 forward_where(
@@ -339,13 +339,13 @@ cdef class FminBackward(Node):
             )
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.where(a == b, 0.5, (a < b) | ops.isnan(b))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b))
         return grad_a, grad_b
 
@@ -357,21 +357,21 @@ cdef class FmodBackward(Node):
     """fmod(a, b) -> y; dy/da = 1; dy/db = -trunc(a / b)"""
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_b = forward_multiply(grad, forward_negative(forward_trunc(forward_divide(a, b))))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * -ops.trunc(a / b)
@@ -385,26 +385,26 @@ cdef class HypotBackward(Node):
     """hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)"""
     saves = ("a", "y", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             a = saved_array(self, self.saved_a, self.version_a, "a")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward__divide_or_zero(a, y))
-        if self.needs(1):
+        if wanted_ & 2:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_b = forward_multiply(grad, forward__divide_or_zero(b, y))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops._divide_or_zero(a, y)
-        if self.needs(1):
+        if wanted_ & 2:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * ops._divide_or_zero(b, y)
         return grad_a, grad_b
@@ -422,27 +422,27 @@ cdef class LogaddexpBackward(Node):
     """
     saves = ("y", "a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         y = saved_array(self, self.saved_y, self.version_y, "y")
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         gap = forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b))
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward_sigmoid(gap))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(grad, forward_sigmoid(forward_negative(gap)))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.sigmoid(gap)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * ops.sigmoid(-gap)
         return grad_a, grad_b
 
@@ -459,7 +459,7 @@ cdef class Logaddexp2Backward(Node):
     """
     saves = ("y", "a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         y = saved_array(self, self.saved_y, self.version_y, "y")
         a = saved_array(self, self.saved_a, self.version_a, "a")
@@ -468,21 +468,21 @@ cdef class Logaddexp2Backward(Node):
             0.6931471805599453,
             forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b))
         )
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward_sigmoid(gap))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(grad, forward_sigmoid(forward_negative(gap)))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         gap = 0.6931471805599453 * ops.where(ops.isinf(y) & (a == b), 0, a - b)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.sigmoid(gap)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * ops.sigmoid(-gap)
         return grad_a, grad_b
 
@@ -494,23 +494,23 @@ cdef class MaximumBackward(Node):
     """maximum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a < b)); dy/db = where(a == b, 0.5, ~(b < a))"""
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_less(a, b))))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_less(b, a))))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.where(a == b, 0.5, ~(a < b))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * ops.where(a == b, 0.5, ~(b < a))
         return grad_a, grad_b
 
@@ -522,27 +522,27 @@ cdef class MinimumBackward(Node):
     """minimum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a > b)); dy/db = where(a == b, 0.5, ~(b > a))"""
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(
                 grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(a, b)))
             )
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(
                 grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(b, a)))
             )
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.where(a == b, 0.5, ~(a > b))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * ops.where(a == b, 0.5, ~(b > a))
         return grad_a, grad_b
 
@@ -554,22 +554,22 @@ cdef class MultiplyBackward(Node):
     """multiply(a, b) -> y; dy/da = b; dy/db = a"""
     saves = ("b", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_a = forward_multiply(grad, forward_conj(b))
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_b = forward_multiply(grad, forward_conj(a))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_a = grad * ops.conj(b)
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = grad * ops.conj(a)
         return grad_a, grad_b
@@ -582,13 +582,13 @@ cdef class PowBackward(Node):
     """pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))"""
     saves = ("b", "a", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, forward_subtract(b, 1))))
-        if self.needs(1):
+        if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(
                 grad,
@@ -605,13 +605,13 @@ cdef class PowBackward(Node):
             )
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.conj(ops._scaled_pow(b, a, b - 1))
-        if self.needs(1):
+        if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_a, grad_b
@@ -624,21 +624,21 @@ cdef class RemainderBackward(Node):
     """remainder(a, b) -> y; dy/da = 1; dy/db = -floor_divide(a, b)"""
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_b = forward_multiply(grad, forward_negative(forward_floor_divide(a, b)))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * -ops.floor_divide(a, b)
@@ -657,16 +657,16 @@ cdef class ScaledPowBackward(Node):
     """
     saves = ("a", "b", "c", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_c = grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_c = forward_multiply(grad, forward_conj(forward_pow(a, b)))
-        if self.needs(1):
+        if wanted_ & 2:
             c = saved_array(self, self.saved_c, self.version_c, "c")
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
-        if self.needs(2):
+        if wanted_ & 4:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = forward_multiply(
                 grad,
@@ -683,16 +683,16 @@ cdef class ScaledPowBackward(Node):
             )
         return grad_c, grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_c = grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_c = grad * ops.conj(ops.pow(a, b))
-        if self.needs(1):
+        if wanted_ & 2:
             c = saved_tensor(self, self.saved_c, self.version_c, "c")
             grad_a = grad * ops.conj(ops._scaled_pow(c * b, a, b - 1))
-        if self.needs(2):
+        if wanted_ & 4:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
         return grad_c, grad_a, grad_b
@@ -704,19 +704,19 @@ cdef class ScaledPowBackward(Node):
 cdef class SubtractBackward(Node):
     """subtract(a, b) -> y; dy/da = 1; dy/db = -1"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_negative(grad)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = -grad
         return grad_a, grad_b
 
@@ -725,21 +725,21 @@ cdef class WhereBackward(Node):
     """where(Mask mask, a, b) -> y; linear in a, b; grad_a = where(mask, grad, 0); grad_b = where(mask, 0, grad)"""
     saves = ("mask",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         mask = saved_array(self, self.saved_mask, self.version_mask, "mask")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_where(mask, grad, 0)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_where(mask, 0, grad)
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         mask = saved_tensor(self, self.saved_mask, self.version_mask, "mask")
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = ops.where(mask, grad, 0)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = ops.where(mask, 0, grad)
         return grad_a, grad_b
 
@@ -751,25 +751,25 @@ cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)"""
     saves = ("a", "b")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         safe = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_equal(b, 0)), 1, b)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(grad, forward_conj(forward_log(safe)))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = forward_multiply(grad, forward_conj(forward_divide(a, safe)))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         safe = ops.where((a == 0) & (b == 0), 1, b)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = grad * ops.conj(ops.log(safe))
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = grad * ops.conj(a / safe)
         return grad_a, grad_b
 

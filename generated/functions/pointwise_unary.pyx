@@ -8,7 +8,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
@@ -43,11 +43,11 @@ cdef class AbsoluteBackward(Node):
     """absolute(x) -> y; grad_x = grad * sign(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_sign(x))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.sign(x)
 
@@ -59,13 +59,13 @@ cdef class AcosBackward(Node):
     """acos(x) -> y; dy/dx = -rsqrt((1 - x) * (1 + x))"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(
             grad, forward_negative(forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.conj(ops.rsqrt((1 - x) * (1 + x)))
 
@@ -77,13 +77,13 @@ cdef class AcoshBackward(Node):
     """acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x + 1)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(
             grad, forward_conj(forward_multiply(forward_rsqrt(forward_subtract(x, 1)), forward_rsqrt(forward_add(x, 1))))
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x + 1))
 
@@ -95,11 +95,11 @@ cdef class AngleBackward(Node):
     """angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x))"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward__divide_or_zero(1j, forward_conj(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops._divide_or_zero(1j, ops.conj(x))
 
@@ -111,11 +111,11 @@ cdef class AsinBackward(Node):
     """asin(x) -> y; dy/dx = rsqrt((1 - x) * (1 + x))"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.rsqrt((1 - x) * (1 + x)))
 
@@ -127,11 +127,11 @@ cdef class AsinhBackward(Node):
     """asinh(x) -> y; dy/dx = rsqrt(1 + x * x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_conj(forward_rsqrt(forward_add(1, forward_multiply(x, x)))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.rsqrt(1 + x * x))
 
@@ -143,11 +143,11 @@ cdef class AtanBackward(Node):
     """atan(x) -> y; dy/dx = 1 / (1 + x * x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_divide(grad, forward_conj(forward_add(1, forward_multiply(x, x))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad / ops.conj(1 + x * x)
 
@@ -159,11 +159,11 @@ cdef class AtanhBackward(Node):
     """atanh(x) -> y; dy/dx = 1 / ((1 - x) * (1 + x))"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_divide(grad, forward_conj(forward_multiply(forward_subtract(1, x), forward_add(1, x))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad / ops.conj((1 - x) * (1 + x))
 
@@ -175,11 +175,11 @@ cdef class CbrtBackward(Node):
     """cbrt(x) -> y; dy/dx = 1 / (3 * y * y)"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_divide(grad, forward_multiply(forward_multiply(3, y), y))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad / (3 * y * y)
 
@@ -190,20 +190,20 @@ cdef class CbrtBackward(Node):
 cdef class CeilBackward(Node):
     """ceil(x) -> y; dy/dx = 0"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_zeros_like(grad, None)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
 
 
 cdef class ConjBackward(Node):
     """conj(x) -> y; linear in x; grad_x = conj(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_conj(grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.conj(grad)
 
 
@@ -211,11 +211,11 @@ cdef class CosBackward(Node):
     """cos(x) -> y; dy/dx = -sin(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_negative(forward_conj(forward_sin(x))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.conj(ops.sin(x))
 
@@ -227,11 +227,11 @@ cdef class CoshBackward(Node):
     """cosh(x) -> y; dy/dx = sinh(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_conj(forward_sinh(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.sinh(x))
 
@@ -242,10 +242,10 @@ cdef class CoshBackward(Node):
 cdef class Deg2radBackward(Node):
     """deg2rad(x) -> y; dy/dx = pi / 180"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_multiply(grad, 0.017453292519943295)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad * 0.017453292519943295
 
 
@@ -253,11 +253,11 @@ cdef class DigammaBackward(Node):
     """digamma(x) -> y; dy/dx = polygamma(1, x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_polygamma(1, x))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.polygamma(1, x)
 
@@ -269,11 +269,11 @@ cdef class EntrBackward(Node):
     """entr(x) -> y; dy/dx = -log(x) - 1"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_subtract(forward_negative(forward_log(x)), 1))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-ops.log(x) - 1)
 
@@ -285,11 +285,11 @@ cdef class ErfBackward(Node):
     """erf(x) -> y; dy/dx = 2 / sqrt(pi) * exp(-x * x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_multiply(1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (1.1283791670955126 * ops.exp(-x * x))
 
@@ -301,13 +301,13 @@ cdef class ErfcBackward(Node):
     """erfc(x) -> y; dy/dx = -2 / sqrt(pi) * exp(-x * x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(
             grad, forward_multiply(-1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x)))
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-1.1283791670955126 * ops.exp(-x * x))
 
@@ -319,12 +319,12 @@ cdef class ErfcxBackward(Node):
     """erfcx(x) -> y; dy/dx = 2 * x * y - 2 / sqrt(pi)"""
     saves = ("x", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_subtract(forward_multiply(forward_multiply(2, x), y), 1.1283791670955126))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (2 * x * y - 1.1283791670955126)
@@ -337,11 +337,11 @@ cdef class ErfinvBackward(Node):
     """erfinv(x) -> y; dy/dx = sqrt(pi) / 2 * exp(y * y)"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_multiply(0.8862269254527579, forward_exp(forward_multiply(y, y))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (0.8862269254527579 * ops.exp(y * y))
 
@@ -353,11 +353,11 @@ cdef class ExpBackward(Node):
     """exp(x) -> y; dy/dx = y"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_conj(y))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(y)
 
@@ -369,11 +369,11 @@ cdef class Exp2Backward(Node):
     """exp2(x) -> y; dy/dx = log(2) * y"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_multiply(0.6931471805599453, forward_conj(y)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (0.6931471805599453 * ops.conj(y))
 
@@ -385,11 +385,11 @@ cdef class Expm1Backward(Node):
     """expm1(x) -> y; dy/dx = y + 1"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_conj(forward_add(y, 1)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(y + 1)
 
@@ -400,20 +400,20 @@ cdef class Expm1Backward(Node):
 cdef class FloorBackward(Node):
     """floor(x) -> y; dy/dx = 0"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_zeros_like(grad, None)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
 
 
 cdef class ImagBackward(Node):
     """imag(x) -> y; linear in x; grad_x = grad * 1j"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_multiply(grad, 1j)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad * 1j
 
 
@@ -421,11 +421,11 @@ cdef class LgammaBackward(Node):
     """lgamma(x) -> y; dy/dx = digamma(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_digamma(x))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.digamma(x)
 
@@ -437,11 +437,11 @@ cdef class LogBackward(Node):
     """log(x) -> y; dy/dx = 1 / x"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_divide(grad, forward_conj(x))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad / ops.conj(x)
 
@@ -453,11 +453,11 @@ cdef class Log10Backward(Node):
     """log10(x) -> y; dy/dx = 1 / log(10) / x"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_divide(0.43429448190325176, forward_conj(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (0.43429448190325176 / ops.conj(x))
 
@@ -469,11 +469,11 @@ cdef class Log1pBackward(Node):
     """log1p(x) -> y; dy/dx = 1 / (1 + x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_divide(grad, forward_conj(forward_add(1, x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad / ops.conj(1 + x)
 
@@ -485,11 +485,11 @@ cdef class Log2Backward(Node):
     """log2(x) -> y; dy/dx = 1 / log(2) / x"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_divide(1.4426950408889634, forward_conj(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (1.4426950408889634 / ops.conj(x))
 
@@ -501,11 +501,11 @@ cdef class LogitBackward(Node):
     """logit(x) -> y; dy/dx = 1 / (x * (1 - x))"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_divide(grad, forward_conj(forward_multiply(x, forward_subtract(1, x))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad / ops.conj(x * (1 - x))
 
@@ -517,11 +517,11 @@ cdef class NanToNumBackward(Node):
     """nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_isfinite(x))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.isfinite(x)
 
@@ -532,10 +532,10 @@ cdef class NanToNumBackward(Node):
 cdef class NegativeBackward(Node):
     """negative(x) -> y; dy/dx = -1"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_negative(grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return -grad
 
 
@@ -543,12 +543,12 @@ cdef class PolygammaBackward(Node):
     """polygamma(int n, x) -> y; dy/dx = polygamma(n + 1, x)"""
     saves = ("n", "x")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         n = self.saved_n
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_polygamma(n + 1, x))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         n = self.saved_n
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.polygamma(n + 1, x)
@@ -560,30 +560,30 @@ cdef class PolygammaBackward(Node):
 cdef class PositiveBackward(Node):
     """positive(x) -> y; dy/dx = 1"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return grad
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
 
 
 cdef class Rad2degBackward(Node):
     """rad2deg(x) -> y; dy/dx = 180 / pi"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_multiply(grad, 57.29577951308232)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad * 57.29577951308232
 
 
 cdef class RealBackward(Node):
     """real(x) -> y; linear in x; grad_x = grad"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return grad
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
 
 
@@ -591,11 +591,11 @@ cdef class ReciprocalBackward(Node):
     """reciprocal(x) -> y; dy/dx = -y * y"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), y)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(-y * y)
 
@@ -606,10 +606,10 @@ cdef class ReciprocalBackward(Node):
 cdef class RoundBackward(Node):
     """round(x, int decimals=0) -> y; dy/dx = 0"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_zeros_like(grad, None)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
 
 
@@ -617,13 +617,13 @@ cdef class RsqrtBackward(Node):
     """rsqrt(x) -> y; dy/dx = -y * y * y / 2"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(
             grad, forward_divide(forward_conj(forward_multiply(forward_multiply(forward_negative(y), y), y)), 2)
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (ops.conj(-y * y * y) / 2)
 
@@ -635,11 +635,11 @@ cdef class SigmoidBackward(Node):
     """sigmoid(x) -> y; dy/dx = y * (1 - y)"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_conj(forward_multiply(y, forward_subtract(1, y))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(y * (1 - y))
 
@@ -655,7 +655,7 @@ cdef class SignBackward(Node):
     """
     saves = ("x_dtype", "y", "x")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
             y = saved_array(self, self.saved_y, self.version_y, "y")
@@ -668,7 +668,7 @@ cdef class SignBackward(Node):
             grad_x = forward_zeros_like(grad, None)
         return grad_x
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -686,11 +686,11 @@ cdef class SinBackward(Node):
     """sin(x) -> y; dy/dx = cos(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_conj(forward_cos(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.cos(x))
 
@@ -702,11 +702,11 @@ cdef class SincBackward(Node):
     """sinc(x) -> y; dy/dx = _sinc_derivative(x, 1)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward__sinc_derivative(x, 1))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops._sinc_derivative(x, 1)
 
@@ -718,12 +718,12 @@ cdef class SincDerivativeBackward(Node):
     """_sinc_derivative(x, int n) -> y; dy/dx = _sinc_derivative(x, n + 1)"""
     saves = ("x", "n")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
         return forward_multiply(grad, forward__sinc_derivative(x, n + 1))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
         return grad * ops._sinc_derivative(x, n + 1)
@@ -736,11 +736,11 @@ cdef class SinhBackward(Node):
     """sinh(x) -> y; dy/dx = cosh(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_conj(forward_cosh(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.cosh(x))
 
@@ -752,11 +752,11 @@ cdef class SqrtBackward(Node):
     """sqrt(x) -> y; dy/dx = 0.5 / y"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_divide(0.5, forward_conj(y)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (0.5 / ops.conj(y))
 
@@ -768,11 +768,11 @@ cdef class SquareBackward(Node):
     """square(x) -> y; dy/dx = 2 * x"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_multiply(2, forward_conj(x)))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (2 * ops.conj(x))
 
@@ -784,11 +784,11 @@ cdef class TanBackward(Node):
     """tan(x) -> y; dy/dx = 1 + y * y"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_conj(forward_add(1, forward_multiply(y, y))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(1 + y * y)
 
@@ -800,11 +800,11 @@ cdef class TanhBackward(Node):
     """tanh(x) -> y; dy/dx = 1 - y * y"""
     saves = ("y",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         return forward_multiply(grad, forward_conj(forward_subtract(1, forward_multiply(y, y))))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(1 - y * y)
 
@@ -815,8 +815,8 @@ cdef class TanhBackward(Node):
 cdef class TruncBackward(Node):
     """trunc(x) -> y; dy/dx = 0"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_zeros_like(grad, None)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)

@@ -11,7 +11,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
@@ -46,7 +46,7 @@ cdef class EuclideanNormBackward(Node):
     """
     saves = ("x", "y", "x_shape", "axis", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
@@ -54,7 +54,7 @@ cdef class EuclideanNormBackward(Node):
         keepdims = self.saved_keepdims
         return forward_multiply(x, forward__unreduce(forward__divide_or_zero(grad, y), x_shape, axis, keepdims))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
@@ -75,7 +75,7 @@ cdef class LogsumexpBackward(Node):
     """
     saves = ("y", "x", "x_shape", "axis", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
         x_shape = self.saved_x_shape
@@ -85,7 +85,7 @@ cdef class LogsumexpBackward(Node):
         weight = forward_exp(forward_subtract(x, forward__unreduce(offset, x_shape, axis, keepdims)))
         return forward_multiply(weight, forward__unreduce(grad, x_shape, axis, keepdims))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         x_shape = self.saved_x_shape
@@ -109,7 +109,7 @@ cdef class MaxBackward(Node):
     """
     saves = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
@@ -121,7 +121,7 @@ cdef class MaxBackward(Node):
         count = forward_sum(weight, axis, keepdims)
         return forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
@@ -145,13 +145,13 @@ cdef class MeanBackward(Node):
     """
     saves = ("x_shape", "axis", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
         return forward_divide(forward__unreduce(grad, x_shape, axis, keepdims), formulas.reduced_count(x_shape, axis))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
@@ -168,7 +168,7 @@ cdef class MinBackward(Node):
     """
     saves = ("y", "x_shape", "axis", "keepdims", "x", "y_dtype")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
@@ -180,7 +180,7 @@ cdef class MinBackward(Node):
         count = forward_sum(weight, axis, keepdims)
         return forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
@@ -205,7 +205,7 @@ cdef class PowerNormBackward(Node):
     """
     saves = ("x", "y", "x_shape", "axis", "keepdims", "ord")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
@@ -216,7 +216,7 @@ cdef class PowerNormBackward(Node):
         slope = forward_multiply(forward_sign(x), forward_pow(share, ord - 1))
         return forward_multiply(slope, forward__unreduce(grad, x_shape, axis, keepdims))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
@@ -238,7 +238,7 @@ cdef class ProdBackward(Node):
     """
     saves = ("x", "axis", "x_shape", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
@@ -247,7 +247,7 @@ cdef class ProdBackward(Node):
             forward_conj(forward__product_of_others(x, axis)), forward__unreduce(grad, x_shape, axis, keepdims)
         )
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
@@ -267,7 +267,7 @@ cdef class StdBackward(Node):
     """
     saves = ("x", "axis", "x_shape", "correction", "y", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
@@ -278,7 +278,7 @@ cdef class StdBackward(Node):
         divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
         return forward_multiply(residual, forward__unreduce(forward__divide_or_zero(grad, divisor), x_shape, axis, keepdims))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
@@ -301,13 +301,13 @@ cdef class SumBackward(Node):
     """
     saves = ("x_shape", "axis", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
         return forward__unreduce(grad, x_shape, axis, keepdims)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
@@ -322,12 +322,12 @@ cdef class UnreduceBackward(Node):
     """
     saves = ("axis", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         keepdims = self.saved_keepdims
         return forward_sum(grad, axis, keepdims)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         keepdims = self.saved_keepdims
         return ops.sum(grad, axis, keepdims)
@@ -337,11 +337,11 @@ cdef class SumToBackward(Node):
     """_sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)"""
     saves = ("x_shape",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return forward_broadcast_to(grad, x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return ops.broadcast_to(grad, x_shape)
 
@@ -355,7 +355,7 @@ cdef class VarBackward(Node):
     """
     saves = ("x", "axis", "x_shape", "correction", "keepdims")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
@@ -365,7 +365,7 @@ cdef class VarBackward(Node):
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
         return forward_multiply(residual, forward__unreduce(forward_divide(grad, half_count), x_shape, axis, keepdims))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape

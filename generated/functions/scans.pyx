@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
@@ -30,7 +30,7 @@ cdef class CumprodBackward(Node):
     """
     saves = ("axis", "reverse", "x", "y_shape", "y", "x_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         reverse = self.saved_reverse
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y_shape = self.saved_y_shape
@@ -50,7 +50,7 @@ cdef class CumprodBackward(Node):
         after = forward__linear_recurrence(forward_conj(forward__shift(factors, -step, dim, 0)), grad, dim, not reverse)
         return forward_reshape(forward_multiply(forward_conj(before), after), x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         reverse = self.saved_reverse
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y_shape = self.saved_y_shape
@@ -82,13 +82,13 @@ cdef class CumsumBackward(Node):
     """
     saves = ("axis", "reverse", "x_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         reverse = self.saved_reverse
         x_shape = self.saved_x_shape
         return forward_reshape(forward_cumsum(grad, axis, not reverse), x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         reverse = self.saved_reverse
         x_shape = self.saved_x_shape
@@ -106,10 +106,10 @@ cdef class LinearRecurrenceBackward(Node):
     """
     saves = ("reverse", "y", "axis", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         reverse = self.saved_reverse
-        if self.needs(0):
+        if wanted_ & 1:
             y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         a = saved_array(self, self.saved_a, self.version_a, "a")
@@ -117,19 +117,19 @@ cdef class LinearRecurrenceBackward(Node):
             step = -1
         else:
             step = 1
-        if self.needs(0):
+        if wanted_ & 1:
             before = forward__shift(y, step, axis, 0)
         after = forward__linear_recurrence(forward_conj(forward__shift(a, -step, axis, 0)), grad, axis, not reverse)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = forward_multiply(forward_conj(before), after)
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = after
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         reverse = self.saved_reverse
-        if self.needs(0):
+        if wanted_ & 1:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
@@ -137,12 +137,12 @@ cdef class LinearRecurrenceBackward(Node):
             step = -1
         else:
             step = 1
-        if self.needs(0):
+        if wanted_ & 1:
             before = ops._shift(y, step, axis)
         after = ops._linear_recurrence(ops.conj(ops._shift(a, -step, axis)), grad, axis, reverse=not reverse)
-        if self.needs(0):
+        if wanted_ & 1:
             grad_a = ops.conj(before) * after
-        if self.needs(1):
+        if wanted_ & 2:
             grad_b = after
         return grad_a, grad_b
 
@@ -154,12 +154,12 @@ cdef class ShiftBackward(Node):
     """_shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis)"""
     saves = ("n", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         n = self.saved_n
         axis = self.saved_axis
         return forward__shift(grad, -n, axis, 0)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         n = self.saved_n
         axis = self.saved_axis
         return ops._shift(grad, -n, axis)

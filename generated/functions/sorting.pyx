@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward4, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
@@ -22,14 +22,14 @@ cdef class TopkBackward(Node):
     """
     saves = ("indices", "x_shape", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_values = grad
         indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return forward__take_along_axis_backward(grad_values, indices, x_shape, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_values = grad
         indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape

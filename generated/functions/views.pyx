@@ -9,7 +9,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
-from gradspec.node cimport Node
+from gradspec.node cimport Node, Wanted
 
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
@@ -28,20 +28,20 @@ cdef Forward3 forward_swapaxes = <Forward3> load_forward("gradspec.generated.ker
 cdef class TBackward(Node):
     """T(x) -> y; linear in x; grad_x = T(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_T(grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.T(grad)
 
 
 cdef class BroadcastToBackward(Node):
     """broadcast_to(x, int[] shape) -> y; linear in x; grad_x = grad"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return grad
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
 
 
@@ -53,13 +53,13 @@ cdef class DiagEmbedBackward(Node):
     """
     saves = ("offset", "axis1", "axis2")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         offset = self.saved_offset
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return forward_diagonal(grad, offset, axis1, axis2)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         offset = self.saved_offset
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
@@ -74,14 +74,14 @@ cdef class DiagonalBackward(Node):
     """
     saves = ("x_shape", "offset", "axis1", "axis2")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         offset = self.saved_offset
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return forward__diagonal_backward(grad, x_shape, offset, axis1, axis2)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         offset = self.saved_offset
         axis1 = self.saved_axis1
@@ -97,13 +97,13 @@ cdef class DiagonalBackwardBackward(Node):
     """
     saves = ("offset", "axis1", "axis2")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         offset = self.saved_offset
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return forward_diagonal(grad, offset, axis1, axis2)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         offset = self.saved_offset
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
@@ -114,11 +114,11 @@ cdef class ExpandDimsBackward(Node):
     """expand_dims(x, int[] axis=0) -> y; linear in x; grad_x = squeeze(grad, axis)"""
     saves = ("axis",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         return forward_squeeze(grad, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         return ops.squeeze(grad, axis)
 
@@ -127,11 +127,11 @@ cdef class FlipBackward(Node):
     """flip(x, int[]? axis=None) -> y; linear in x; grad_x = flip(grad, axis)"""
     saves = ("axis",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         return forward_flip(grad, axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         return ops.flip(grad, axis)
 
@@ -139,10 +139,10 @@ cdef class FlipBackward(Node):
 cdef class MTBackward(Node):
     """mT(x) -> y; linear in x; grad_x = mT(grad)"""
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         return forward_mT(grad)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.mT(grad)
 
 
@@ -150,12 +150,12 @@ cdef class MoveaxisBackward(Node):
     """moveaxis(x, int[] source, int[] destination) -> y; linear in x; grad_x = moveaxis(grad, destination, source)"""
     saves = ("destination", "source")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         destination = self.saved_destination
         source = self.saved_source
         return forward_moveaxis(grad, destination, source)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         destination = self.saved_destination
         source = self.saved_source
         return ops.moveaxis(grad, destination, source)
@@ -165,11 +165,11 @@ cdef class PermuteDimsBackward(Node):
     """permute_dims(x, int[]? axes=None) -> y; linear in x; grad_x = permute_dims(grad, inverse_permutation(axes))"""
     saves = ("axes",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axes = self.saved_axes
         return forward_permute_dims(grad, formulas.inverse_permutation(axes))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axes = self.saved_axes
         return ops.permute_dims(grad, formulas.inverse_permutation(axes))
 
@@ -178,11 +178,11 @@ cdef class ReshapeBackward(Node):
     """reshape(x, int[] shape) -> y; linear in x; grad_x = reshape(grad, x.shape)"""
     saves = ("x_shape",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return forward_reshape(grad, x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return ops.reshape(grad, x_shape)
 
@@ -191,12 +191,12 @@ cdef class RollBackward(Node):
     """roll(x, int[] shift, int[]? axis=None) -> y; linear in x; grad_x = roll(grad, opposite(shift), axis)"""
     saves = ("shift", "axis")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         shift = self.saved_shift
         axis = self.saved_axis
         return forward_roll(grad, formulas.opposite(shift), axis)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         shift = self.saved_shift
         axis = self.saved_axis
         return ops.roll(grad, formulas.opposite(shift), axis)
@@ -206,12 +206,12 @@ cdef class Rot90Backward(Node):
     """rot90(x, int k=1, int[2] axes=(0, 1)) -> y; linear in x; grad_x = rot90(grad, -k, axes)"""
     saves = ("k", "axes")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         k = self.saved_k
         axes = self.saved_axes
         return forward_rot90(grad, -k, axes)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         k = self.saved_k
         axes = self.saved_axes
         return ops.rot90(grad, -k, axes)
@@ -221,11 +221,11 @@ cdef class SqueezeBackward(Node):
     """squeeze(x, int[]? axis=None) -> y; linear in x; grad_x = reshape(grad, x.shape)"""
     saves = ("x_shape",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return forward_reshape(grad, x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return ops.reshape(grad, x_shape)
 
@@ -234,12 +234,12 @@ cdef class SwapaxesBackward(Node):
     """swapaxes(x, int axis1, int axis2) -> y; linear in x; grad_x = swapaxes(grad, axis1, axis2)"""
     saves = ("axis1", "axis2")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return forward_swapaxes(grad, axis1, axis2)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return ops.swapaxes(grad, axis1, axis2)

@@ -53,7 +53,7 @@ def test_a_let_cannot_hide_what_the_generated_code_calls(small):
 
 # What some part of the generated code, of a node or of Python calls something of its own, and an argument may be called too.
 WORDS = (
-    "state inputs memory skip node written recording level flat item error result outputs hooks released index name i output "
+    "state inputs memory wanted edges node written recording level flat item error result outputs hooks released index name i output "
     "saved saves values value version metadata needs apply tracked primal tangent tangents other keyword op data array object "
     "type list range tuple slot target old len zip isinstance function family sample"
 ).split()

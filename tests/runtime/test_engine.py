@@ -1,5 +1,6 @@
 """Engine: order, pruning, captures, reentrancy, failures, callbacks and threads."""
 
+import sys
 import threading
 import warnings
 
@@ -422,6 +423,57 @@ def test_a_failing_hook_leaves_the_graph_usable():
     same(x.grad, [4.0 + np.cos(4.0) * 4.0])
 
 
+@pytest.mark.parametrize("ends", ["hook", "node", "interrupt"])
+def test_a_pass_that_failed_leaves_no_word_of_what_it_wanted(ends):
+    """What one pass asked for is not believed by the next: grad() by one input fails, backward() reaches the others."""
+    error = KeyboardInterrupt if ends == "interrupt" else ValueError
+
+    def boom(*grads):
+        raise error("boom")
+
+    x, w, v = leaf(2.0), leaf(3.0), leaf(5.0)
+    h = tagged("below", [], error("boom"))(x) if ends == "node" else x * 1
+    y = h * w * v
+    if ends != "node":
+        handle = y.grad_fn.register_prehook(boom)
+    for inputs in ([x], [x, w], [x, v]):
+        with pytest.raises(error, match="boom"):
+            grad(y.sum(), inputs, retain_graph=True)
+    if ends != "node":
+        handle.remove()
+    y.sum().backward(inputs=[w, v], retain_graph=True)
+    same(w.grad, [10.0])
+    same(v.grad, [6.0])
+    if ends != "node":
+        y.sum().backward()
+        same(x.grad, [15.0])
+        same(w.grad, [20.0])
+
+
+def test_a_nested_pass_that_fails_inside_a_hook_leaves_the_outer_one_whole():
+    x, w = leaf(2.0), leaf(3.0)
+    h = x.exp()
+    y = h * w
+    fails = []
+
+    def boom(g):
+        if fails:
+            raise ValueError("boom")
+
+    def nested(grads):
+        if not fails:
+            fails.append(True)
+            with pytest.raises(ValueError, match="boom"):
+                grad(y, x, retain_graph=True)
+            fails.append(handle.remove())
+
+    handle = h.register_hook(boom)
+    y.grad_fn.register_prehook(nested)
+    y.backward(retain_graph=True)
+    same(x.grad, 3 * np.exp([2.0]))
+    same(w.grad, np.exp([2.0]))
+
+
 def test_warnings_reach_the_caller():
     y = leaf(1.0) * 2
     y.register_hook(lambda g: warnings.warn("careful", UserWarning, stacklevel=2))
@@ -571,6 +623,30 @@ def test_one_graph_in_threads_without_retain_graph():
     errors = in_threads(lambda: grad(y, x))
     assert len(errors) < 10
     assert all(isinstance(error, RuntimeError) and "Specify retain_graph=True" in str(error) for error in errors)
+
+
+def test_passes_with_different_inputs_beside_each_other_on_one_graph():
+    """`backward` of everything, and grad() by each input, on one graph at the same time: nothing is left out."""
+    size = 3000  # large enough for the arithmetic to let the other threads run
+    a, b, c = (gs.full((size,), value, requires_grad=True) for value in (2.0, 3.0, 5.0))
+    y = (a * b * c + (a / c).exp() * b).sum()
+    expected = [g.numpy() for g in grad(y, [a, b, c], retain_graph=True)]
+    turns = iter(range(10**9))
+
+    def work():
+        for _ in range(100):
+            turn = next(turns) % 7
+            asked = [i for i in range(3) if (turn + 1) >> i & 1]
+            found = grad(y, [(a, b, c)[i] for i in asked], retain_graph=True)
+            for i, g in zip(asked, found):
+                np.testing.assert_array_equal(g.numpy(), expected[i])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        assert in_threads(work, 4) == []
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_threads_meet_in_the_middle_of_one_graph():

@@ -13,12 +13,12 @@ cdef class TotalBackward(Node):
     """total(x, int axis) -> y; linear in x; grad_x = broadcast_to(expand_dims(grad, axis), x.shape)"""
     saves = ("axis", "x_shape")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         x_shape = self.saved_x_shape
         return forward_broadcast_to(forward_expand_dims(grad, axis), x_shape)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         x_shape = self.saved_x_shape
         return ops.broadcast_to(ops.expand_dims(grad, axis), x_shape)

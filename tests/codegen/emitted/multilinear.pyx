@@ -18,22 +18,22 @@ cdef class RowwiseBackward(Node):
     """
     saves = ("b", "a")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             grad_a = forward_multiply(forward_expand_dims(grad, -1), forward_conj(b))
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_b = forward_multiply(forward_expand_dims(grad, -1), forward_conj(a))
         return grad_a, grad_b
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        if self.needs(0):
+        if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_a = ops.expand_dims(grad, -1) * ops.conj(b)
-        if self.needs(1):
+        if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = ops.expand_dims(grad, -1) * ops.conj(a)
         return grad_a, grad_b

@@ -13,11 +13,11 @@ cdef class LogcoshBackward(Node):
     """logcosh(x) -> y; dy/dx = tanh(x)"""
     saves = ("x",)
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         return forward_multiply(grad, forward_tanh(x))
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.tanh(x)
 

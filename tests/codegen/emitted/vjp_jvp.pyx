@@ -13,13 +13,13 @@ cdef class LengthBackward(Node):
     """length(x) -> y; grad_x = grad * unit; where unit = x / y"""
     saves = ("x", "y")
 
-    cdef object apply(self, object grad):
+    cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         unit = forward_divide(x, y)
         return forward_multiply(grad, unit)
 
-    cdef object apply_recorded(self, object grad):
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         unit = x / y
