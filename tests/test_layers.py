@@ -42,7 +42,9 @@ RUNTIME = [
     ["generated.variable_type"],
     ["generated.tensor", "generated.ops", "generated.linalg", "generated.nn", "generated.op_info"],
     ["generated", "gradgradcheck", "clip_grad", "optim", "serialization"],
-    ["autograd.forward_ad", "autograd.function", "autograd.gradcheck"],
+    ["autograd.forward_ad", "autograd.function", "autograd.gradcheck", "autograd.nest"],
+    ["autograd.passes"],
+    ["autograd.functional"],
     ["autograd", "linalg", "nn", "random"],
     ["gradspec"],
 ]

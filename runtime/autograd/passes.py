@@ -1,0 +1,265 @@
+"""A user's function of nests as a function of flat lists of tensors, and the passes over it.
+
+Owns what users may pass in and get back, what strict mode refuses, and the passes: a gradient, tangents, the rows and the
+columns of a Jacobian.  Knows no mode's inside, and no operators but zeros, stack and reshape.
+"""
+
+import numpy as np
+
+from ..backward import grad
+from ..dispatch import ops
+from ..forward_ad import dual_level, make_dual, unpack_dual
+from ..grad_mode import no_grad
+from ..operand import asarray, tensor
+from ..tensor import TensorBase
+from .nest import LEAF, alike, flatten, places, rebuild
+
+NOT_STRICT = " This is not allowed in strict mode."
+
+
+class UserFunction:
+    """A function at one point.
+
+    Parameters
+    ----------
+    caller : str
+        The public function's name, for messages.
+    func : callable
+    inputs
+        A nest of tensors; a tuple holds the arguments.
+    create_graph : bool
+        Whether the results are to be differentiable.
+    """
+
+    def __init__(self, caller, func, inputs, create_graph):
+        self.caller, self.func, self.create_graph = caller, func, create_graph
+        self.spread = isinstance(inputs, tuple)
+        self.inputs, self.inputs_form = self.tensors(inputs, "inputs")
+        self.outputs_form = LEAF
+        self.recorded = create_graph  # whether forward mode records, too
+
+    def tensors(self, nest, what):
+        """The leaves of a nest, arrays as tensors, and its form."""
+        leaves, form = flatten(nest)
+        if what.startswith("outputs"):  # an array has lost its graph
+            taken = TensorBase
+        else:
+            taken = (TensorBase, np.ndarray, np.generic)
+        for place, leaf in zip(places(form), leaves):
+            if not isinstance(leaf, taken):
+                where = f"the value at index {place[1:-1]}" if place else f"the given {what}"
+                raise TypeError(f"The {what} given to {self.caller} must be either a Tensor or a tuple of Tensors, or a nest of "
+                                f"tuples, lists and dictionaries of them, but {where} has type {type(leaf)}.")  # fmt: skip
+        return [leaf if isinstance(leaf, TensorBase) else asarray(leaf) for leaf in leaves], form
+
+    def vector(self, v, others, form):
+        """`v` as a list of tensors, which must be of the shapes of `others`."""
+        values, v_form = self.tensors(v, "v")
+        if form is LEAF and v_form is not LEAF and len(values) != 1:
+            raise RuntimeError("The given v should contain a single Tensor.")
+        if len(values) != len(others):
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(values)}.")
+        if len(others) > 1 and not alike(v_form, form):
+            raise RuntimeError(f"v is a nest of another form: its tensors are at {', '.join(places(v_form))}, and should be at "
+                               f"{', '.join(places(form))}.")  # fmt: skip
+        for i, (value, other) in enumerate(zip(values, others)):
+            if value.shape != other.shape:
+                entry = f"Entry {i} in " if len(others) > 1 else ""
+                raise RuntimeError(f"{entry}v has invalid size: should be {other.shape} but got {value.shape}.")
+        return values if self.create_graph else [value.detach() for value in values]
+
+    def input_vector(self, v):
+        """`v` beside the inputs; ones where there is a single element."""
+        if v is not None:
+            return self.vector(v, self.inputs, self.inputs_form)
+        if self.inputs_form is not LEAF or self.inputs[0].size != 1:
+            raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single Tensor "
+                               "with a single element.")  # fmt: skip
+        return [ops.ones_like(self.inputs[0])]
+
+    def variables(self):
+        """The inputs as new tensors that require grad, with a history of their own only if it is wanted."""
+        if not self.create_graph:
+            return [x.detach().requires_grad_() for x in self.inputs]
+        views = [x[...] for x in self.inputs]  # keeps the tangents of outer levels, too
+        return [x if x.requires_grad else x.requires_grad_() for x in views]
+
+    def copies(self):
+        """The inputs for a call that records nothing, which would let the function write to them."""
+        return [ops.copy(x.detach()).requires_grad_() for x in self.inputs]
+
+    def __call__(self, variables, strict=False):
+        """What the function returns, as a list of tensors."""
+        nest = rebuild(self.inputs_form, variables)
+        value = self.func(*nest) if self.spread else self.func(nest)
+        outputs, self.outputs_form = self.tensors(value, "outputs of the user-provided function")
+        for i, output in enumerate(outputs) if strict else ():
+            if not output.requires_grad:
+                raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs must be "
+                                   "computed in a differentiable manner from the input when running in strict mode.")  # fmt: skip
+        return outputs
+
+    def single_output(self, variables, strict=False):
+        """The output of a function that returns one tensor of one element."""
+        outputs = self(variables, strict)
+        if self.outputs_form is not LEAF:
+            raise RuntimeError(f"The function given to {self.caller} should return a single Tensor")
+        if outputs[0].size != 1:
+            raise RuntimeError(f"The Tensor returned by the function given to {self.caller} should contain a single element, "
+                               f"but its shape is {outputs[0].shape}")  # fmt: skip
+        return outputs[0]
+
+    def finished(self, values, form):
+        """Results as users get them."""
+        return rebuild(form, values if self.create_graph else [value.detach() for value in values])
+
+
+# Passes.
+
+
+def gradients(outputs, variables, cotangents, create_graph, retain_graph=None):
+    """The gradients by `variables`, None where there is none."""
+    kept = [i for i, output in enumerate(outputs) if output.requires_grad]
+    if not kept:
+        return [None] * len(variables)
+    given = None if cotangents is None else [cotangents[i] for i in kept]
+    return list(grad([outputs[i] for i in kept], variables, given, retain_graph, create_graph, allow_unused=True))
+
+
+def filled(values, variables):
+    """Zeros in place of None."""
+    return [ops.zeros_like(x) if value is None else value for value, x in zip(values, variables)]
+
+
+def push(function, variables, tangents):
+    """The outputs at `variables`, and their tangents; an input without one has None."""
+    with dual_level():
+        duals = [x if t is None else make_dual(x, t) for x, t in zip(variables, tangents)]
+        pairs = [unpack_dual(output) for output in function(duals)]
+    outputs = [primal for primal, _ in pairs]
+    return outputs, filled([tangent for _, tangent in pairs], outputs)
+
+
+def push_forward(function, tangents):
+    """`push` through a UserFunction, without recording where that does: a function may differentiate inside."""
+    if not function.recorded:
+        try:
+            with no_grad():
+                return push(function, function.copies(), tangents)
+        except NotImplementedError:
+            raise
+        except RuntimeError:  # for want of a graph; any other error will come again
+            function.recorded = True
+    return push(function, function.variables(), tangents)
+
+
+def push_by_reverse(function, variables, tangents, create_graph):
+    """What `push` gives, as the derivative of the gradient by its cotangents, in which it is linear."""
+    outputs = function(variables)
+    cotangents = [ops.zeros_like(output).requires_grad_(output.requires_grad) for output in outputs]
+    found = filled(gradients(outputs, variables, cotangents, True), variables)
+    wanted = [i for i, cotangent in enumerate(cotangents) if cotangent.requires_grad]
+    pushed = [None] * len(outputs)
+    for i, value in zip(wanted, gradients(found, [cotangents[i] for i in wanted], tangents, create_graph)):
+        pushed[i] = value
+    return outputs, filled(pushed, outputs)
+
+
+def rows(outputs, variables, create_graph):
+    """The blocks of a Jacobian, a list for each output, by one backward pass for each element of the outputs."""
+    blocks = []
+    for output in outputs:
+        shapes = [output.shape + x.shape for x in variables]
+        found = [] if create_graph else [np.zeros((output.size, *x.shape), x.dtype) for x in variables]
+        for row, where in enumerate(np.ndindex(output.shape)):
+            unit = np.zeros(output.shape, output.dtype)
+            unit[where] = 1
+            values = gradients([output], variables, [tensor(unit)], create_graph, True)
+            if create_graph:
+                found.append(filled(values, variables))
+                continue
+            for block, value in zip(found, values):
+                if value is not None:
+                    block[row] = value.numpy()
+        if create_graph and found:
+            found = [ops.stack(list(column)) for column in zip(*found)]
+        elif create_graph:
+            found = [ops.zeros((0, *x.shape), dtype=x.dtype) for x in variables]
+        else:
+            found = [asarray(block) for block in found]
+        blocks.append([ops.reshape(block, shape) for block, shape in zip(found, shapes)])
+    return blocks
+
+
+def columns(function, push_one):
+    """The blocks of a Jacobian, a list for each output, by one pass in forward mode for each element of the inputs.
+
+    Parameters
+    ----------
+    function : UserFunction
+        Holds the inputs.
+    push_one : callable
+        From tangents of the inputs to outputs and their tangents.
+    """
+    found = []  # for each input a list of the tangents of all outputs, one for each element
+    outputs = None
+    for j, x in enumerate(function.inputs):
+        found.append([])
+        for where in np.ndindex(x.shape):
+            unit = np.zeros(x.shape, x.dtype)
+            unit[where] = 1
+            tangents = [None] * len(function.inputs)
+            tangents[j] = tensor(unit)
+            outputs, pushed = push_one(tangents)
+            found[j].append(pushed if function.create_graph else [value.detach() for value in pushed])
+    if outputs is None:  # no input has an element
+        outputs, _ = push_one([None] * len(function.inputs))
+    return [[_block(output, x, [tangents[i] for tangents in found[j]]) for j, x in enumerate(function.inputs)]
+            for i, output in enumerate(outputs)]  # fmt: skip
+
+
+def _block(output, x, tangents):
+    if not tangents:
+        return ops.zeros(output.shape + x.shape, dtype=output.dtype)
+    return ops.reshape(ops.stack(tangents, axis=-1), output.shape + x.shape)
+
+
+# What strict mode refuses.
+
+
+def refuse_independent(values, what):
+    """Gradients by the inputs, some of which may be None."""
+    for i, value in enumerate(values):
+        if value is None:
+            raise RuntimeError(f"{what} of the user-provided function is independent of input {i}.{NOT_STRICT}")
+
+
+def refuse_constant(values, what):
+    """Results of `create_graph` that have no graph."""
+    for i, value in enumerate(values):
+        if not value.requires_grad:
+            raise RuntimeError(f"The {what} of the user-provided function is independent of input {i}. This is not allowed in "
+                               "strict mode when create_graph=True.")  # fmt: skip
+
+
+def refuse_constant_blocks(blocks):
+    for row in blocks:
+        refuse_constant(row, "jacobian")
+
+
+def refuse_linear(first):
+    """The gradient of a function whose Hessian is wanted."""
+    for i, value in enumerate(first):
+        if value is None or not value.requires_grad:
+            raise RuntimeError("While computing the hessian, found that the jacobian of the user-provided function with respect "
+                               f"to input {i} is independent of the input.{NOT_STRICT} You should ensure that your function is "
+                               "twice differentiable and that the jacobian depends on the inputs (this would be violated by a "
+                               "linear function for example).")  # fmt: skip
+
+
+def refuse_unused(outputs, variables):
+    """Pairs of an output and an input that it does not depend on."""
+    for i, output in enumerate(outputs):
+        for j, value in enumerate(gradients([output], variables, [ops.zeros_like(output)], False, True)):
+            if value is None:
+                raise RuntimeError(f"Output {i} of the user-provided function is independent of input {j}.{NOT_STRICT}")
