@@ -76,7 +76,7 @@ def _derived(spec: Spec, op: Op) -> str:
 
 
 def _saved(saved: Saved) -> str:
-    if saved.kind in ("input", "output"):
+    if saved.is_variable:
         return f"{saved.name} ({saved.kind})"
     return saved.name if saved.kind == "static" else f"{saved.name}.{saved.kind}"
 

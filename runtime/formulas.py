@@ -6,6 +6,7 @@ Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so kn
 from __future__ import annotations
 
 import math
+import operator
 import string
 
 
@@ -129,7 +130,7 @@ def tensordot_adjoint(a_ndim, b_ndim, axes, operand):
     """
     if isinstance(axes, int):
         axes = range(a_ndim - axes, a_ndim), range(axes)
-    a_axes, b_axes = ([axis] if isinstance(axis, int) else list(axis) for axis in axes)
+    a_axes, b_axes = map(_integers, axes)
     a_axes, b_axes = [axis % a_ndim for axis in a_axes], [axis % b_ndim for axis in b_axes]
     a_free = [axis for axis in range(a_ndim) if axis not in a_axes]
     b_free = [axis for axis in range(b_ndim) if axis not in b_axes]
@@ -153,6 +154,14 @@ def tile_shape(shape, reps):
     ndim = max(len(shape), len(reps))
     shape, reps = (1,) * (ndim - len(shape)) + tuple(shape), (1,) * (ndim - len(reps)) + reps
     return tuple(n for pair in zip(reps, shape) for n in pair)
+
+
+def _integers(values):
+    """One integer, or several, as a list."""
+    try:
+        return [operator.index(values)]
+    except TypeError:
+        return [operator.index(value) for value in values]
 
 
 def _einsum_terms(subscripts, shapes):

@@ -79,7 +79,7 @@ cdef class FunctionNode(Node):
             return self.shown
         if self.released:
             return saved_tensor(self, None, 0, "saved_tensors")
-        return tuple(saved_tensor(self, self.saved, 0, "saved_tensors"))
+        return tuple([saved_tensor(self, item, version, "saved_tensors") for item, version in self.saved])
 
     @property
     def saved_variables(self):

@@ -24,8 +24,9 @@ cdef tuple as_int_operands(object values, str op, str argument)
 cdef tuple as_bool_operands(object values, str op, str argument)
 cdef object listed(tuple values)
 cdef list arrays_of(tuple values)
-cdef object as_index(object index)
-cdef object as_mask(object mask)
+cdef object slow_as_index(object index, str op, str argument)
+cdef object slow_index_of(object index)
+cdef object as_mask(object mask, str op, str argument)
 cdef object as_ints(object value, str op, str argument, Py_ssize_t count)
 cdef object as_scalar(object value, str op, str argument)
 cdef object as_dtype(object dtype)
@@ -54,6 +55,14 @@ cdef inline object as_real_operand(object value, str op, str argument):
     if is_tensor(value) and not cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE((<TensorBase> value).array)):
         return value
     return claimed_operand(value, REALS, op, argument)
+
+cdef inline object as_index(object index, str op, str argument):
+    """An index with its tensors and arrays as they are, whatever else as NumPy understands it."""
+    return index if type(index) is int else slow_as_index(index, op, argument)
+
+cdef inline object index_of(object index):
+    """What a forward indexes with: arrays in the place of tensors."""
+    return index if type(index) is int or type(index) is slice else slow_index_of(index)
 
 cdef inline object wrap_forward(object result):
     """A forward's result as a tensor, several results as a tuple of them."""

@@ -12,9 +12,9 @@ import operator
 
 import numpy as np
 
-from .capi cimport PyArray_CheckExact
+from .capi cimport PyArray_CheckExact, PyArray_TYPE
 from .grad_mode cimport GRAD_DISABLED, INFERENCE, thread_state
-from .tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TensorBase, wrap
+from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TensorBase, is_tensor, wrap
 
 cnp.import_array()
 
@@ -27,7 +27,10 @@ cdef TensorBase as_tensor(object data, str op, str argument):
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{op}: argument '{argument}' must be a tensor, an array or a number, "
                         f"got {type(data).__name__}{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
-    return wrap(array)
+    cdef TensorBase result = wrap(array)
+    if type(data) is not list and type(data) is not tuple:
+        result.flags |= FOREIGN
+    return result
 
 
 cdef object slow_operand(object value, str op, str argument):
@@ -103,8 +106,16 @@ cdef list arrays_of(tuple values):
     return [array_of(value) for value in values]
 
 
-cdef object as_mask(object mask):
-    return np.asarray(numpy_of(mask), dtype=bool)
+cdef object as_mask(object mask, str op, str argument):
+    """Booleans: a tensor or an array of them as it is; of other numbers a new array says which are not zero."""
+    cdef ndarray array
+    if is_tensor(mask) and PyArray_TYPE((<TensorBase> mask).array) == cnp.NPY_BOOL:
+        return mask
+    array = np.asarray(numpy_of(mask))
+    if array.dtype.kind not in "fciub":
+        raise TypeError(f"{op}: argument '{argument}' must be booleans, got {type(mask).__name__}"
+                        f"{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
+    return array if array.dtype.kind == "b" else array.astype(bool)
 
 
 cdef object as_ints(object value, str op, str argument, Py_ssize_t count):
@@ -194,12 +205,62 @@ cdef object index_number(object value):
     return value.item() if isinstance(value, TensorBase) else value
 
 
-cdef object as_index(object index):
-    """An index that NumPy understands; a list that holds sequences or slices is read as a tuple."""
-    if type(index) is list and any(isinstance(i, (list, tuple, slice, TensorBase, ndarray)) or i is None or i is ...
-                                   for i in index):
+cdef object slow_as_index(object index, str op, str argument):
+    """`as_index` of what is no int; a list that holds sequences or slices is read as a tuple."""
+    cdef list parts
+    cdef bint same = True
+    if index is None or index is Ellipsis:
+        return index
+    if type(index) is slice:
+        return plain_slice(index)
+    if type(index) is list and any([isinstance(i, (list, tuple, slice, TensorBase, ndarray)) or i is None or i is ...
+                                    for i in index]):
         index = tuple(index)
-    return numpy_of(index)
+    if type(index) is tuple or type(index) is list:
+        parts = []
+        for part in index:
+            plain = as_index(part, op, argument)
+            same = same and plain is part
+            parts.append(plain)
+        return index if same else type(index)(parts)
+    return index_array(index, op, argument)
+
+
+cdef object index_array(object index, str op, str argument):
+    """Integers or booleans: a tensor or an array as it is, a single number as Python's."""
+    cdef ndarray array
+    cdef object found = index
+    if isinstance(index, TensorBase):
+        array = (<TensorBase> index).array
+    elif isinstance(index, ndarray):
+        array = index
+    elif hasattr(index, "__index__"):
+        return index if isinstance(index, int) else operator.index(index)
+    else:
+        found = array = np.asarray(index)
+        if array.size == 0:
+            found = array = array.astype(np.intp)
+    if array.dtype.kind not in "iub":
+        raise IndexError(f"{op}: argument '{argument}' must hold integers, booleans or slices, got {type(index).__name__}"
+                         f"{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
+    return array.item() if array.ndim == 0 else found
+
+
+cdef object slow_index_of(object index):
+    if isinstance(index, TensorBase):
+        return (<TensorBase> index).array
+    if type(index) is tuple or type(index) is list:
+        for part in index:
+            if isinstance(part, (TensorBase, tuple, list)):
+                return type(index)([index_of(part) for part in index])
+    return index
+
+
+cdef object plain_slice(object index):
+    """A slice whose ends are no tensors, which could be written to."""
+    if isinstance(index.start, TensorBase) or isinstance(index.stop, TensorBase) or isinstance(index.step, TensorBase):
+        return slice(index_number(index.start), index_number(index.stop), index_number(index.step))
+    return index
 
 
 cdef bint holds_history(object data):

@@ -5,7 +5,7 @@ from numpy cimport ndarray
 
 from .grad_mode cimport SAVED_HOOKS, ThreadState
 from .node cimport Node
-from .tensor cimport TensorBase, TensorExtra, VersionCounter, is_tensor
+from .tensor cimport FOREIGN, TensorBase, TensorExtra, VersionCounter, is_tensor
 
 cdef enum:
     HAD_HISTORY = 0x80000000    # beside a version: the tensor was no leaf when it was saved
@@ -28,20 +28,33 @@ cdef class SavedVariable:
     cdef pack(self, pack_hook, unpack_hook)
     cdef ndarray unpacked(self)
 
+cdef class SavedList:
+    cdef type kind          # list or tuple
+    cdef tuple parts        # pairs of what was saved and its version
+
+cdef TensorBase owned(TensorBase value)
 cdef object pack_input(TensorBase value)
 cdef SavedVariable save_output(TensorBase value)
 cdef object saved_array(Node node, object saved, uint32_t version, str name)
 cdef object saved_tensor(Node node, object saved, uint32_t version, str name)
 cdef object as_variable(Node node, object saved, uint32_t version)
 
-cdef tuple save_inputs(ThreadState* state, tuple values)
+cdef SavedList save_inputs(ThreadState* state, tuple values)
+cdef object slow_index(ThreadState* state, object index, uint32_t* version)
+cdef bint holds_arrays(object saved) noexcept
 
 cdef inline object save_input(ThreadState* state, object value, uint32_t* version):
     """What to keep of an input: the tensor and its version, or the Python number."""
     if is_tensor(value):
+        if (<TensorBase> value).flags & FOREIGN:
+            value = owned(<TensorBase> value)
         if state.flags & SAVED_HOOKS:
             return pack_input(<TensorBase> value)
         version[0] = (<TensorBase> value).version()
         if (<TensorBase> value).grad_fn_ is not None:
             version[0] |= HAD_HISTORY
     return value
+
+cdef inline object save_index(ThreadState* state, object index, uint32_t* version):
+    """What to keep of an index or a mask: its arrays as inputs are kept, integers and slices as they are."""
+    return index if type(index) is int or type(index) is slice else slow_index(state, index, version)

@@ -77,6 +77,16 @@ cdef SavedVariable pack_variable(TensorBase value):
     return saved
 
 
+# Up to how many elements an ndarray is copied when it is saved: beside a recorded operator that costs little.
+cdef enum:
+    COPIED = 4096
+
+
+cdef TensorBase owned(TensorBase value):
+    """An operand that was given as an ndarray, with memory of its own if it is small."""
+    return wrap((<object> value.array).copy(order="K")) if cnp.PyArray_SIZE(value.array) <= COPIED else value
+
+
 cdef object pack_input(TensorBase value):
     """A saved input under the innermost saved-tensor hooks."""
     cdef SavedVariable saved = pack_variable(value)
@@ -99,15 +109,55 @@ cdef SavedVariable save_output(TensorBase value):
     return saved
 
 
-cdef tuple save_inputs(ThreadState* state, tuple values):
-    """Pairs of what `save_input` keeps and the version, for a list of arrays."""
+cdef class SavedList:
+    """Several values saved under one name: a list of arrays, or an index of several parts."""
+
+
+cdef SavedList save_inputs(ThreadState* state, tuple values):
+    """What `save_input` keeps of each of a list of arrays."""
     cdef uint32_t version
-    cdef list saved = []
+    cdef SavedList saved = SavedList.__new__(SavedList)
+    cdef list parts = []
     for value in values:
         version = 0
         item = save_input(state, value, &version)
-        saved.append((item, version))
-    return tuple(saved)
+        parts.append((item, version))
+    saved.kind, saved.parts = list, tuple(parts)
+    return saved
+
+
+cdef object slow_index(ThreadState* state, object index, uint32_t* version):
+    """`save_index` of what may be written to: a tensor as an input is, a copy of an array or a list."""
+    cdef uint32_t part_version
+    cdef SavedList saved
+    cdef list parts
+    if is_tensor(index):
+        return save_input(state, index, version)
+    if isinstance(index, ndarray):
+        return save_input(state, wrap((<ndarray> index).copy()), version)
+    if type(index) is not list and not (type(index) is tuple and is_mutable(<tuple> index)):
+        return index
+    parts = []
+    for part in index:
+        part_version = 0
+        item = save_index(state, part, &part_version)
+        parts.append((item, part_version))
+    saved = SavedList.__new__(SavedList)
+    saved.kind, saved.parts = type(index), tuple(parts)
+    return saved
+
+
+cdef bint is_mutable(tuple index) noexcept:
+    """Whether some part of an index may be written to."""
+    for part in index:
+        if isinstance(part, (ndarray, TensorBase, list)) or type(part) is tuple and is_mutable(<tuple> part):
+            return True
+    return False
+
+
+cdef bint holds_arrays(object saved) noexcept:
+    """Whether a saved index is to be freed with the rest; integers and slices stay, as an axis does."""
+    return isinstance(saved, (TensorBase, SavedVariable, SavedList))
 
 
 cdef int check_tensor(Node node, TensorBase tensor, uint32_t then, str name) except -1:
@@ -162,8 +212,8 @@ cdef object saved_array(Node node, object saved, uint32_t version, str name):
             return None
         check_variable(node, variable, name)
         return variable.unpacked()
-    if isinstance(saved, tuple):
-        return [saved_array(node, item, v, name) for item, v in saved]
+    if isinstance(saved, SavedList):
+        return (<SavedList> saved).kind([saved_array(node, item, v, name) for item, v in (<SavedList> saved).parts])
     return saved
 
 
@@ -197,8 +247,8 @@ cdef object saved_tensor(Node node, object saved, uint32_t version, str name):
             tensor.extra = variable.extra
             tensor.flags |= TANGENT
         return tensor
-    if isinstance(saved, tuple):
-        return [saved_tensor(node, item, v, name) for item, v in saved]
+    if isinstance(saved, SavedList):
+        return (<SavedList> saved).kind([saved_tensor(node, item, v, name) for item, v in (<SavedList> saved).parts])
     return saved
 
 
@@ -214,11 +264,22 @@ cdef object as_variable(Node node, object saved, uint32_t version):
     elif isinstance(saved, TensorBase):
         variable = pack_variable(saved)
         variable.version, variable.had_history = version & ~<uint32_t> HAD_HISTORY, version & HAD_HISTORY != 0
+    elif isinstance(saved, SavedList):
+        return raw_list(node, saved)
     else:
         return saved
     if variable.owner is None:
         variable.owner = weakref.ref(node)
     return variable
+
+
+cdef SavedList raw_list(Node node, SavedList saved):
+    """`as_variable` for each part, which stays as that."""
+    cdef list parts = []
+    for item, version in saved.parts:
+        parts.append((as_variable(node, item, version), version))
+    saved.parts = tuple(parts)
+    return saved
 
 
 cdef object read_saved(Node node, str name, bint raw):
@@ -232,7 +293,7 @@ cdef object read_saved(Node node, str name, bint raw):
     if raw:
         saved = as_variable(node, saved, version)
         setattr(node, field, saved)
-        return saved
+        return tuple([item for item, _ in (<SavedList> saved).parts]) if isinstance(saved, SavedList) else saved
     value = saved_tensor(node, saved, version, name)
     return tuple(value) if type(value) is list else value
 

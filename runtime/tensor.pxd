@@ -12,6 +12,7 @@ cdef enum:
     INFERENCE_TENSOR = 4
     TANGENT = 8         # `extra.tangents` may hold a tangent of an open level
     RETAINS_GRAD = 16
+    FOREIGN = 256       # made for an operator out of an ndarray, which its owner may write to unseen
 
 cdef class VersionCounter:
     cdef uint32_t value     # in-place writes so far

@@ -9,10 +9,10 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport ndarray
 
-from .capi cimport Py_REFCNT
+from .capi cimport NPY_ARRAY_OWNDATA, PyArray_FLAGS, Py_REFCNT
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport GRAD_DISABLED, ThreadState
-from .tensor cimport REQUIRES_GRAD, RETAINS_GRAD, VIEW, TensorBase, TensorExtra, VersionCounter
+from .tensor cimport FOREIGN, REQUIRES_GRAD, RETAINS_GRAD, VIEW, TensorBase, TensorExtra, VersionCounter
 
 cnp.import_array()
 
@@ -53,12 +53,18 @@ cdef int attach_alias(TensorBase view, object operand) except -1:
     extra = view.ensure_extra()
     extra.base, extra.rebased = base, view.counter.rebased
     extra.steps = source.extra.steps if source.flags & VIEW else None
-    view.flags |= VIEW
+    view.flags |= VIEW | source.flags & FOREIGN
     return 1
+
+
+cdef inline bint is_array_of(object operand, ndarray array) noexcept:
+    return isinstance(operand, TensorBase) and (<TensorBase> operand).array is array
 
 
 cdef int attach_view(TensorBase view, object operand, void* operator, tuple statics) except -1:
     """Note that `operator(operand, *statics)` gave `view`, if the two really share memory."""
+    if PyArray_FLAGS(view.array) & NPY_ARRAY_OWNDATA and not is_array_of(operand, view.array):
+        return 0
     return attach_step(view, operand, operator, statics, -1)
 
 

@@ -162,5 +162,6 @@ def _saved(op: Op, expression: Expression) -> tuple[Saved, ...]:
         elif name in outputs:
             found[Saved(name, "output")] = None
         else:
-            found[Saved(name, "static" if declared_kind(arguments[name]) == STATIC else "input")] = None
+            static = "static" if declared_kind(arguments[name]) == STATIC else "input"
+            found[Saved(name, "index" if arguments[name].type.base in ("Index", "Mask") else static)] = None
     return tuple(found)

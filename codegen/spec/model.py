@@ -164,8 +164,8 @@ class Stated:
 class Saved:
     """A value that backward needs.
 
-    kind is "input" (an array argument), "output", "static" (a parameter such as axis), or
-    "shape" / "ndim" / "dtype" (metadata of `name`, which does not keep the array alive).
+    kind is "input" (an array argument), "output", "index" (an Index or Mask argument), "static" (a parameter such as
+    axis), or "shape" / "ndim" / "dtype" (metadata of `name`, which does not keep the array alive).
     """
 
     name: str
@@ -175,6 +175,11 @@ class Saved:
     def of(cls, name: str, attribute: str) -> Saved:
         """Metadata, as a formula reads it: the size is known from the shape."""
         return cls(name, "shape" if attribute == "size" else attribute)
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it may hold arrays, which can be written to."""
+        return self.kind in ("input", "output", "index")
 
     @property
     def field(self) -> str:

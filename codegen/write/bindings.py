@@ -25,6 +25,18 @@ class Bindings:
         self.is_function = "function" in op.variants
 
     @property
+    def forward_arguments(self) -> list[str]:
+        return [self.array_argument(a) for a in self.arguments]
+
+    @staticmethod
+    def array_argument(argument: Argument) -> str:
+        """What a forward on arrays takes for a converted argument."""
+        name, base, is_list = argument.name, argument.type.base, argument.type.is_list
+        if base == "Array":
+            return f"{'arrays_of' if is_list else 'array_of'}({name})"
+        return f"index_of({name})" if base in ("Index", "Mask") else name
+
+    @property
     def is_creation(self) -> bool:
         """No array goes in: the result is a leaf."""
         return not any(a.type.base in ("Array", "Index", "Mask") for a in self.arguments)
@@ -39,9 +51,9 @@ class Bindings:
             if base == "Array":
                 calls[a.name] = f'{operand}{"s" if is_list else ""}({a.name}, {where}, "{a.name}")'
             elif base == "Index":
-                calls[a.name] = f"as_index({a.name})"
+                calls[a.name] = f'as_index({a.name}, {where}, "{a.name}")'
             elif base == "Mask":
-                calls[a.name] = f"as_mask({a.name})"
+                calls[a.name] = f'as_mask({a.name}, {where}, "{a.name}")'
             elif base == "DType":
                 calls[a.name] = f"as_dtype({a.name})"
             elif base == "Generator":

@@ -39,7 +39,12 @@ class NodeText(Bindings):
 
     @property
     def saved_variables(self) -> list[Saved]:
-        return [s for s in self.saved if s.kind in ("input", "output")]
+        """What is checked against writes, goes through hooks and is freed."""
+        return [s for s in self.saved if s.is_variable]
+
+    @property
+    def saved_indices(self) -> list[Saved]:
+        return [s for s in self.saved if s.kind == "index"]
 
     @property
     def list_inputs(self) -> list[Argument]:

@@ -193,7 +193,7 @@ def _assignment(statement: Assign, spell: OnTensors) -> list[str]:
 
 
 def _unpacked(saved: Saved, mode: str) -> str:
-    if saved.kind not in ("input", "output"):
+    if not saved.is_variable:
         return f"self.saved_{saved.field}"
     return f'saved_{mode}(self, self.saved_{saved.field}, self.version_{saved.field}, "{saved.name}")'
 

@@ -80,6 +80,12 @@ class OpText(NodeText):
         return bin(mask or tangents << len(self.arrays))
 
     @property
+    def may_share(self) -> bool:
+        """Whether a composite of arrays may give the memory of its first one, as a view of which nobody was told."""
+        first = self.arguments[0]
+        return first.is_array and not first.type.is_list and len(self.outputs) == 1 and self.outputs[0].differentiable
+
+    @property
     def copies_first(self) -> str:
         """When an in-place kernel needs a copy of what it writes over, as an expression of the wrapper."""
         if not self._readers() and self.arguments[0].name not in self.jvp_names:
@@ -93,5 +99,5 @@ class OpText(NodeText):
 
     def inplace_forward_on(self, written: str) -> str:
         """The in-place kernel's call, writing into the array `written`."""
-        names = {a.name: f"array_of({a.name})" for a in self.arrays} | {self.arguments[0].name: written}
+        names = {a.name: self.array_argument(a) for a in self.arguments} | {self.arguments[0].name: written}
         return OnArrays(self.signatures)(renamed(self.op.inplace.expression, names))

@@ -4,38 +4,59 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class GatherBackward(Node):
-    cdef readonly object saved_x_shape, saved_x_dtype, saved_axis, saved_indices
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_x_shape, saved_x_dtype, saved_axis
 
 cdef class GetitemBackward(Node):
-    cdef readonly object saved_index, saved_x_shape
+    cdef public object saved_index
+    cdef public uint32_t version_index
+    cdef readonly object saved_x_shape
 
 cdef class GetitemBackwardBackward(Node):
-    cdef readonly object saved_index
+    cdef public object saved_index
+    cdef public uint32_t version_index
 
 cdef class IndexAddBackward(Node):
-    cdef readonly object saved_indices, saved_axis
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_axis
 
 cdef class IndexPutBackward(Node):
-    cdef readonly object saved_index, saved_value_shape
+    cdef public object saved_index
+    cdef public uint32_t version_index
+    cdef readonly object saved_value_shape
 
 cdef class IndexPutBackwardBackward(Node):
-    cdef readonly object saved_x_shape, saved_x_dtype, saved_index
+    cdef public object saved_index
+    cdef public uint32_t version_index
+    cdef readonly object saved_x_shape, saved_x_dtype
 
 cdef class MaskedFillBackward(Node):
     cdef public object saved_mask
     cdef public uint32_t version_mask
 
 cdef class ScatterAddBackward(Node):
-    cdef readonly object saved_axis, saved_indices
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_axis
 
 cdef class TakeBackward(Node):
-    cdef readonly object saved_indices, saved_x_shape, saved_axis
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_x_shape, saved_axis
 
 cdef class TakeBackwardBackward(Node):
-    cdef readonly object saved_indices, saved_axis
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_axis
 
 cdef class TakeAlongAxisBackward(Node):
-    cdef readonly object saved_indices, saved_x_shape, saved_axis
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_x_shape, saved_axis
 
 cdef class TakeAlongAxisBackwardBackward(Node):
-    cdef readonly object saved_indices, saved_axis
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_axis

@@ -9,7 +9,7 @@ from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_gather = <Forward3> load_forward("gradspec.generated.kernels.indexing", "gather", 3)
@@ -42,15 +42,19 @@ cdef class GatherBackward(Node):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         axis = self.saved_axis
-        indices = self.saved_indices
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         return forward_scatter_add(forward_zeros(x_shape, x_dtype), axis, indices, grad)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         axis = self.saved_axis
-        indices = self.saved_indices
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         return ops.scatter_add(ops.zeros(x_shape, dtype=x_dtype), axis, indices, grad)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
 
 
 cdef class GetitemBackward(Node):
@@ -58,14 +62,18 @@ cdef class GetitemBackward(Node):
     saves = ("index", "x_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        index = self.saved_index
+        index = saved_array(self, self.saved_index, self.version_index, "index")
         x_shape = self.saved_x_shape
         return forward__getitem_backward(grad, index, x_shape)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        index = self.saved_index
+        index = saved_tensor(self, self.saved_index, self.version_index, "index")
         x_shape = self.saved_x_shape
         return ops._getitem_backward(grad, index, x_shape)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_index):
+            self.released, self.saved_index = True, None
 
 
 cdef class GetitemBackwardBackward(Node):
@@ -73,12 +81,16 @@ cdef class GetitemBackwardBackward(Node):
     saves = ("index",)
 
     cdef object apply(self, object grad, Wanted wanted_):
-        index = self.saved_index
+        index = saved_array(self, self.saved_index, self.version_index, "index")
         return forward_getitem(grad, index)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        index = self.saved_index
+        index = saved_tensor(self, self.saved_index, self.version_index, "index")
         return ops.getitem(grad, index)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_index):
+            self.released, self.saved_index = True, None
 
 
 cdef class IndexAddBackward(Node):
@@ -95,7 +107,7 @@ cdef class IndexAddBackward(Node):
         if wanted_ & 1:
             grad_x = grad
         if wanted_ & 2:
-            indices = self.saved_indices
+            indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
             axis = self.saved_axis
             grad_source = forward_take(grad, indices, axis)
         return grad_x, grad_source
@@ -105,10 +117,14 @@ cdef class IndexAddBackward(Node):
         if wanted_ & 1:
             grad_x = grad
         if wanted_ & 2:
-            indices = self.saved_indices
+            indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
             axis = self.saved_axis
             grad_source = ops.take(grad, indices, axis)
         return grad_x, grad_source
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
 
 
 cdef class IndexPutBackward(Node):
@@ -122,7 +138,7 @@ cdef class IndexPutBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
-        index = self.saved_index
+        index = saved_array(self, self.saved_index, self.version_index, "index")
         if wanted_ & 1:
             grad_x = forward_index_put(grad, index, 0)
         if wanted_ & 2:
@@ -132,13 +148,17 @@ cdef class IndexPutBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
-        index = self.saved_index
+        index = saved_tensor(self, self.saved_index, self.version_index, "index")
         if wanted_ & 1:
             grad_x = ops.index_put(grad, index, 0)
         if wanted_ & 2:
             value_shape = self.saved_value_shape
             grad_value = ops._index_put_backward(grad, index, value_shape)
         return grad_x, grad_value
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_index):
+            self.released, self.saved_index = True, None
 
 
 cdef class IndexPutBackwardBackward(Node):
@@ -152,14 +172,18 @@ cdef class IndexPutBackwardBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
-        index = self.saved_index
+        index = saved_array(self, self.saved_index, self.version_index, "index")
         return forward_index_put(forward_zeros(x_shape, x_dtype), index, grad)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
-        index = self.saved_index
+        index = saved_tensor(self, self.saved_index, self.version_index, "index")
         return ops.index_put(ops.zeros(x_shape, dtype=x_dtype), index, grad)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_index):
+            self.released, self.saved_index = True, None
 
 
 cdef class MaskedFillBackward(Node):
@@ -190,7 +214,8 @@ cdef class MaskedFillBackward(Node):
         return grad_x, grad_value
 
     cdef void release_variables(self):
-        self.released, self.saved_mask = True, None
+        if holds_arrays(self.saved_mask):
+            self.released, self.saved_mask = True, None
 
 
 cdef class ScatterAddBackward(Node):
@@ -208,7 +233,7 @@ cdef class ScatterAddBackward(Node):
             grad_x = grad
         if wanted_ & 2:
             axis = self.saved_axis
-            indices = self.saved_indices
+            indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
             grad_source = forward_gather(grad, axis, indices)
         return grad_x, grad_source
 
@@ -218,9 +243,13 @@ cdef class ScatterAddBackward(Node):
             grad_x = grad
         if wanted_ & 2:
             axis = self.saved_axis
-            indices = self.saved_indices
+            indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
             grad_source = ops.gather(grad, axis, indices)
         return grad_x, grad_source
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
 
 
 cdef class TakeBackward(Node):
@@ -228,16 +257,20 @@ cdef class TakeBackward(Node):
     saves = ("indices", "x_shape", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return forward__take_backward(grad, indices, x_shape, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return ops._take_backward(grad, indices, x_shape, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
 
 
 cdef class TakeBackwardBackward(Node):
@@ -249,14 +282,18 @@ cdef class TakeBackwardBackward(Node):
     saves = ("indices", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         axis = self.saved_axis
         return forward_take(grad, indices, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         axis = self.saved_axis
         return ops.take(grad, indices, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
 
 
 cdef class TakeAlongAxisBackward(Node):
@@ -268,16 +305,20 @@ cdef class TakeAlongAxisBackward(Node):
     saves = ("indices", "x_shape", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return forward__take_along_axis_backward(grad, indices, x_shape, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return ops._take_along_axis_backward(grad, indices, x_shape, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
 
 
 cdef class TakeAlongAxisBackwardBackward(Node):
@@ -289,11 +330,15 @@ cdef class TakeAlongAxisBackwardBackward(Node):
     saves = ("indices", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         axis = self.saved_axis
         return forward_take_along_axis(grad, indices, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         axis = self.saved_axis
         return ops.take_along_axis(grad, indices, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None

@@ -10,6 +10,7 @@ from gradspec.dispatch import ops
 from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradients
 from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
@@ -83,15 +84,19 @@ cdef class PadBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
-        pad_width = self.saved_pad_width
+        pad_width = saved_array(self, self.saved_pad_width, self.version_pad_width, "pad_width")
         mode = self.saved_mode
         return forward__pad_backward(grad, x_shape, pad_width, mode)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
-        pad_width = self.saved_pad_width
+        pad_width = saved_tensor(self, self.saved_pad_width, self.version_pad_width, "pad_width")
         mode = self.saved_mode
         return ops._pad_backward(grad, x_shape, pad_width, mode)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_pad_width):
+            self.released, self.saved_pad_width = True, None
 
 
 cdef class PadBackwardBackward(Node):
@@ -103,14 +108,18 @@ cdef class PadBackwardBackward(Node):
     saves = ("pad_width", "mode")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        pad_width = self.saved_pad_width
+        pad_width = saved_array(self, self.saved_pad_width, self.version_pad_width, "pad_width")
         mode = self.saved_mode
         return forward_pad(grad, pad_width, mode, 0)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        pad_width = self.saved_pad_width
+        pad_width = saved_tensor(self, self.saved_pad_width, self.version_pad_width, "pad_width")
         mode = self.saved_mode
         return ops.pad(grad, pad_width, mode)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_pad_width):
+            self.released, self.saved_pad_width = True, None
 
 
 cdef class RepeatBackward(Node):
@@ -123,15 +132,19 @@ cdef class RepeatBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
-        repeats = self.saved_repeats
+        repeats = saved_array(self, self.saved_repeats, self.version_repeats, "repeats")
         axis = self.saved_axis
         return forward__repeat_backward(grad, x_shape, repeats, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
-        repeats = self.saved_repeats
+        repeats = saved_tensor(self, self.saved_repeats, self.version_repeats, "repeats")
         axis = self.saved_axis
         return ops._repeat_backward(grad, x_shape, repeats, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_repeats):
+            self.released, self.saved_repeats = True, None
 
 
 cdef class RepeatBackwardBackward(Node):
@@ -143,14 +156,18 @@ cdef class RepeatBackwardBackward(Node):
     saves = ("repeats", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        repeats = self.saved_repeats
+        repeats = saved_array(self, self.saved_repeats, self.version_repeats, "repeats")
         axis = self.saved_axis
         return forward_repeat(grad, repeats, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        repeats = self.saved_repeats
+        repeats = saved_tensor(self, self.saved_repeats, self.version_repeats, "repeats")
         axis = self.saved_axis
         return ops.repeat(grad, repeats, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_repeats):
+            self.released, self.saved_repeats = True, None
 
 
 cdef class SplitBackward(Node):

@@ -90,9 +90,9 @@ cdef class SvdBackward(Node):
     cdef readonly object saved_x_dtype, saved_x_shape
 
 cdef class TensordotBackward(Node):
-    cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
-    cdef readonly object saved_a_ndim, saved_b_ndim, saved_axes
+    cdef public object saved_axes, saved_b, saved_a
+    cdef public uint32_t version_axes, version_b, version_a
+    cdef readonly object saved_a_ndim, saved_b_ndim
 
 cdef class TrilBackward(Node):
     cdef readonly object saved_k

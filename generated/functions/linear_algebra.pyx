@@ -12,7 +12,7 @@ from gradspec.forward_ad cimport minus, plus
 from gradspec.input_buffer cimport minus_array, plus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
@@ -801,7 +801,7 @@ cdef class TensordotBackward(Node):
         grad_a = grad_b = None
         a_ndim = self.saved_a_ndim
         b_ndim = self.saved_b_ndim
-        axes = self.saved_axes
+        axes = saved_array(self, self.saved_axes, self.version_axes, "axes")
         if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
@@ -816,7 +816,7 @@ cdef class TensordotBackward(Node):
         grad_a = grad_b = None
         a_ndim = self.saved_a_ndim
         b_ndim = self.saved_b_ndim
-        axes = self.saved_axes
+        axes = saved_tensor(self, self.saved_axes, self.version_axes, "axes")
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
@@ -829,6 +829,8 @@ cdef class TensordotBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a = True, None, None
+        if holds_arrays(self.saved_axes):
+            self.released, self.saved_axes = True, None
 
 
 cdef class TrilBackward(Node):

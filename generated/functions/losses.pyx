@@ -8,6 +8,7 @@ from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward3 forward__pick = <Forward3> load_forward("gradspec.generated.kernels.losses", "_pick", 3)
 cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kernels.losses", "_unpick", 4)
@@ -18,16 +19,20 @@ cdef class PickBackward(Node):
     saves = ("indices", "x_shape", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return forward__unpick(grad, indices, x_shape, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         return ops._unpick(grad, indices, x_shape, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
 
 
 cdef class UnpickBackward(Node):
@@ -35,11 +40,15 @@ cdef class UnpickBackward(Node):
     saves = ("indices", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         axis = self.saved_axis
         return forward__pick(grad, indices, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        indices = self.saved_indices
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         axis = self.saved_axis
         return ops._pick(grad, indices, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None

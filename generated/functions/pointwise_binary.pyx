@@ -8,7 +8,7 @@ from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
 from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
@@ -744,7 +744,8 @@ cdef class WhereBackward(Node):
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released, self.saved_mask = True, None
+        if holds_arrays(self.saved_mask):
+            self.released, self.saved_mask = True, None
 
 
 cdef class XlogyBackward(Node):

@@ -14,7 +14,7 @@ from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, index_of, wrap_forward
 from gradspec.tensor cimport TensorBase
 
 
@@ -193,11 +193,11 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
 
 
 cdef object op_one_hot(object indices, object num_classes, object dtype):
-    indices = as_index(indices)
+    indices = as_index(indices, "one_hot", "indices")
     num_classes = as_scalar(num_classes, "one_hot", "num_classes")
     dtype = as_dtype(dtype)
 
-    return wrap_forward(forward_one_hot(indices, num_classes, dtype))
+    return wrap_forward(forward_one_hot(index_of(indices), num_classes, dtype))
 
 def one_hot(indices, num_classes, *, dtype=None):
     """A new last axis with 1 at each index and 0 elsewhere.

@@ -24,9 +24,9 @@ from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport finish_inplace, overwrite, value_before, writable
 from gradspec.operand cimport (
-    array_of, as_index, as_ints, as_mask, as_operand, as_scalar, dtype_of, shape_of, wrap_forward,
+    array_of, as_index, as_ints, as_mask, as_operand, as_scalar, dtype_of, index_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_input
+from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, check_inplace
 
@@ -37,7 +37,7 @@ cdef object op_gather(object x, object axis, object indices):
     cdef TensorBase y
     x = as_operand(x, "gather", "x")
     axis = as_scalar(axis, "gather", "axis")
-    indices = as_index(indices)
+    indices = as_index(indices, "gather", "indices")
 
     if needs_grad(state_, x):
         node_ = GatherBackward.__new__(GatherBackward)
@@ -45,9 +45,9 @@ cdef object op_gather(object x, object axis, object indices):
         node_.saved_x_shape = shape_of(x)
         node_.saved_x_dtype = dtype_of(x)
         node_.saved_axis = axis
-        node_.saved_indices = indices
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
 
-    y = wrap_forward(forward_gather(array_of(x), axis, indices))
+    y = wrap_forward(forward_gather(array_of(x), axis, index_of(indices)))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -74,15 +74,15 @@ cdef object op_getitem(object x, object index):
     cdef GetitemBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "getitem", "x")
-    index = as_index(index)
+    index = as_index(index, "getitem", "index")
 
     if needs_grad(state_, x):
         node_ = GetitemBackward.__new__(GetitemBackward)
         connect_one(node_, state_, x)
-        node_.saved_index = index
+        node_.saved_index = save_index(state_, index, &node_.version_index)
         node_.saved_x_shape = shape_of(x)
 
-    y = wrap_forward(forward_getitem(array_of(x), index))
+    y = wrap_forward(forward_getitem(array_of(x), index_of(index)))
     attach_view(y, x, <void*> op_getitem, (index,))
 
     if node_ is not None:
@@ -108,15 +108,15 @@ cdef object op__getitem_backward(object x, object index, object shape):
     cdef GetitemBackwardBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_getitem_backward", "x")
-    index = as_index(index)
+    index = as_index(index, "_getitem_backward", "index")
     shape = as_ints(shape, "_getitem_backward", "shape", -1)
 
     if needs_grad(state_, x):
         node_ = GetitemBackwardBackward.__new__(GetitemBackwardBackward)
         connect_one(node_, state_, x)
-        node_.saved_index = index
+        node_.saved_index = save_index(state_, index, &node_.version_index)
 
-    y = wrap_forward(forward__getitem_backward(array_of(x), index, shape))
+    y = wrap_forward(forward__getitem_backward(array_of(x), index_of(index), shape))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -139,17 +139,17 @@ cdef object op_index_add(object x, object axis, object indices, object source):
     cdef TensorBase y
     x = as_operand(x, "index_add", "x")
     axis = as_scalar(axis, "index_add", "axis")
-    indices = as_index(indices)
+    indices = as_index(indices, "index_add", "indices")
     source = as_operand(source, "index_add", "source")
 
     if needs_grad(state_, x) or needs_grad(state_, source):
         node_ = IndexAddBackward.__new__(IndexAddBackward)
         connect_two(node_, state_, x, source)
         if node_.needs(1):
-            node_.saved_indices = indices
+            node_.saved_indices = save_index(state_, indices, &node_.version_indices)
             node_.saved_axis = axis
 
-    y = wrap_forward(forward_index_add(array_of(x), axis, indices, array_of(source)))
+    y = wrap_forward(forward_index_add(array_of(x), axis, index_of(indices), array_of(source)))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -169,7 +169,7 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
     cdef TensorBase written_ = writable(x, "index_add_")
     cdef bint recording_
     axis = as_scalar(axis, "index_add_", "axis")
-    indices = as_index(indices)
+    indices = as_index(indices, "index_add_", "indices")
     source = as_operand(source, "index_add_", "source")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "index_add_")
@@ -181,11 +181,11 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
         node_ = IndexAddBackward.__new__(IndexAddBackward)
         connect_two(node_, state_, x, source)
         if node_.needs(1):
-            node_.saved_indices = indices
+            node_.saved_indices = save_index(state_, indices, &node_.version_indices)
             node_.saved_axis = axis
 
     try:
-        kernels.index_add_(written_.array, axis, indices, array_of(source))
+        kernels.index_add_(written_.array, axis, index_of(indices), array_of(source))
     except Exception as error_:
         raise explain(error_, "index_add_", x=x, axis=axis, indices=indices, source=source) from None
 
@@ -208,17 +208,17 @@ cdef object op_index_put(object x, object index, object value):
     cdef IndexPutBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "index_put", "x")
-    index = as_index(index)
+    index = as_index(index, "index_put", "index")
     value = as_operand(value, "index_put", "value")
 
     if needs_grad(state_, x) or needs_grad(state_, value):
         node_ = IndexPutBackward.__new__(IndexPutBackward)
         connect_two(node_, state_, x, value)
-        node_.saved_index = index
+        node_.saved_index = save_index(state_, index, &node_.version_index)
         if node_.needs(1):
             node_.saved_value_shape = shape_of(value)
 
-    y = wrap_forward(forward_index_put(array_of(x), index, array_of(value)))
+    y = wrap_forward(forward_index_put(array_of(x), index_of(index), array_of(value)))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -235,7 +235,7 @@ cdef object op_index_put_(object x, object index, object value):
     cdef IndexPutBackward node_ = None
     cdef TensorBase written_ = writable(x, "index_put_")
     cdef bint recording_
-    index = as_index(index)
+    index = as_index(index, "index_put_", "index")
     value = as_operand(value, "index_put_", "value")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "index_put_")
@@ -246,12 +246,12 @@ cdef object op_index_put_(object x, object index, object value):
         x = value_before(written_, False)
         node_ = IndexPutBackward.__new__(IndexPutBackward)
         connect_two(node_, state_, x, value)
-        node_.saved_index = index
+        node_.saved_index = save_index(state_, index, &node_.version_index)
         if node_.needs(1):
             node_.saved_value_shape = shape_of(value)
 
     try:
-        kernels.index_put_(written_.array, index, array_of(value))
+        kernels.index_put_(written_.array, index_of(index), array_of(value))
     except Exception as error_:
         raise explain(error_, "index_put_", x=x, index=index, value=value) from None
 
@@ -274,7 +274,7 @@ cdef object op__index_put_backward(object x, object index, object shape):
     cdef IndexPutBackwardBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_index_put_backward", "x")
-    index = as_index(index)
+    index = as_index(index, "_index_put_backward", "index")
     shape = as_ints(shape, "_index_put_backward", "shape", -1)
 
     if needs_grad(state_, x):
@@ -282,9 +282,9 @@ cdef object op__index_put_backward(object x, object index, object shape):
         connect_one(node_, state_, x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_x_dtype = dtype_of(x)
-        node_.saved_index = index
+        node_.saved_index = save_index(state_, index, &node_.version_index)
 
-    y = wrap_forward(forward__index_put_backward(array_of(x), index, shape))
+    y = wrap_forward(forward__index_put_backward(array_of(x), index_of(index), shape))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -305,11 +305,13 @@ cdef object op_index_select(object x, object axis, object indices):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "index_select", "x")
     axis = as_scalar(axis, "index_select", "axis")
-    indices = as_index(indices)
+    indices = as_index(indices, "index_select", "indices")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.take(x, indices, axis)
-    return wrap_forward(forward_index_select(array_of(x), axis, indices))
+    result_ = wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
+    attach_view(result_, x, <void*> op_index_select, (axis, indices))
+    return result_
 
 def index_select(x, axis, indices):
     """Slices of `x` along `axis`, in the order of `indices`.
@@ -324,15 +326,15 @@ cdef object op_masked_fill(object x, object mask, object value):
     cdef MaskedFillBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "masked_fill", "x")
-    mask = as_mask(mask)
+    mask = as_mask(mask, "masked_fill", "mask")
     value = as_operand(value, "masked_fill", "value")
 
     if needs_grad(state_, x) or needs_grad(state_, value):
         node_ = MaskedFillBackward.__new__(MaskedFillBackward)
         connect_two(node_, state_, x, value)
-        node_.saved_mask = save_input(state_, mask, &node_.version_mask)
+        node_.saved_mask = save_index(state_, mask, &node_.version_mask)
 
-    y = wrap_forward(forward_masked_fill(array_of(x), mask, array_of(value)))
+    y = wrap_forward(forward_masked_fill(array_of(x), index_of(mask), array_of(value)))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -349,7 +351,7 @@ cdef object op_masked_fill_(object x, object mask, object value):
     cdef MaskedFillBackward node_ = None
     cdef TensorBase written_ = writable(x, "masked_fill_")
     cdef bint recording_
-    mask = as_mask(mask)
+    mask = as_mask(mask, "masked_fill_", "mask")
     value = as_operand(value, "masked_fill_", "value")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "masked_fill_")
@@ -360,10 +362,10 @@ cdef object op_masked_fill_(object x, object mask, object value):
         x = value_before(written_, False)
         node_ = MaskedFillBackward.__new__(MaskedFillBackward)
         connect_two(node_, state_, x, value)
-        node_.saved_mask = save_input(state_, mask, &node_.version_mask)
+        node_.saved_mask = save_index(state_, mask, &node_.version_mask)
 
     try:
-        kernels.masked_fill_(written_.array, mask, array_of(value))
+        kernels.masked_fill_(written_.array, index_of(mask), array_of(value))
     except Exception as error_:
         raise explain(error_, "masked_fill_", x=x, mask=mask, value=value) from None
 
@@ -387,7 +389,7 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
     cdef TensorBase y
     x = as_operand(x, "scatter_add", "x")
     axis = as_scalar(axis, "scatter_add", "axis")
-    indices = as_index(indices)
+    indices = as_index(indices, "scatter_add", "indices")
     source = as_operand(source, "scatter_add", "source")
 
     if needs_grad(state_, x) or needs_grad(state_, source):
@@ -395,9 +397,9 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
         connect_two(node_, state_, x, source)
         if node_.needs(1):
             node_.saved_axis = axis
-            node_.saved_indices = indices
+            node_.saved_indices = save_index(state_, indices, &node_.version_indices)
 
-    y = wrap_forward(forward_scatter_add(array_of(x), axis, indices, array_of(source)))
+    y = wrap_forward(forward_scatter_add(array_of(x), axis, index_of(indices), array_of(source)))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -417,7 +419,7 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
     cdef TensorBase written_ = writable(x, "scatter_add_")
     cdef bint recording_
     axis = as_scalar(axis, "scatter_add_", "axis")
-    indices = as_index(indices)
+    indices = as_index(indices, "scatter_add_", "indices")
     source = as_operand(source, "scatter_add_", "source")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "scatter_add_")
@@ -430,10 +432,10 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
         connect_two(node_, state_, x, source)
         if node_.needs(1):
             node_.saved_axis = axis
-            node_.saved_indices = indices
+            node_.saved_indices = save_index(state_, indices, &node_.version_indices)
 
     try:
-        kernels.scatter_add_(written_.array, axis, indices, array_of(source))
+        kernels.scatter_add_(written_.array, axis, index_of(indices), array_of(source))
     except Exception as error_:
         raise explain(error_, "scatter_add_", x=x, axis=axis, indices=indices, source=source) from None
 
@@ -456,17 +458,17 @@ cdef object op_take(object x, object indices, object axis):
     cdef TakeBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "take", "x")
-    indices = as_index(indices)
+    indices = as_index(indices, "take", "indices")
     axis = as_scalar(axis, "take", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeBackward.__new__(TakeBackward)
         connect_one(node_, state_, x)
-        node_.saved_indices = indices
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward_take(array_of(x), indices, axis))
+    y = wrap_forward(forward_take(array_of(x), index_of(indices), axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -491,17 +493,17 @@ cdef object op__take_backward(object x, object indices, object shape, object axi
     cdef TakeBackwardBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_take_backward", "x")
-    indices = as_index(indices)
+    indices = as_index(indices, "_take_backward", "indices")
     shape = as_ints(shape, "_take_backward", "shape", -1)
     axis = as_scalar(axis, "_take_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeBackwardBackward.__new__(TakeBackwardBackward)
         connect_one(node_, state_, x)
-        node_.saved_indices = indices
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward__take_backward(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward__take_backward(array_of(x), index_of(indices), shape, axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -523,17 +525,17 @@ cdef object op_take_along_axis(object x, object indices, object axis):
     cdef TakeAlongAxisBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "take_along_axis", "x")
-    indices = as_index(indices)
+    indices = as_index(indices, "take_along_axis", "indices")
     axis = as_scalar(axis, "take_along_axis", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeAlongAxisBackward.__new__(TakeAlongAxisBackward)
         connect_one(node_, state_, x)
-        node_.saved_indices = indices
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward_take_along_axis(array_of(x), indices, axis))
+    y = wrap_forward(forward_take_along_axis(array_of(x), index_of(indices), axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -560,17 +562,17 @@ cdef object op__take_along_axis_backward(object x, object indices, object shape,
     cdef TakeAlongAxisBackwardBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_take_along_axis_backward", "x")
-    indices = as_index(indices)
+    indices = as_index(indices, "_take_along_axis_backward", "indices")
     shape = as_ints(shape, "_take_along_axis_backward", "shape", -1)
     axis = as_scalar(axis, "_take_along_axis_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeAlongAxisBackwardBackward.__new__(TakeAlongAxisBackwardBackward)
         connect_one(node_, state_, x)
-        node_.saved_indices = indices
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward__take_along_axis_backward(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward__take_along_axis_backward(array_of(x), index_of(indices), shape, axis))
 
     if node_ is not None:
         set_history(y, node_, 0)

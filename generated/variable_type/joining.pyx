@@ -18,8 +18,9 @@ from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, 
 from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport (
-    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_scalar, shape_of, wrap_forward,
+    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_scalar, index_of, shape_of, wrap_forward,
 )
+from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_views
 
@@ -28,7 +29,7 @@ cdef object op_array_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ArraySplitBackward node_ = None
     x = as_operand(x, "array_split", "x")
-    sections = as_index(sections)
+    sections = as_index(sections, "array_split", "sections")
     axis = as_scalar(axis, "array_split", "axis")
 
     if needs_grad(state_, x):
@@ -36,7 +37,7 @@ cdef object op_array_split(object x, object sections, object axis):
         connect_one(node_, state_, x)
         node_.saved_axis = axis
 
-    ys = [wrap_forward(item_) for item_ in forward_array_split(array_of(x), sections, axis)]
+    ys = [wrap_forward(item_) for item_ in forward_array_split(array_of(x), index_of(sections), axis)]
     attach_views(ys, x, <void*> op_array_split, (sections, axis))
 
     if node_ is not None:
@@ -96,7 +97,7 @@ cdef object op__concat_backward(object x, object shapes, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ConcatBackwardBackward node_ = None
     x = as_operand(x, "_concat_backward", "x")
-    shapes = as_index(shapes)
+    shapes = as_index(shapes, "_concat_backward", "shapes")
     axis = as_scalar(axis, "_concat_backward", "axis")
 
     if needs_grad(state_, x):
@@ -104,7 +105,7 @@ cdef object op__concat_backward(object x, object shapes, object axis):
         connect_one(node_, state_, x)
         node_.saved_axis = axis
 
-    ys = [wrap_forward(item_) for item_ in forward__concat_backward(array_of(x), shapes, axis)]
+    ys = [wrap_forward(item_) for item_ in forward__concat_backward(array_of(x), index_of(shapes), axis)]
     attach_views(ys, x, <void*> op__concat_backward, (shapes, axis))
 
     if node_ is not None:
@@ -127,17 +128,17 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
     cdef PadBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "pad", "x")
-    pad_width = as_index(pad_width)
+    pad_width = as_index(pad_width, "pad", "pad_width")
     constant_values = as_scalar(constant_values, "pad", "constant_values")
 
     if needs_grad(state_, x):
         node_ = PadBackward.__new__(PadBackward)
         connect_one(node_, state_, x)
         node_.saved_x_shape = shape_of(x)
-        node_.saved_pad_width = pad_width
+        node_.saved_pad_width = save_index(state_, pad_width, &node_.version_pad_width)
         node_.saved_mode = mode
 
-    y = wrap_forward(forward_pad(array_of(x), pad_width, mode, constant_values))
+    y = wrap_forward(forward_pad(array_of(x), index_of(pad_width), mode, constant_values))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -165,15 +166,15 @@ cdef object op__pad_backward(object x, object shape, object pad_width, object mo
     cdef TensorBase y
     x = as_operand(x, "_pad_backward", "x")
     shape = as_ints(shape, "_pad_backward", "shape", -1)
-    pad_width = as_index(pad_width)
+    pad_width = as_index(pad_width, "_pad_backward", "pad_width")
 
     if needs_grad(state_, x):
         node_ = PadBackwardBackward.__new__(PadBackwardBackward)
         connect_one(node_, state_, x)
-        node_.saved_pad_width = pad_width
+        node_.saved_pad_width = save_index(state_, pad_width, &node_.version_pad_width)
         node_.saved_mode = mode
 
-    y = wrap_forward(forward__pad_backward(array_of(x), shape, pad_width, mode))
+    y = wrap_forward(forward__pad_backward(array_of(x), shape, index_of(pad_width), mode))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -195,17 +196,17 @@ cdef object op_repeat(object x, object repeats, object axis):
     cdef RepeatBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "repeat", "x")
-    repeats = as_index(repeats)
+    repeats = as_index(repeats, "repeat", "repeats")
     axis = as_scalar(axis, "repeat", "axis")
 
     if needs_grad(state_, x):
         node_ = RepeatBackward.__new__(RepeatBackward)
         connect_one(node_, state_, x)
         node_.saved_x_shape = shape_of(x)
-        node_.saved_repeats = repeats
+        node_.saved_repeats = save_index(state_, repeats, &node_.version_repeats)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward_repeat(array_of(x), repeats, axis))
+    y = wrap_forward(forward_repeat(array_of(x), index_of(repeats), axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -233,16 +234,16 @@ cdef object op__repeat_backward(object x, object shape, object repeats, object a
     cdef TensorBase y
     x = as_operand(x, "_repeat_backward", "x")
     shape = as_ints(shape, "_repeat_backward", "shape", -1)
-    repeats = as_index(repeats)
+    repeats = as_index(repeats, "_repeat_backward", "repeats")
     axis = as_scalar(axis, "_repeat_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = RepeatBackwardBackward.__new__(RepeatBackwardBackward)
         connect_one(node_, state_, x)
-        node_.saved_repeats = repeats
+        node_.saved_repeats = save_index(state_, repeats, &node_.version_repeats)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward__repeat_backward(array_of(x), shape, repeats, axis))
+    y = wrap_forward(forward__repeat_backward(array_of(x), shape, index_of(repeats), axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -263,7 +264,7 @@ cdef object op_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SplitBackward node_ = None
     x = as_operand(x, "split", "x")
-    sections = as_index(sections)
+    sections = as_index(sections, "split", "sections")
     axis = as_scalar(axis, "split", "axis")
 
     if needs_grad(state_, x):
@@ -271,7 +272,7 @@ cdef object op_split(object x, object sections, object axis):
         connect_one(node_, state_, x)
         node_.saved_axis = axis
 
-    ys = [wrap_forward(item_) for item_ in forward_split(array_of(x), sections, axis)]
+    ys = [wrap_forward(item_) for item_ in forward_split(array_of(x), index_of(sections), axis)]
     attach_views(ys, x, <void*> op_split, (sections, axis))
 
     if node_ is not None:

@@ -29,11 +29,12 @@ from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward, push_li
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.operand cimport (
-    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_real_operand, as_scalar, dtype_of, listed, ndim_of,
-    shape_of, wrap_forward,
+    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_real_operand, as_scalar, dtype_of, index_of, listed,
+    ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_input, save_output
+from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
+from gradspec.view cimport attach_view
 
 
 cdef object op__checkerboard(object x):
@@ -135,7 +136,9 @@ cdef object op__cofactor_hessian(object x, object s, object t):
 
     if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
         return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
-    return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+    result_ = wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+    attach_view(result_, x, <void*> op__cofactor_hessian, (s, t))
+    return result_
 
 def _cofactor_hessian(x, s, t):
     """Second derivative of cofactor at `x` along `s` and `t`, minor by minor."""
@@ -187,7 +190,9 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
         a_norm = ops.vector_norm(ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
         b_norm = ops.vector_norm(ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
         return ops.sum(a * b, axis) / (ops.maximum(a_norm, eps) * ops.maximum(b_norm, eps))
-    return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
+    result_ = wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
+    attach_view(result_, a, <void*> op_cosine_similarity, (b, axis, eps))
+    return result_
 
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.
@@ -289,7 +294,9 @@ cdef object op_dot(object a, object b):
         if ndim_of(b) <= 2:
             return ops.matmul(a, b)
         return ops.tensordot(a, b, ((-1,), (-2,)))
-    return wrap_forward(forward_dot(array_of(a), array_of(b)))
+    result_ = wrap_forward(forward_dot(array_of(a), array_of(b)))
+    attach_view(result_, a, <void*> op_dot, (b,))
+    return result_
 
 def dot(a, b):
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.
@@ -360,7 +367,9 @@ cdef object op_eigvalsh(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.eigh(x)[0]
-    return wrap_forward(forward_eigvalsh(array_of(x)))
+    result_ = wrap_forward(forward_eigvalsh(array_of(x)))
+    attach_view(result_, x, <void*> op_eigvalsh, ())
+    return result_
 
 def eigvalsh(x):
     """Eigenvalues of a Hermitian matrix in rising order.
@@ -509,7 +518,9 @@ cdef object op__hermitian_part(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return (x + ops.mH(x)) / 2
-    return wrap_forward(forward__hermitian_part(array_of(x)))
+    result_ = wrap_forward(forward__hermitian_part(array_of(x)))
+    attach_view(result_, x, <void*> op__hermitian_part, ())
+    return result_
 
 def _hermitian_part(x):
     """(x + mH(x)) / 2."""
@@ -525,7 +536,9 @@ cdef object op_inner(object a, object b):
         if ndim_of(a) == 0 or ndim_of(b) == 0:
             return ops.multiply(a, b)
         return ops.tensordot(a, b, ((-1,), (-1,)))
-    return wrap_forward(forward_inner(array_of(a), array_of(b)))
+    result_ = wrap_forward(forward_inner(array_of(a), array_of(b)))
+    attach_view(result_, a, <void*> op_inner, (b,))
+    return result_
 
 def inner(a, b):
     """Sum over the last axis of both operands; 0-d operands multiply.
@@ -572,7 +585,9 @@ cdef object op_logdet(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.slogdet(x)[1]
-    return wrap_forward(forward_logdet(array_of(x)))
+    result_ = wrap_forward(forward_logdet(array_of(x)))
+    attach_view(result_, x, <void*> op_logdet, ())
+    return result_
 
 def logdet(x):
     """Logarithm of the determinant of a matrix whose determinant is positive.
@@ -588,7 +603,9 @@ cdef object op__lower_half(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return (ops.tril(x) + ops.tril(x, -1)) / 2
-    return wrap_forward(forward__lower_half(array_of(x)))
+    result_ = wrap_forward(forward__lower_half(array_of(x)))
+    attach_view(result_, x, <void*> op__lower_half, ())
+    return result_
 
 def _lower_half(x):
     """Lower triangle with half of the diagonal, so that _lower_half(h) + mH(_lower_half(h)) is h for a Hermitian h."""
@@ -664,7 +681,9 @@ cdef object op_matrix_power(object x, object n):
         if n:
             return ops.matrix_power(ops.matmul(x, x), n // 2)
         return ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
-    return wrap_forward(forward_matrix_power(array_of(x), n))
+    result_ = wrap_forward(forward_matrix_power(array_of(x), n))
+    attach_view(result_, x, <void*> op_matrix_power, (n,))
+    return result_
 
 def matrix_power(x, n):
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
@@ -782,7 +801,9 @@ cdef object op__phase_turn(object x, object vectors):
         rows = ops._pivots(vectors)
         ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
         return (ratio - ops.conj(ratio)) / 2
-    return wrap_forward(forward__phase_turn(array_of(x), array_of(vectors)))
+    result_ = wrap_forward(forward__phase_turn(array_of(x), array_of(vectors)))
+    attach_view(result_, x, <void*> op__phase_turn, (vectors,))
+    return result_
 
 def _phase_turn(x, vectors):
     """Rate, times i, at which the largest entry of each column of `vectors` turns when they move along `x`."""
@@ -799,7 +820,9 @@ cdef object op__phase_turn_backward(object x, object vectors):
         return ops._take_along_axis_backward(
             (x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2
         )
-    return wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
+    result_ = wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
+    attach_view(result_, x, <void*> op__phase_turn_backward, (vectors,))
+    return result_
 
 def _phase_turn_backward(x, vectors):
     """The adjoint of phase_turn for columns whose largest entry is real."""
@@ -906,7 +929,9 @@ cdef object op__reciprocal_gaps(object values):
 
     if needs_grad(state_, values) or state_.flags & DUAL:
         return ops._divide_or_zero(1, ops.expand_dims(values, -2) - ops.expand_dims(values, -1))
-    return wrap_forward(forward__reciprocal_gaps(array_of(values)))
+    result_ = wrap_forward(forward__reciprocal_gaps(array_of(values)))
+    attach_view(result_, values, <void*> op__reciprocal_gaps, ())
+    return result_
 
 def _reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal."""
@@ -965,7 +990,9 @@ cdef object op_solve(object a, object b):
         if ndim_of(b) == 1:
             return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1)
         return ops._solve_columns(a, b)
-    return wrap_forward(forward_solve(array_of(a), array_of(b)))
+    result_ = wrap_forward(forward_solve(array_of(a), array_of(b)))
+    attach_view(result_, a, <void*> op_solve, (b,))
+    return result_
 
 def solve(a, b):
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.
@@ -1158,7 +1185,9 @@ cdef object op_svdvals(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.svd(x)[1]
-    return wrap_forward(forward_svdvals(array_of(x)))
+    result_ = wrap_forward(forward_svdvals(array_of(x)))
+    attach_view(result_, x, <void*> op_svdvals, ())
+    return result_
 
 def svdvals(x):
     """Singular values, falling.
@@ -1174,20 +1203,20 @@ cdef object op_tensordot(object a, object b, object axes):
     cdef TensorBase y
     a = as_operand(a, "tensordot", "a")
     b = as_operand(b, "tensordot", "b")
-    axes = as_index(axes)
+    axes = as_index(axes, "tensordot", "axes")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = TensordotBackward.__new__(TensordotBackward)
         connect_two(node_, state_, a, b)
         node_.saved_a_ndim = ndim_of(a)
         node_.saved_b_ndim = ndim_of(b)
-        node_.saved_axes = axes
+        node_.saved_axes = save_index(state_, axes, &node_.version_axes)
         if node_.needs(0):
             node_.saved_b = save_input(state_, b, &node_.version_b)
         if node_.needs(1):
             node_.saved_a = save_input(state_, a, &node_.version_a)
 
-    y = wrap_forward(forward_tensordot(array_of(a), array_of(b), axes))
+    y = wrap_forward(forward_tensordot(array_of(a), array_of(b), index_of(axes)))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -1224,7 +1253,9 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
-    return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
+    result_ = wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
+    attach_view(result_, x, <void*> op_trace, (offset, axis1, axis2))
+    return result_
 
 def trace(x, offset=0, axis1=0, axis2=1):
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.
@@ -1244,7 +1275,9 @@ cdef object op__triangle(object x, object lower, object strict):
         if lower:
             return ops.tril(x, -1 if strict else 0)
         return ops.triu(x, 1 if strict else 0)
-    return wrap_forward(forward__triangle(array_of(x), lower, strict))
+    result_ = wrap_forward(forward__triangle(array_of(x), lower, strict))
+    attach_view(result_, x, <void*> op__triangle, (lower, strict))
+    return result_
 
 def _triangle(x, lower=True, strict=False):
     """One triangle of a matrix, without the diagonal where `strict`."""
@@ -1332,7 +1365,9 @@ cdef object op_vdot(object a, object b):
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return ops.vecdot(ops.ravel(a), ops.ravel(b))
-    return wrap_forward(forward_vdot(array_of(a), array_of(b)))
+    result_ = wrap_forward(forward_vdot(array_of(a), array_of(b)))
+    attach_view(result_, a, <void*> op_vdot, (b,))
+    return result_
 
 def vdot(a, b):
     """Sum of conj(a) * b over all elements.

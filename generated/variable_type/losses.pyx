@@ -17,9 +17,11 @@ from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport (
-    array_of, as_index, as_ints, as_operand, as_real_operand, as_scalar, ndim_of, shape_of, wrap_forward,
+    array_of, as_index, as_ints, as_operand, as_real_operand, as_scalar, index_of, ndim_of, shape_of, wrap_forward,
 )
+from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
+from gradspec.view cimport attach_view
 
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
@@ -29,7 +31,9 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
-    return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
+    result_ = wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
+    attach_view(result_, x, <void*> op_binary_cross_entropy, (target, reduction))
+    return result_
 
 def binary_cross_entropy(x, target, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
@@ -47,7 +51,9 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
-    return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
+    result_ = wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
+    attach_view(result_, x, <void*> op_binary_cross_entropy_with_logits, (target, reduction))
+    return result_
 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow.
@@ -61,7 +67,7 @@ def binary_cross_entropy_with_logits(x, target, reduction='mean'):
 cdef object op_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "cross_entropy", "x")
-    target = as_index(target)
+    target = as_index(target, "cross_entropy", "target")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         if ndim_of(x) > 1:
@@ -69,7 +75,9 @@ cdef object op_cross_entropy(object x, object target, object reduction):
         else:
             axis = 0
         return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
-    return wrap_forward(forward_cross_entropy(array_of(x), target, reduction))
+    result_ = wrap_forward(forward_cross_entropy(array_of(x), index_of(target), reduction))
+    attach_view(result_, x, <void*> op_cross_entropy, (target, reduction))
+    return result_
 
 def cross_entropy(x, target, reduction='mean'):
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
@@ -91,7 +99,9 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
         error = x - target
         near = ops.clip(error, -delta, delta)
         return ops._reduce_loss(near * (error - near / 2), reduction)
-    return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
+    result_ = wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
+    attach_view(result_, x, <void*> op_huber_loss, (target, reduction, delta))
+    return result_
 
 def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
@@ -111,7 +121,9 @@ cdef object op_kl_div(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
-    return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
+    result_ = wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
+    attach_view(result_, x, <void*> op_kl_div, (target, reduction))
+    return result_
 
 def kl_div(x, target, reduction='mean'):
     """target * (log(target) - x) of log-probabilities x.
@@ -129,7 +141,9 @@ cdef object op_l1_loss(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.absolute(x - target), reduction)
-    return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
+    result_ = wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
+    attach_view(result_, x, <void*> op_l1_loss, (target, reduction))
+    return result_
 
 def l1_loss(x, target, reduction='mean'):
     """Absolute error.
@@ -146,7 +160,9 @@ cdef object op_mse_loss(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.square(x - target), reduction)
-    return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
+    result_ = wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
+    attach_view(result_, x, <void*> op_mse_loss, (target, reduction))
+    return result_
 
 def mse_loss(x, target, reduction='mean'):
     """Squared error.
@@ -159,11 +175,13 @@ def mse_loss(x, target, reduction='mean'):
 cdef object op_nll_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "nll_loss", "x")
-    target = as_index(target)
+    target = as_index(target, "nll_loss", "target")
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
-    return wrap_forward(forward_nll_loss(array_of(x), target, reduction))
+    result_ = wrap_forward(forward_nll_loss(array_of(x), index_of(target), reduction))
+    attach_view(result_, x, <void*> op_nll_loss, (target, reduction))
+    return result_
 
 def nll_loss(x, target, reduction='mean'):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
@@ -179,17 +197,17 @@ cdef object op__pick(object x, object indices, object axis):
     cdef PickBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_pick", "x")
-    indices = as_index(indices)
+    indices = as_index(indices, "_pick", "indices")
     axis = as_scalar(axis, "_pick", "axis")
 
     if needs_grad(state_, x):
         node_ = PickBackward.__new__(PickBackward)
         connect_one(node_, state_, x)
-        node_.saved_indices = indices
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward__pick(array_of(x), indices, axis))
+    y = wrap_forward(forward__pick(array_of(x), index_of(indices), axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -211,17 +229,17 @@ cdef object op__unpick(object x, object indices, object shape, object axis):
     cdef UnpickBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_unpick", "x")
-    indices = as_index(indices)
+    indices = as_index(indices, "_unpick", "indices")
     shape = as_ints(shape, "_unpick", "shape", -1)
     axis = as_scalar(axis, "_unpick", "axis")
 
     if needs_grad(state_, x):
         node_ = UnpickBackward.__new__(UnpickBackward)
         connect_one(node_, state_, x)
-        node_.saved_indices = indices
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward__unpick(array_of(x), indices, shape, axis))
+    y = wrap_forward(forward__unpick(array_of(x), index_of(indices), shape, axis))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -249,7 +267,9 @@ cdef object op__reduce_loss(object x, object reduction):
         if kind == 'sum':
             return ops.sum(x)
         return x
-    return wrap_forward(forward__reduce_loss(array_of(x), reduction))
+    result_ = wrap_forward(forward__reduce_loss(array_of(x), reduction))
+    attach_view(result_, x, <void*> op__reduce_loss, (reduction,))
+    return result_
 
 def _reduce_loss(x, reduction='mean'):
     """The mean of the losses, their sum, or the losses themselves."""
@@ -266,7 +286,9 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
         if beta == 0:
             return ops.l1_loss(x, target, reduction)
         return ops.huber_loss(x, target, reduction, beta) / beta
-    return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
+    result_ = wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
+    attach_view(result_, x, <void*> op_smooth_l1_loss, (target, reduction, beta))
+    return result_
 
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     """huber_loss divided by `beta`, l1_loss where it is 0.

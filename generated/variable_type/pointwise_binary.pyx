@@ -27,9 +27,10 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
-from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, as_scalar, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
+from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, as_scalar, index_of, wrap_forward
+from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
+from gradspec.view cimport attach_view
 
 
 cdef object op_add(object a, object b):
@@ -80,7 +81,9 @@ cdef object op_addcdiv(object x, object a, object b, object value):
 
     if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return x + value * (a / b)
-    return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
+    result_ = wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
+    attach_view(result_, x, <void*> op_addcdiv, (a, b, value))
+    return result_
 
 cdef object op_addcdiv_(object x, object a, object b, object value):
     a = as_operand(a, "addcdiv_", "a")
@@ -106,7 +109,9 @@ cdef object op_addcmul(object x, object a, object b, object value):
 
     if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return x + value * (a * b)
-    return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
+    result_ = wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
+    attach_view(result_, x, <void*> op_addcmul, (a, b, value))
+    return result_
 
 cdef object op_addcmul_(object x, object a, object b, object value):
     a = as_operand(a, "addcmul_", "a")
@@ -594,7 +599,9 @@ cdef object op_lerp(object a, object b, object weight):
 
     if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & DUAL:
         return a + weight * (b - a)
-    return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
+    result_ = wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
+    attach_view(result_, a, <void*> op_lerp, (b, weight))
+    return result_
 
 cdef object op_lerp_(object a, object b, object weight):
     b = as_operand(b, "lerp_", "b")
@@ -998,16 +1005,16 @@ cdef object op_where(object mask, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef WhereBackward node_ = None
     cdef TensorBase y
-    mask = as_mask(mask)
+    mask = as_mask(mask, "where", "mask")
     a = as_operand(a, "where", "a")
     b = as_operand(b, "where", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = WhereBackward.__new__(WhereBackward)
         connect_two(node_, state_, a, b)
-        node_.saved_mask = save_input(state_, mask, &node_.version_mask)
+        node_.saved_mask = save_index(state_, mask, &node_.version_mask)
 
-    y = wrap_forward(forward_where(mask, array_of(a), array_of(b)))
+    y = wrap_forward(forward_where(index_of(mask), array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)

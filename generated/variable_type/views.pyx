@@ -98,7 +98,9 @@ cdef object op_diag(object x, object k):
         if ndim_of(x) == 1:
             return ops.diag_embed(x, k)
         return ops.diagonal(x, k)
-    return wrap_forward(forward_diag(array_of(x), k))
+    result_ = wrap_forward(forward_diag(array_of(x), k))
+    attach_view(result_, x, <void*> op_diag, (k,))
+    return result_
 
 def diag(x, k=0):
     """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`.
@@ -261,7 +263,9 @@ cdef object op_flatten(object x, object start_axis, object end_axis):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
-    return wrap_forward(forward_flatten(array_of(x), start_axis, end_axis))
+    result_ = wrap_forward(forward_flatten(array_of(x), start_axis, end_axis))
+    attach_view(result_, x, <void*> op_flatten, (start_axis, end_axis))
+    return result_
 
 def flatten(x, start_axis=0, end_axis=-1):
     """The axes from `start_axis` to `end_axis` merged into one.
@@ -313,7 +317,9 @@ cdef object op_mH(object x):
         if formulas.is_complex(dtype_of(x)):
             return ops.conj(ops.mT(x))
         return ops.mT(x)
-    return wrap_forward(forward_mH(array_of(x)))
+    result_ = wrap_forward(forward_mH(array_of(x)))
+    attach_view(result_, x, <void*> op_mH, ())
+    return result_
 
 def mH(x):
     """Conjugate transpose of the last two axes; a view of a real array.
@@ -428,7 +434,9 @@ cdef object op_ravel(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.reshape(x, (-1,))
-    return wrap_forward(forward_ravel(array_of(x)))
+    result_ = wrap_forward(forward_ravel(array_of(x)))
+    attach_view(result_, x, <void*> op_ravel, ())
+    return result_
 
 def ravel(x):
     """One axis that holds every element in C order.

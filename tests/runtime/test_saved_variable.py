@@ -320,3 +320,65 @@ def test_hooks_die_with_what_they_packed():
         assert died[0]() is None and died[1]() is None
     finally:
         gc.enable()
+
+
+class TestIndices:
+    """AUTOGRAD_BEHAVIOURS, saved-variables: index and mask arguments are saved like any tensor."""
+
+    def test_a_write_is_refused_by_version(self):
+        x, i = leaf(1.0, 2.0, 3.0), gs.tensor([0, 1])
+        y = x[i].sum()
+        i.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation: 'index', saved by GetitemBackward"):
+            y.backward()
+
+    def test_a_tensor_is_the_same_object_until_it_is_freed(self):
+        x, i = leaf(1.0, 2.0, 3.0), gs.tensor([0, 1])
+        y = x[i]
+        assert y.grad_fn._saved_index is i
+        assert isinstance(y.grad_fn._raw_saved_index, SavedVariable)
+        y.sum().backward()
+        with pytest.raises(RuntimeError, match="Specify retain_graph=True"):
+            y.sum().backward()
+
+    def test_integers_and_slices_stay(self):
+        x = leaf(1.0, 2.0, 3.0)
+        y = x[1:, None]
+        y.sum().backward()
+        y.sum().backward()
+        assert y.grad_fn._saved_index == (slice(1, None), None)
+        same(x.grad, [0, 2, 2])
+
+    def test_each_array_of_a_tuple(self):
+        x, i, n = gs.ones((3, 3)).requires_grad_(), gs.tensor([0, 1]), np.array([2, 2])
+        node = x[i, n].grad_fn
+        first, second = node._saved_index
+        assert first is i and second.numpy() is not n
+        seen = []
+        raw = node._raw_saved_index
+        raw[1].register_hooks(lambda t: seen.append(t.tolist()), lambda _: gs.tensor([0, 0]))
+        assert seen == [[2, 2]] and node._saved_index[1].tolist() == [0, 0]
+
+    def test_a_single_number_is_a_number(self):
+        x, i = gs.tensor([1.0, 2.0, 3.0], requires_grad=True), gs.tensor(1)
+        y = x[i]
+        i.add_(1)
+        y.backward()
+        same(x.grad, [0, 1, 0])
+
+    def test_an_ndarray_is_copied_only_where_it_is_saved(self):
+        x, i = gs.tensor([1.0, 2.0, 3.0]), np.array([0, 1])
+        assert x[i].grad_fn is None
+        y = x.requires_grad_()[i]
+        i[:] = 2
+        y.sum().backward()
+        same(x.grad, [1, 1, 0])
+
+
+@pytest.mark.parametrize(("size", "kept"), [(4096, False), (4097, True)])
+def test_a_small_ndarray_operand_is_copied_and_a_large_one_is_not(size, kept):
+    w = np.ones(size)
+    node = (gs.ones(size).requires_grad_() * w).grad_fn
+    assert np.shares_memory(node._saved_b.numpy(), w) is kept
+    whole = (gs.ones(size).requires_grad_() * gs.asarray(w)).grad_fn
+    assert np.shares_memory(whole._saved_b.numpy(), w)  # asarray is asked to share
