@@ -6,8 +6,6 @@ methods between TensorBase, which has the fields, and the generated Tensor, whic
 
 from numpy cimport ndarray
 
-from copy import deepcopy
-
 import numpy as np
 
 from .capi cimport PyArray_NDIM
@@ -139,6 +137,8 @@ cdef class ArrayTensor(TensorBase):
 
     def __deepcopy__(self, memo):
         _, arguments = self.__reduce_ex__(4)
+        from copy import deepcopy  # no import of gradspec should wait for it
+
         memo[id(self)] = other = rebuild(arguments[0], *deepcopy(arguments[1:], memo))
         return other
 

@@ -3,8 +3,6 @@
 Owns nothing: gradients are written in place, so that every holder of one sees the limit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

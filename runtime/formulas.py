@@ -3,11 +3,8 @@
 Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so knows nothing of tensors.
 """
 
-from __future__ import annotations
-
 import math
 import operator
-import string
 
 
 def axes_tuple(axis, ndim):
@@ -175,7 +172,8 @@ def _einsum_terms(subscripts, shapes):
         if rank < 0 or rank and "..." not in term:
             raise ValueError(f"einsum: {term!r} does not name the {len(shape)} axes of its operand")
     width = max(ranks, default=0)
-    rest = "".join([letter for letter in string.ascii_letters if letter not in subscripts][:width])
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    rest = "".join([letter for letter in letters if letter not in subscripts][:width])
     terms = [term.replace("...", rest[width - rank :]) for term, rank in zip(terms, ranks)]
     if not arrow:
         named = given.replace("...", "").replace(",", "")

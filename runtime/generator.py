@@ -3,14 +3,12 @@
 Owns the default generator, which all threads share, and what may be passed in its place.  Knows no tensors.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-_default: np.random.Generator | None = None  # made when it is first asked for
+_default: "np.random.Generator | None" = None  # made when it is first asked for
 
 
-def manual_seed(seed: int) -> np.random.Generator:
+def manual_seed(seed: int) -> "np.random.Generator":
     """Start the default generator anew: from here on the same calls draw the same numbers.
 
     Parameters
@@ -28,7 +26,7 @@ def manual_seed(seed: int) -> np.random.Generator:
     return _default
 
 
-def as_generator(value, op: str, argument: str) -> np.random.Generator:
+def as_generator(value, op: str, argument: str) -> "np.random.Generator":
     """The generator that a random operator draws from.
 
     None is the default generator.  A generator is used, and moved on.  An int is a seed, as it is for

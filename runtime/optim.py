@@ -4,11 +4,8 @@ Owns the state of an optimiser as ndarrays.  Knows a parameter only by its publi
 in-place write under `no_grad`, which tells every graph that saved the old value.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from itertools import chain
 from typing import Any
 
@@ -161,6 +158,8 @@ class Optimizer:
         state_dict : dict
             It is copied: later steps do not change it.
         """
+        from copy import deepcopy  # no import of gradspec should wait for it
+
         saved = deepcopy(state_dict)
         ours, theirs = ([len(group["params"]) for group in groups] for groups in (self.param_groups, saved["param_groups"]))
         if len(ours) != len(theirs):

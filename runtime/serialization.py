@@ -5,8 +5,6 @@ Owns the layout of the file: one array a tensor under its percent-encoded name (
 imported where they are used: they would double the time of importing gradspec.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

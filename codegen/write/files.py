@@ -17,6 +17,13 @@ from ..spec.model import Op, Spec
 from . import layout, maths, op_info, sections, stubs
 from .wrapper import OpText
 
+# A module for each family: what the folder holds, in the order of what calls what.
+_FOLDERS = {
+    "kernels": "Forwards on arrays, a module for each family.",
+    "functions": "Backward nodes, a module for each family.",
+    "variable_type": "Operators on tensors, a module for each family.",
+}
+
 
 def generate(spec: Spec, place: Package | Path) -> list[Path]:
     """Write the folder of generated code; returns the files whose text changed."""
@@ -94,13 +101,14 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
             emit(f"{namespace}.pyi", "namespace.pyi.j2", ops=members, borrowed=borrowed, stubs=stubs)
     namespaces = sorted(name[:-4] for name in files if name.endswith(".pyi"))
     emit("__init__.pyi", "init.pyi.j2", ops=everything, namespaces=namespaces, stubs=stubs)
-    folders = ("functions", "kernels", "variable_type")
-    for folder in ("", *folders):
+    for folder, about in ("", ""), *_FOLDERS.items():
         modules = sorted(Path(name).stem for name in files if name.endswith(".pyx") and name.rpartition("/")[0] == folder)
-        emit(f"{folder}/meson.build".lstrip("/"), "meson.build.j2", modules=modules,
-             module=f"{package.generated_module}.{folder}".rstrip("."), folders=folders if not folder else ())
-    for folder in ("", *(f"{name}/" for name in folders)):
-        files[f"{folder}__init__.py"] = files[f"{folder}__init__.pxd"] = ""
+        place = f"{folder}/".lstrip("/")
+        emit(f"{place}meson.build", "meson.build.j2", modules=modules,
+             module=f"{package.generated_module}.{folder}".rstrip("."), folders=() if folder else _FOLDERS)
+        emit(f"{place}__init__.py", "folder.py.j2", modules=modules, about=about)
+        files[f"{place}__init__.pxd"] = ""
+    files["__init__.py"] = ""
     return files
 
 

@@ -3,8 +3,6 @@
 Owns how a nest is taken apart into its leaves and put together again around others.  Knows nothing of what a leaf is.
 """
 
-import copy
-
 LEAF = None  # the form of a leaf
 
 
@@ -46,7 +44,9 @@ def _rebuild(form, leaves):
     like, keys, forms = form
     items = [_rebuild(item, leaves) for item in forms]
     if keys is not None:
-        nest = {} if type(like) is dict else copy.copy(like)
+        from copy import copy  # no import of gradspec should wait for it
+
+        nest = {} if type(like) is dict else copy(like)
         nest.update(zip(keys, items))
         return nest
     return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)

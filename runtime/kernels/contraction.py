@@ -1,7 +1,5 @@
 """Einstein summation over one and two operands, and diagonals."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

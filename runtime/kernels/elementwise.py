@@ -1,7 +1,5 @@
 """Elementwise functions that NumPy has not, and the writes of the in-place-only operators."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading and writing array elements through indices; a repeated index accumulates unless a function says otherwise."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

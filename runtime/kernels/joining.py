@@ -1,7 +1,5 @@
 """Arrays taken apart, padded and folded back; what NumPy's own joining functions have no adjoint for."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

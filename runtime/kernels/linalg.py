@@ -1,7 +1,5 @@
 """Determinants by minors and singular values, triangular systems, and factorisations that NumPy leaves unchecked."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One element for each row, chosen by its class."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 

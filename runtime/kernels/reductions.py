@@ -1,7 +1,5 @@
 """Norms, log-sum-exp, softmax, and the ways back from a reduced or a broadcast shape."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

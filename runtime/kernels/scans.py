@@ -1,7 +1,5 @@
 """Running sums, products and recurrences along one axis."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

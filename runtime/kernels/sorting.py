@@ -1,7 +1,5 @@
 """Orders along an axis."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Special functions: SciPy's where it is installed, else `math` one element at a time, else a clear refusal."""
 
-from __future__ import annotations
-
 import functools
 import math
 
