@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Operators that derivation and the runtime call by name: a spec without them makes no package.
-REQUIRED_OPS = ("conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack")
+REQUIRED_OPS = ("conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack",
+                "copy", "ones_like", "reshape", "zeros")  # fmt: skip
 
 
 @dataclass(frozen=True)
