@@ -82,6 +82,20 @@ cdef bint is_read(ThreadState* state, tuple operands, unsigned int readers) exce
     return False
 
 
+cdef object watcher = None  # called with each tensor that is about to be written to, while somebody wants to know
+
+
+def watch_writes(function):
+    """Call `function(tensor)` before every in-place write and every write to `out=`, in any thread; None ends it.
+
+    Parameters
+    ----------
+    function : callable or None
+    """
+    global watcher
+    watcher = function
+
+
 cdef TensorBase writable(object target, str op):
     """The target of an in-place operator, or an error that says what cannot be written to."""
     cdef TensorBase tensor
@@ -90,6 +104,8 @@ cdef TensorBase writable(object target, str op):
     tensor = target
     if not PyArray_FLAGS(tensor.array) & NPY_ARRAY_WRITEABLE:
         raise ValueError(f"{op}: the tensor's array is read-only; use the out-of-place operator, or copy() first")
+    if watcher is not None:
+        watcher(tensor)
     return tensor
 
 

@@ -1,0 +1,207 @@
+"""The graph as users meet it: nodes and edges, what nodes save, hooks on several gradients, and version counters.
+
+Owns `save_to_disk`, hooks on several gradients and the contexts around version counters; the rest comes from below.
+"""
+
+import collections.abc
+import contextlib
+import functools
+import os
+import weakref
+
+import numpy as np
+
+from ..backward import GradientEdge, get_gradient_edge
+from ..engine import current_graph_task_id, queue_callback, will_engine_execute_node
+from ..node import Node
+from ..operand import asarray
+from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..tensor import TensorBase
+from ..version import increment_version, set_version
+from .mutation import allow_mutation_on_saved_tensors
+
+__all__ = [
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
+]  # fmt: skip
+
+
+def __dir__():
+    return __all__
+
+
+# Saved tensors.
+
+
+class _File:
+    """A file that is removed with the last reference to this object, or when Python ends."""
+
+    def __init__(self, directory, array):
+        import tempfile  # what it takes to import is not for everybody
+
+        handle, self.path = tempfile.mkstemp(suffix=".npy", prefix="gradspec-", dir=directory)
+        self._remove = weakref.finalize(self, _remove, self.path)
+        with open(handle, "wb") as file:
+            np.save(file, array, allow_pickle=False)
+
+
+def _remove(path):
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+
+
+class save_to_disk(saved_tensors_hooks):
+    """Keep what the graph saves inside the block in temporary files, and read it when backward needs it.
+
+    A file is removed when nothing needs it any more: when backward has freed the graph, or the graph is gone.
+
+    Parameters
+    ----------
+    directory : str, optional
+        Where to put the files; by default where the system keeps temporary ones, which may be in memory.
+
+    Examples
+    --------
+    >>> x = gs.ones((1000,), requires_grad=True)
+    >>> with gs.autograd.graph.save_to_disk():
+    ...     y = gs.exp(x).sum()
+    >>> y.backward()
+    """
+
+    def __init__(self, directory=None):
+        def pack(tensor):
+            return _File(directory, tensor.numpy())
+
+        def unpack(file):
+            return asarray(np.load(file.path, allow_pickle=False))
+
+        super().__init__(pack, unpack)
+
+
+# Hooks on several gradients.
+
+
+class _Handles:
+    """Removes the hooks of several tensors; also a context manager that does so on exit."""
+
+    def __init__(self, handles):
+        self.handles = tuple(handles)
+
+    def remove(self):
+        """Forget the hooks; removing them twice is fine."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.remove()
+
+
+class _Pass:
+    """What a hook on several gradients has seen of one backward pass, which keeps this object until it is over."""
+
+    def __init__(self, count):
+        self.gradients, self.arrived, self.expected = [None] * count, 0, None
+
+    def over(self):
+        """Called by the engine; a pass that fails drops its callbacks, and this object with them."""
+
+
+class _Passes:
+    """A `_Pass` for each backward pass that runs."""
+
+    def __init__(self, count):
+        self.count, self.running = count, weakref.WeakValueDictionary()
+
+    def current(self):
+        """That of the running pass, and whether it is new."""
+        task = current_graph_task_id()
+        found = self.running.get(task)
+        if found is not None:
+            return found, False
+        found = self.running[task] = _Pass(self.count)
+        queue_callback(found.over)
+        return found, True
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Call a function once in each backward pass, with the gradients of several tensors.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+    fn : callable
+        With mode "all" it gets the list of the gradients, None for a tensor that the pass does not reach, when all of them
+        are there.  With mode "any" it gets the first gradient that is there.  What it returns is ignored.
+    mode : {"all", "any"}
+
+    Returns
+    -------
+    handle
+        Its `remove()` forgets the hook; it is a context manager, too.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    tensors = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
+    passes = _Passes(len(tensors))
+    if mode == "any":
+
+        def first(gradient):
+            _, new = passes.current()
+            if new:
+                fn(gradient)
+
+        return _Handles([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
+
+    edges = [get_gradient_edge(tensor) for tensor in tensors]
+
+    def arrive(index, gradient):
+        state, new = passes.current()
+        if new:
+            state.expected = sum(will_engine_execute_node(edge.node) for edge in edges)
+        state.gradients[index] = gradient
+        state.arrived += 1
+        if state.arrived == state.expected:
+            fn(state.gradients)
+
+    return _Handles([tensor.register_hook(functools.partial(arrive, i)) for i, tensor in enumerate(tensors)])
+
+
+# Version counters.
+
+
+class _unsafe_preserve_version_counter:
+    """Let in-place writes inside the block go uncounted: backward will not notice them.
+
+    Parameters
+    ----------
+    tensors : Tensor, or tuple of them
+    """
+
+    def __init__(self, tensors):
+        self.tensors = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
+        self.versions = tuple([tensor._version for tensor in self.tensors])
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc_info):
+        _unsafe_set_version_counter(self.tensors, self.versions)
+
+
+def _unsafe_set_version_counter(tensors, versions):
+    """Set the version counters of some tensors, which their views share.
+
+    Parameters
+    ----------
+    tensors : Tensor, or sequence of them
+    versions : int, or sequence of them
+    """
+    tensors = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
+    versions = tuple(versions) if isinstance(versions, collections.abc.Iterable) else (versions,)
+    if len(tensors) != len(versions):
+        raise ValueError(f"expected a version for each tensor, got {len(versions)} for {len(tensors)}")
+    for tensor, version in zip(tensors, versions):
+        set_version(tensor, version)
