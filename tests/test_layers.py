@@ -62,7 +62,7 @@ CODEGEN = [
     ["verify.coverage"],
     ["verify.evaluate"],
     ["verify.case"],
-    ["verify.forms", "verify.promises", "verify.stated", "verify.tried"],
+    ["verify.composites", "verify.forms", "verify.promises", "verify.stated", "verify.tried"],
     ["verify.check"],
     ["verify.mutate"],
     ["write.bindings", "write.layout", "write.maths", "write.spelling"],

@@ -104,6 +104,10 @@ class Case:
             raise Stop
         return [outputs[i] for i in self.differentiable]
 
+    def differences(self, name: str, direction: Value, step: float = numeric.STEP) -> list[Value]:
+        """How the differentiable outputs change when one input moves."""
+        return numeric.derivative(lambda moved: self.at({name: moved}), self.inputs[name], direction, step)
+
     def known(self, extra: Mapping[str, Any]) -> dict[str, Any]:
         """What the formulas of a derivative may name."""
         outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}
@@ -124,14 +128,18 @@ class Case:
 
     def jvp(self, name: str, direction: Value, output: int) -> Value:
         """The tangent of one output when one input moves."""
+        return self.pushed({name: direction}, output)
+
+    def pushed(self, directions: Mapping[str, Value], output: int) -> Value:
+        """The tangent of one output when several inputs move."""
         derived = self.op.derived
         if derived.joint_linear:
             still = {n: numeric.scaled(0.0, self.arguments[n]) for n in derived.joint_linear}
-            return self.forward({**self.call.arguments, **still, name: direction})[output]
-        return self.tangent({name: direction}, output)
+            return self.forward({**self.call.arguments, **still, **directions})[output]
+        return self.tangent(directions, output)
 
     def tangent(self, directions: Mapping[str, Value], output: int) -> Value:
-        """The same when several inputs move, by the rules of the entry."""
+        """The same by the formulas of the entry."""
         known = self.known({f"{name}_t": direction for name, direction in directions.items()})
         found = self.evaluator.jvp(self.op, known)[self.op.signature.outputs[output].name]
         return numeric.scaled(0.0, self.outputs[output]) if found is None else numeric.numbers(found)

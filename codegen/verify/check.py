@@ -23,6 +23,7 @@ from ..spec.model import Formula, Op, Spec, Text
 from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
 from . import numeric
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
+from .composites import check_composite
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks
 from .numeric import TOLERANCE, Value
@@ -133,7 +134,10 @@ class _Check(Case):
         self.check_rules()
 
     def check_rules(self) -> None:
-        if self.op.form not in ("composite", "nondifferentiable"):
+        if self.op.form == "composite" and self.op.differentiable:
+            for name, value in self.inputs.items():
+                check_composite(self, name, numeric.direction_like(value, self.random))
+        elif self.op.form != "nondifferentiable":
             self.check_derivatives()
 
     # Forward.
@@ -250,9 +254,6 @@ class _Check(Case):
             raise Stop
         self.last = direction, change
         return change
-
-    def differences(self, name: str, direction: Value, step: float = numeric.STEP) -> list[Value]:
-        return numeric.derivative(lambda moved: self.at({name: moved}), self.inputs[name], direction, step)
 
     def unsettled(self, name: str) -> None:
         message = f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?"

@@ -68,6 +68,7 @@ class Evaluator:
         self.kernels = kernels or _kernels(package, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
         self.helpers = _helpers(package)
         self.record = Record()
+        self.proved: dict[tuple[Any, ...], Op] = {}  # calls of composites that need no second proof
         self._plans: dict[tuple[str, str], tuple[Op, tuple[Statement, ...]]] = {}
         self._cannot_run = self._find_cannot_run()
 
@@ -81,13 +82,13 @@ class Evaluator:
         A generator gives the same numbers in every call.
         """
         ints = {a.name: as_ints(a, arguments[a.name]) for a in op.signature.arguments}
-        drawn = {name: copy.deepcopy(arguments[name]) for name in _generators(op)}
+        drawn = {name: copy.deepcopy(arguments[name]) for name in generators(op)}
         return self._forward(op, {**arguments, **ints, **drawn})
 
     def _forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
         """The same for what formulas pass, which reaches a forward as it is."""
         values = dict(arguments)
-        for name in _generators(op):
+        for name in generators(op):
             values[name] = values[name] or np.random.default_rng(0)
         if op.forward is None and op.inplace is not None:
             first = op.signature.arguments[0].name
@@ -289,7 +290,7 @@ def as_ints(argument: Argument, value: Any) -> Any:
     return ints
 
 
-def _generators(op: Op) -> list[str]:
+def generators(op: Op) -> list[str]:
     return [a.name for a in op.signature.arguments if a.type.base == "Generator"]
 
 

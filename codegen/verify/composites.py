@@ -1,0 +1,201 @@
+"""Composites: the derivative that the calls of a composite give, beside how its value changes.
+
+Owns how tangents go through the statements of a composite, by the rules of what it calls, and the proof at each call that the
+cotangents of what is called belong to its tangents there: a composite may call an operator at ranks of which its own samples
+say nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ErrorList
+from ..rules.statements import RESULT
+from ..spec.expression import Call, Conditional, Expression, Item, Name, Sequence
+from ..spec.model import Formula, Op
+from . import numeric
+from .case import BoundCall, Case, Report, what
+from .evaluate import ArrayList, Evaluator, as_arrays, generators
+from .numeric import TOLERANCE, Value
+
+
+class Wrong(Exception):
+    """A rule does not hold at a call; `at` is where the call stands."""
+
+    def __init__(self, message: str, at: Any):
+        super().__init__(message)
+        self.at = at
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A value, and how it changes."""
+
+    value: Value
+    tangent: Value
+
+    def __getitem__(self, index: Any) -> Moving:
+        return Moving(self.value[index], self.tangent[index])
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+
+class Tangents(Evaluator):
+    """Runs formulas on moving values."""
+
+    def __init__(self, evaluator: Evaluator):
+        vars(self).update(vars(evaluator))
+
+    def composite(self, op: Op, arguments: Mapping[str, Any]) -> list[Value | Moving]:
+        """The outputs of a composite, those that change as moving values."""
+        still = as_arrays(op, {name: _still(value) for name, value in arguments.items()})
+        moving = {name: Moving(still[name], tangent) for name, value in arguments.items()
+                  if (tangent := _tangent(value)) is not None}  # fmt: skip
+        drawn = {name: still[name] or np.random.default_rng(0) for name in generators(op)}
+        result = self.run(self._plan(op, "forward"), {**still, **moving, **drawn})[RESULT]
+        return list(result) if len(op.signature.outputs) > 1 else [result]
+
+    def value(self, expression: Expression, names: Mapping[str, Any]) -> Any:
+        match expression:
+            case Call():
+                return self._called(expression, [None if a is None else (self.value(a, names),) for a in expression.arguments])
+            case Name() | Sequence() | Item():
+                return super().value(expression, names)
+            case Conditional(test, body, orelse):
+                side = self.record.took(expression.at, self.value(test, names))
+                return self.value(body if side else orelse, names)
+        return super().value(expression, {name: _still(value) for name, value in names.items()})
+
+    def _called(self, call: Call, given: list[tuple[Any] | None]) -> Any:
+        if not any(value and _tangent(value[0]) is not None for value in given):
+            return super()._call(call, given)
+        if not call.op:
+            return self._by_differences(call, [value for (value,) in given])
+        op = self.ops[call.op]
+        if not op.differentiable:
+            return super()._call(call, [value and (_still(value[0]),) for value in given])
+        arguments = {p.name: ast.literal_eval(p.default) if value is None else value[0]
+                     for p, value in zip(op.signature.arguments, given)}  # fmt: skip
+        outputs = self.composite(op, arguments) if op.composite else self._by_rules(op, arguments, call)
+        return outputs[0] if len(op.signature.visible) == 1 else tuple(outputs[: len(op.signature.visible)])
+
+    def _by_rules(self, op: Op, arguments: dict[str, Any], call: Call) -> list[Value | Moving]:
+        still = {name: _still(value) for name, value in arguments.items()}
+        shapes = ", ".join(f"{a.name} of shape {np.shape(still[a.name])}" for a in op.signature.arrays if not a.type.is_list)
+        case = Case(op, self, _Wrong(op, call.at), BoundCall(f"{op.name}({shapes})", np.dtype(float), still))
+        if generators(op):
+            self._forward(op, still)  # which draws what the case has drawn of a copy
+        directions = {name: tangent for name in case.inputs if (tangent := _tangent(arguments[name])) is not None}
+        outputs = list(case.outputs)
+        for i in case.differentiable if directions else ():
+            if numeric.is_inexact(outputs[i]):
+                outputs[i] = Moving(outputs[i], numeric.expanded(case.pushed(directions, i), outputs[i]))
+        proved = (op.name, *((name, _described(value)) for name, value in still.items()), *directions)
+        if directions and self.proved.get(proved) is not op:
+            self._prove(case, directions, outputs, call)
+            self.proved[proved] = op
+        return outputs
+
+    def _by_differences(self, call: Call, given: list[Any]) -> Value | Moving:
+        """An operator that no entry has, and which therefore has no rule that could be wrong."""
+        still = [_still(value) for value in given]
+        value = super()._call(call, [(value,) for value in still])
+        if not numeric.is_inexact(np.asarray(value)):
+            return value
+        moving = [_tangent(value) for value in given]
+
+        def moved(step: Value) -> list[Value]:
+            return ArrayList([super(Tangents, self)._call(call, [
+                (v if t is None else v + step * t,) for v, t in zip(still, moving)])])  # fmt: skip
+
+        return Moving(value, numeric.derivative(moved, np.zeros(()), np.ones(()))[0])
+
+    def _prove(self, case: Case, directions: dict[str, Value], outputs: list[Value | Moving], call: Call) -> None:
+        """<grad, tangent of the outputs> = sum of <vjp(grad), tangent>."""
+        grads = [numeric.random_like(case.outputs[i], case.random) for i in case.differentiable]
+        tangents = [outputs[i].tangent for i in case.differentiable]
+        expected = sum(map(numeric.inner, grads, tangents))
+        scale = 1 + sum(numeric.size_of(g) * numeric.size_of(t) for g, t in zip(grads, tangents))
+        found = 0.0
+        for name, direction in directions.items():
+            key, formula = case.vjp_rule(name)
+            got = case.run(lambda: numeric.reduced(case.vjp(name, grads), case.inputs[name]), key, formula)  # noqa: B023
+            found += numeric.inner(got, direction)
+        if not abs(found - expected) <= TOLERANCE * scale:
+            raise Wrong(f"calls {case.call.source}, whose gradient is wrong there", call.at)
+
+
+def check_composite(case: Case, name: str, direction: Value) -> None:
+    """What the composite calls gives the derivative of its value when one input moves."""
+    change = case.differences(name, direction)
+    try:
+        tangents = _tangents(case, name, direction)
+    except Wrong as wrong:
+        case.report(f"{wrong} at {case.call}", case.forward_key, wrong.at)
+        return
+    except Exception as error:
+        message = f"fails where {name} moves at {case.call}: {what(error)}"
+        case.report(message, case.forward_key, case.forward_formula)
+        return
+    for i, tangent, expected in zip(case.differentiable, tangents, change):
+        wrong = numeric.worst(tangent, expected)
+        if wrong is not None:
+            got, wanted = (f"{numeric.plain(value):.4g}" for value in wrong)
+            output = case.op.signature.outputs[i].name
+            case.report(f"calls give another derivative of {output} than its values do where {name} moves: expected {wanted}, "
+                        f"got {got} at {case.call}", case.forward_key, case.forward_formula)  # fmt: skip
+            return
+
+
+def _tangents(case: Case, name: str, direction: Value) -> list[Value]:
+    """How the differentiable outputs change, as the calls of the composite have it."""
+    drawn = {generator: copy.deepcopy(case.call.arguments[generator]) for generator in generators(case.op)}
+    arguments = {**case.arguments, **drawn, name: Moving(case.inputs[name], direction)}
+    outputs = Tangents(case.evaluator).composite(case.op, arguments)
+    tangents = [_tangent(outputs[i]) for i in case.differentiable]
+    return [numeric.scaled(0.0, case.outputs[i]) if t is None else numeric.expanded(t, case.outputs[i])
+            for i, t in zip(case.differentiable, tangents)]  # fmt: skip
+
+
+class _Wrong(Report):
+    """An error of what is called, which is one of the call."""
+
+    hints = False
+
+    def __init__(self, op: Op, at: Any):
+        super().__init__(op, ErrorList("", ""))
+        self.at = at
+
+    def __call__(self, message: str, key: str, at: Formula | Any = None) -> None:
+        raise Wrong(f"calls {self.op.name}, whose {key} {message}", self.at)
+
+
+def _still(value: Any) -> Any:
+    if isinstance(value, Moving):
+        return value.value
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Moving) for item in value):
+        return type(value)(map(_still, value))
+    return value
+
+
+def _tangent(value: Any) -> Value | None:
+    """How a value changes, None where it does not."""
+    if isinstance(value, Moving):
+        return value.tangent
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Moving) for item in value):
+        return ArrayList(i.tangent if isinstance(i, Moving) else np.zeros_like(np.asarray(i)) for i in value)
+    return None
+
+
+def _described(value: Any) -> Any:
+    """What tells one form of an argument from another."""
+    if isinstance(value, (list, tuple)) and any(isinstance(item, np.ndarray) for item in value):
+        return tuple(map(_described, value))
+    return (value.shape, value.dtype) if isinstance(value, np.ndarray) else repr(value)

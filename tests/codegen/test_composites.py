@@ -1,0 +1,73 @@
+"""Composites: the derivative that their calls give is that of their values, in both modes."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import pytest
+
+# A product whose gradient is right for matrices only, as its samples are; its values are right for vectors as well.
+COLUMNS = """\
+- op: columns(a, b) -> y
+  doc: A product with columns.
+  shape: (..., m, k), (..., k, n) -> (..., m, n)
+  forward: np.matmul(a, b)
+  multilinear: [a, b]
+  vjp:
+    a: matmul(grad, conj(mT(b)))
+    b: matmul(conj(mT(a)), grad)
+  samples:
+  - f(x(3, 4), x(2, 4, 5))
+"""
+PARTS = """\
+- op: parts(x) -> y, z
+  doc: Two outputs.
+  forward: np.sin(x), np.cos(x)
+  dy/dx: z
+  dz/dx: -y
+  samples: one
+"""
+LISTED = """\
+- op: both(Array[] xs) -> y
+  doc: The first two of a list, multiplied.
+  forward: xs[0] * xs[1]
+  vjp:
+    xs: "[grad * conj(xs[1]), grad * conj(xs[0])]"
+  jvp: xs_t[0] * xs[1] + xs[0] * xs_t[1]
+  samples:
+  - f([x(3), x(3)])
+"""
+
+
+def composite(formula, arguments="a, b", sample="f(x(4, 4), x(4))", let=""):
+    return f"- op: z({arguments}) -> y\n  doc: F.\n  composite: {formula}\n{let}  samples:\n  - {sample}\n"
+
+
+def test_a_composite_of_right_rules_is_right(small):
+    assert small.check(COLUMNS + composite("columns(a, b)", sample="f(x(4, 4), x(4, 4))")) == []
+    assert small.check(PARTS + composite("parts(x)[0] * sin(x)", "x", "f(x(3))")) == []
+
+
+def test_a_rule_that_is_wrong_at_the_ranks_of_a_call(small):
+    """The values and the tangents are right, so only the cotangents can tell."""
+    message = small.refusal("check", COLUMNS + composite("columns(a, b)"))
+    assert "error: z: composite: calls columns" in message and "in float64" in message
+    assert message.count("error:") == 1
+    assert "columns(a, b)\n" in message and "^" in message
+
+
+@pytest.mark.parametrize("conditional", ["columns(a, b) if b.ndim == 1 else columns(b, a)"])
+def test_only_the_branch_that_runs_is_looked_at(small, conditional):
+    message = small.refusal("check", COLUMNS + composite(conditional))
+    assert "calls columns" in message
+
+
+def test_what_is_called_without_a_derivative(small):
+    """A value that goes through an op that has none does change; a constant does not."""
+    entry = "- op: frozen(x) -> y\n  doc: Without.\n  forward: np.copy(x)\n  nondifferentiable: true\n  samples: one\n"
+    message = small.refusal("check", entry + composite("sin(x) * frozen(x)", "x", "f(x(3))"))
+    assert "error: z: composite: calls give another derivative of y than its values do where x moves: expected" in message
+
+
+def test_lists_and_lets(small):
+    let = "  let:\n    s: sin(x)\n"
+    assert small.check(LISTED + composite("both([s, x])", "x", "f(x(3))", let)) == []
