@@ -192,6 +192,12 @@ def will_engine_execute_node(node):
     return bool(slot.needed or slot.captured)
 
 
+def runs_everything():
+    """Whether the backward pass that runs in this thread accumulates into every leaf: a backward() without `inputs=`."""
+    cdef GraphTask task = running_task(thread_state().graph_task)
+    return task is not None and task.everything
+
+
 def queue_callback(callback):
     """Call `callback()` when the running backward pass has finished."""
     cdef GraphTask task = running_task(thread_state().graph_task)

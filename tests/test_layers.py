@@ -44,7 +44,7 @@ RUNTIME = [
     ["generated", "gradgradcheck", "clip_grad", "optim", "serialization"],
     ["autograd.forward_ad", "autograd.function", "autograd.gradcheck", "autograd.mutation", "autograd.nest"],
     ["autograd.graph", "autograd.passes"],
-    ["autograd.functional"],
+    ["autograd.checkpoint", "autograd.functional"],
     ["autograd", "linalg", "nn", "random"],
     ["gradspec"],
 ]

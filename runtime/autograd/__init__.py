@@ -9,12 +9,12 @@ from ..errors import GradcheckError
 from ..grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..node import Node
 from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
-from . import forward_ad, functional, graph
+from . import checkpoint, forward_ad, functional, graph
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
-    "Function", "GradcheckError", "GradientEdge", "Node", "backward", "disable_saved_tensors_hooks", "enable_grad",
+    "Function", "GradcheckError", "GradientEdge", "Node", "backward", "checkpoint", "disable_saved_tensors_hooks", "enable_grad",
     "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad",
     "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
 ]  # fmt: skip

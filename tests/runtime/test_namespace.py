@@ -18,7 +18,7 @@ STUBS = {
     gs.linalg: "generated/linalg.pyi",
     gs.nn: "generated/nn.pyi",
 }
-MODULES = {"autograd", "forward_ad", "functional", "graph", "linalg", "nn", "optim", "random"}
+MODULES = {"autograd", "checkpoint", "forward_ad", "functional", "graph", "linalg", "nn", "optim", "random"}
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 
 
@@ -53,7 +53,7 @@ def test_dir_is_what_the_stub_describes(module):
 
 
 HIDDEN = ("mutation", "nest", "passes")  # what those of `gradspec.autograd` share
-AUTOGRAD = ("forward_ad", "function", "functional", "gradcheck", "graph")
+AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph")
 PUBLIC = [
     *(gs, gs.linalg, gs.nn, gs.autograd, gs.optim, gs.random),
     *(importlib.import_module(f"gradspec.autograd.{name}") for name in AUTOGRAD),

@@ -1,0 +1,381 @@
+"""Checkpointing: a part of the graph keeps its inputs only, and computes what it saved again when backward needs it.
+
+Owns the regions that are computed again, what their nodes hold in place of saved values, and the check that both runs save
+the same.  Built on saved-tensor hooks; the reentrant kind, on a custom Function.  Knows nothing of the engine but which pass
+runs.
+"""
+
+import contextlib
+import warnings
+import weakref
+
+import numpy as np
+
+from ..backward import backward
+from ..engine import current_graph_task_id, queue_callback, runs_everything
+from ..function import Function
+from ..generator import as_generator
+from ..grad_mode import enable_grad, is_grad_enabled
+from ..operand import tensor
+from ..saved_variable import saved_tensors_hooks
+from ..tensor import TensorBase
+from .mutation import SavedValues, watching
+from .nest import flatten, rebuild
+
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
+
+CHECKS = ("default", "none")
+NO_CHOICE = (
+    "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; without it the "
+    "default is use_reentrant=True, as in PyTorch."
+)
+
+_early_stop = None  # what set_checkpoint_early_stop says
+
+
+def __dir__():
+    return __all__
+
+
+class CheckpointError(RuntimeError):
+    """A checkpointed function did not do the same when it was called again."""
+
+
+class _Stop(BaseException):
+    """Ends a second run that has computed all that is needed; no `except Exception` of the user's may hold it."""
+
+    def __init__(self, run):
+        self.run = run
+
+
+def noop_context_fn():
+    """Two contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+class set_checkpoint_early_stop:
+    """Whether checkpoints whose forward runs inside the block stop their second run as soon as it has what is needed.
+
+    Parameters
+    ----------
+    enable : bool
+    """
+
+    def __init__(self, enable):
+        self.enable = enable
+
+    def __enter__(self):
+        global _early_stop
+        self._previous, _early_stop = _early_stop, self.enable
+
+    def __exit__(self, *exc_info):
+        global _early_stop
+        _early_stop = self._previous
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False,
+               early_stop=True, preserve_rng_state=True, **kwargs):  # fmt: skip
+    """Call a function without keeping what its operators save; backward calls it once more.
+
+    Parameters
+    ----------
+    function : callable
+        Has to do the same in both calls.
+    *args, **kwargs
+        Its arguments; keywords only without `use_reentrant`.
+    use_reentrant : bool
+        False: the graph is recorded as always, and saved values are computed again when they are first needed.  True: the
+        function is one node, whose backward calls `backward`; it wants an argument that requires grad, and does not work
+        with `grad` or `inputs=`.
+    context_fn : callable
+        Returns two context managers, for the two calls.
+    determinism_check : {"default", "none"}
+        Whether shapes and dtypes of what the calls save are compared.
+    debug : bool
+        List in errors what was saved in either call.
+    early_stop : bool
+        End the second call as soon as everything has been saved again.
+    preserve_rng_state : bool
+        Let the second call draw the same random numbers, from the default generator and from those among the arguments.
+
+    Returns
+    -------
+    What `function` returns.
+
+    Examples
+    --------
+    >>> x = gs.ones((3,), requires_grad=True)
+    >>> y = checkpoint(lambda x: gs.exp(gs.sin(x)), x, use_reentrant=False)
+    >>> y.sum().backward()
+    """
+    if use_reentrant is None:
+        warnings.warn(NO_CHOICE, stacklevel=2)
+        use_reentrant = True
+    if determinism_check not in CHECKS:
+        raise ValueError(f"determinism_check should be one of {list(CHECKS)} but got {determinism_check}")
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return _reentrant(function, args, preserve_rng_state)
+    forward_context, second_context = context_fn()
+    if not is_grad_enabled():
+        with forward_context:
+            return function(*args, **kwargs)
+    region = _Region(function, args, kwargs, second_context, preserve_rng_state)
+    region.early_stop = early_stop if _early_stop is None else _early_stop
+    region.check, region.debug = determinism_check == "default", debug
+    with saved_tensors_hooks(region.pack, _unpack), forward_context:
+        result = function(*args, **kwargs)
+    region.complete = True
+    return result
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    """Call functions one after the other, all but the last segment of them checkpointed.
+
+    Parameters
+    ----------
+    functions : sequence of callable
+        Each gets what the one before it returned.
+    segments : int
+        Into how many parts to divide them; each keeps its input.
+    input
+        What the first one gets.
+    use_reentrant, preserve_rng_state
+        As for `checkpoint`.
+
+    Returns
+    -------
+    What the last one returns.
+    """
+    if use_reentrant is None:
+        warnings.warn(NO_CHOICE, stacklevel=2)
+        use_reentrant = True
+    unknown = set(kwargs) - {"preserve_rng_state"}
+    if unknown:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(sorted(unknown)))
+    functions = list(functions)
+    if not 1 <= segments <= max(1, len(functions)):
+        raise ValueError(f"checkpoint_sequential: segments must be between 1 and {len(functions)}, got {segments}")
+
+    def run(part):
+        def through(value):
+            for function in part:
+                value = function(value)
+            return value
+
+        return through
+
+    size = len(functions) // segments
+    for start in range(0, size * (segments - 1), size):
+        input = checkpoint(run(functions[start : start + size]), input, use_reentrant=use_reentrant, **kwargs)
+    return run(functions[size * (segments - 1) :])(input)
+
+
+# Without reentrance.
+
+
+class _Inputs(Function):
+    """Keeps tensors as any node keeps what it saves: with a version, and under the hooks of an outer block."""
+
+    @staticmethod
+    def forward(ctx, marker, *tensors):
+        ctx.save_for_backward(*tensors)
+        return marker.copy()
+
+    @staticmethod
+    def jvp(ctx, *tangents):
+        return None
+
+
+def _save(tensors):
+    """The node that keeps some tensors."""
+    return _Inputs.apply(tensor(0.0, requires_grad=True), *tensors).grad_fn
+
+
+class _Slot:
+    """What a node holds in place of a saved value: the region, and which of its values."""
+
+    __slots__ = ("__weakref__", "index", "region")
+
+    def __init__(self, region, index):
+        self.region, self.index = region, index
+
+
+class _Region:
+    """One call of a checkpointed function."""
+
+    def __init__(self, function, args, kwargs, second_context, preserve_rng_state):
+        leaves, self.form = flatten((args, kwargs))
+        self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TensorBase)]
+        self.inputs = _save([leaves[i] for i in self.places]) if self.places else None
+        self.leaves = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        self.function, self.second_context = function, second_context
+        self.generators = _generators(leaves) if preserve_rng_state else {}
+        self.complete = False
+        self.slots, self.saved = [], []  # weak references to slots; shape and dtype of what they stand for
+        self.runs = weakref.WeakValueDictionary()  # by backward pass, which owns them
+
+    def pack(self, value):
+        slot = _Slot(self, len(self.slots))
+        self.slots.append(weakref.ref(slot))
+        self.saved.append((value.shape, value.dtype))
+        return slot
+
+    def run(self):
+        """The second run that belongs to the running backward pass; a new one outside of any."""
+        task = current_graph_task_id()
+        if task == -1:
+            return self.second_run()
+        run = self.runs.get(task)
+        if run is None:
+            run = self.runs[task] = self.second_run()
+            queue_callback(run.over)
+        return run
+
+    def second_run(self):
+        run = _Run(self)
+        leaves = list(self.leaves)
+        for place, value in zip(self.places, self.inputs.saved_tensors if self.places else ()):
+            leaves[place] = value
+        args, kwargs = rebuild(self.form, leaves)
+        now = {generator: generator.bit_generator.state for generator in self.generators}
+        for generator, state in self.generators.items():
+            generator.bit_generator.state = state
+        try:
+            with enable_grad(), watching(run.values), self.second_context, saved_tensors_hooks(run.pack, _itself):
+                self.function(*args, **kwargs)
+        except _Stop as stop:
+            if stop.run is not run:
+                raise
+        finally:
+            for generator, state in now.items():
+                generator.bit_generator.state = state
+        run.compare()
+        return run
+
+
+class _Run:
+    """What a second run of a region saved, until it is asked for."""
+
+    def __init__(self, region):
+        self.region, self.values = weakref.ref(region), SavedValues()
+        self.saved, self.handles, self.extra = [], {}, False
+
+    def over(self):
+        """Called by the engine; a pass that fails drops its callbacks, and this object with them."""
+
+    def pack(self, value):
+        region, index = self.region(), len(self.saved)
+        self.saved.append((value.shape, value.dtype))
+        if index >= len(region.slots):
+            if region.complete:
+                raise CheckpointError("checkpoint: trying to save more tensors during recomputation than during the original "
+                                      f"forward pass.{self.listing()}")  # fmt: skip
+            self.extra = True  # the function differentiates inside, and is still in its first run
+            return value
+        if region.slots[index]() is not None:
+            self.handles[index] = self.values.pack(value)
+        if region.early_stop and len(self.saved) == len(region.slots):
+            raise _Stop(self)
+        return value
+
+    def compare(self):
+        """Refuse a second run that saved something else than the first."""
+        region = self.region()
+        if self.extra:
+            return
+        if len(self.saved) != len(region.slots):
+            raise CheckpointError("checkpoint: A different number of tensors was saved during the original forward and "
+                                  f"recomputation.\nNumber of tensors saved during forward: {len(region.slots)}\nNumber of "
+                                  f"tensors saved during recomputation: {len(self.saved)}{self.listing()}")  # fmt: skip
+        wrong = [i for i in self.handles if self.saved[i] != region.saved[i]] if region.check else ()
+        if wrong:
+            places = [f"tensor at position {i}:\nsaved metadata: {_shown(region.saved[i])}\n"
+                      f"recomputed metadata: {_shown(self.saved[i])}" for i in wrong]  # fmt: skip
+            raise CheckpointError("checkpoint: Recomputed values for the following tensors have different metadata than during "
+                                  "the forward pass.\n" + "\n".join(places) + self.listing())  # fmt: skip
+
+    def listing(self):
+        region = self.region()
+        if not region.debug:
+            return "\nTo see all that was saved, pass debug=True to checkpoint."
+        runs = (("forward", region.saved), ("recomputation", self.saved))
+        return "".join(f"\nsaved during {name}:\n  " + "\n  ".join(map(_shown, saved)) for name, saved in runs)
+
+    def take(self, index):
+        handle = self.handles.pop(index, None)
+        if handle is None:
+            raise CheckpointError("checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
+                                  "calling ctx.saved_tensors in backward, make sure to do so only once.")  # fmt: skip
+        return self.values.unpack(handle)
+
+
+def _shown(saved):
+    shape, dtype = saved
+    return f"{{'shape': {list(shape)}, 'dtype': {dtype}}}"
+
+
+def _unpack(slot):
+    return slot.region.run().take(slot.index)
+
+
+def _itself(value):
+    return value
+
+
+def _generators(leaves):
+    """Generators that the function may draw from, and their states."""
+    generators = [as_generator(None, "checkpoint", "generator")]
+    generators += [leaf for leaf in leaves if isinstance(leaf, np.random.Generator)]
+    return {generator: generator.bit_generator.state for generator in generators}
+
+
+# With reentrance.
+
+
+def _reentrant(function, args, preserve_rng_state):
+    if is_grad_enabled() and not any(isinstance(arg, TensorBase) and arg.requires_grad for arg in args):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
+    return _Reentrant.apply(function, preserve_rng_state, *args)
+
+
+class _Reentrant(Function):
+    """A function as one node."""
+
+    @staticmethod
+    def forward(ctx, function, preserve_rng_state, *args):
+        ctx.function, ctx.generators = function, _generators(args) if preserve_rng_state else {}
+        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
+        ctx.arguments = [None if isinstance(arg, TensorBase) else arg for arg in args]
+        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        ctx.set_materialize_grads(False)
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        if not runs_everything():
+            raise RuntimeError("When use_reentrant=True, checkpoint is incompatible with .grad() or passing an `inputs` "
+                               "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "
+                               "call .backward() without passing the `inputs` argument.")  # fmt: skip
+        args = list(ctx.arguments)
+        for place, value in zip(ctx.places, ctx.saved_tensors):
+            args[place] = value.detach().requires_grad_(value.requires_grad)
+        now = {generator: generator.bit_generator.state for generator in ctx.generators}
+        for generator, state in ctx.generators.items():
+            generator.bit_generator.state = state
+        try:
+            with enable_grad():
+                outputs = ctx.function(*args)
+        finally:
+            for generator, state in now.items():
+                generator.bit_generator.state = state
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        pairs = [(output, grad) for output, grad in zip(outputs, grads)
+                 if isinstance(output, TensorBase) and output.requires_grad and grad is not None]  # fmt: skip
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([output for output, _ in pairs], [grad for _, grad in pairs])
+        return None, None, *[arg.grad if isinstance(arg, TensorBase) else None for arg in args]
