@@ -126,7 +126,7 @@ def test_stubs_parse(files):
 def test_stubs_describe_the_parameters_that_they_have(files, spec):
     """In their order, and every line of `args:` stands in one."""
     text = ""
-    for name in ("__init__.pyi", "linalg.pyi", "nn.pyi"):
+    for name in ("__init__.pyi", "namespaces/linalg.pyi", "namespaces/nn.pyi"):
         text += files[name]
         for function in (n for n in ast.parse(files[name]).body if isinstance(n, ast.FunctionDef)):
             section = ast.get_docstring(function).partition("Parameters\n----------\n")[2].partition("\n\n")[0]

@@ -40,12 +40,13 @@ RUNTIME = [
     ["generated.kernels", "gradcheck"],
     ["generated.functions"],
     ["generated.variable_type"],
-    ["generated.tensor", "generated.ops", "generated.linalg", "generated.nn", "generated.op_info"],
+    ["linalg", "nn"],
+    ["generated.tensor", "generated.ops", "generated.op_info"],
     ["generated", "gradgradcheck", "clip_grad", "optim", "serialization"],
     ["autograd.forward_ad", "autograd.function", "autograd.gradcheck", "autograd.mutation", "autograd.nest"],
     ["autograd.graph", "autograd.passes"],
     ["autograd.checkpoint", "autograd.functional"],
-    ["autograd", "linalg", "nn", "random"],
+    ["autograd", "random"],
     ["gradspec"],
 ]
 
@@ -81,8 +82,10 @@ TOO_LONG: dict[str, int] = {}
 
 
 def module_of(path):
-    """A file's dotted name inside the package: `runtime/` is the package itself."""
+    """A file's dotted name inside the package: `runtime/` is the package itself, `generated/namespaces/` is installed there."""
     parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[:2] == ["generated", "namespaces"]:
+        parts = ["runtime", *parts[2:]]
     if parts[-1] == "__init__":
         parts.pop()
     return parts

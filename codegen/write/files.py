@@ -93,19 +93,23 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=texts)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts)
-    for namespace in sorted({"", *(text.op.namespace for text in everything)}):
+    namespaces = sorted({text.op.namespace for text in everything} - {""})
+    for namespace in ("", *namespaces):
         members = [text for text in everything if text.op.namespace == namespace and text.is_function]
         borrowed = [(text, name) for text in everything for where, name in text.op.elsewhere if where == namespace]
-        emit(f"{namespace or 'ops'}.py", "namespace.py.j2", ops=members, borrowed=borrowed, namespace=namespace)
+        context = {"ops": members, "borrowed": borrowed, "namespace": namespace}
+        emit(f"namespaces/{namespace}.py" if namespace else "ops.py", "namespace.py.j2", namespaces=namespaces, **context)
         if namespace:
-            emit(f"{namespace}.pyi", "namespace.pyi.j2", ops=members, borrowed=borrowed, stubs=stubs)
-    namespaces = sorted(name[:-4] for name in files if name.endswith(".pyi"))
+            emit(f"namespaces/{namespace}.pyi", "namespace.pyi.j2", stubs=stubs, **context)
+    if namespaces:
+        emit("namespaces/meson.build", "namespaces.build.j2", namespaces=namespaces)
     emit("__init__.pyi", "init.pyi.j2", ops=everything, namespaces=namespaces, stubs=stubs)
     for folder, about in ("", ""), *_FOLDERS.items():
         modules = sorted(Path(name).stem for name in files if name.endswith(".pyx") and name.rpartition("/")[0] == folder)
         place = f"{folder}/".lstrip("/")
         emit(f"{place}meson.build", "meson.build.j2", modules=modules,
-             module=f"{package.generated_module}.{folder}".rstrip("."), folders=() if folder else _FOLDERS)
+             module=f"{package.generated_module}.{folder}".rstrip("."),
+             folders=() if folder else [*_FOLDERS, *(["namespaces"] if namespaces else [])])
         emit(f"{place}__init__.py", "folder.py.j2", modules=modules, about=about)
         files[f"{place}__init__.pxd"] = ""
     files["__init__.py"] = ""

@@ -15,8 +15,8 @@ import gradspec as gs
 ROOT = Path(__file__).parents[2]
 STUBS = {
     gs: "generated/__init__.pyi",
-    gs.linalg: "generated/linalg.pyi",
-    gs.nn: "generated/nn.pyi",
+    gs.linalg: "generated/namespaces/linalg.pyi",
+    gs.nn: "generated/namespaces/nn.pyi",
 }
 MODULES = {"autograd", "checkpoint", "forward_ad", "functional", "graph", "linalg", "nn", "optim", "random"}
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"

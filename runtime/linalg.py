@@ -1,4 +1,0 @@
-"""Linear algebra: gradspec.linalg."""
-
-from .generated.linalg import *
-from .generated.linalg import __all__ as __all__
