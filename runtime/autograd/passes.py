@@ -8,10 +8,10 @@ import numpy as np
 
 from ..backward import grad
 from ..dispatch import ops
-from ..forward_ad import dual_level, make_dual, unpack_dual
 from ..grad_mode import no_grad
 from ..operand import asarray, tensor
 from ..tensor import TensorBase
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .nest import LEAF, alike, flatten, places, rebuild
 
 NOT_STRICT = " This is not allowed in strict mode."
