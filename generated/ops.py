@@ -239,6 +239,8 @@ repeat_interleave = repeat
 unbind = unstack
 clone = copy
 
+from . import docs as _docs  # once every function is there
+
 __all__ = [
     "absolute", "abs",
     "acos", "arccos",

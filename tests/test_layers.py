@@ -41,6 +41,7 @@ RUNTIME = [
     ["generated.functions"],
     ["generated.variable_type"],
     ["linalg", "nn"],
+    ["generated.docs"],
     ["generated.tensor", "generated.ops", "generated.op_info"],
     ["generated", "clip_grad", "optim", "serialization"],
     ["autograd.forward_ad", "autograd.differences", "autograd.function", "autograd.mutation", "autograd.nest"],

@@ -92,6 +92,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
 
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=texts)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
+    emit("docs.py", "docs.py.j2", ops=everything)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts)
     namespaces = sorted({text.op.namespace for text in everything} - {""})
     for namespace in ("", *namespaces):

@@ -1,4 +1,4 @@
-"""The mathematics of an entry as people read it: docstrings of functions and nodes, rows of OPS.md.
+"""The mathematics of an entry as people read it: docstrings of nodes, notes of functions, rows of OPS.md.
 
 Owns how rules are worded: a line for each, then a line for each name of `let` that they need.  What it prints is what the
 entry says; it derives no formula of its own and must not know where the lines go.
@@ -45,23 +45,23 @@ def forward(op: Op) -> list[str]:
     return []
 
 
-def docstring(op: Op, *, doc: bool = False) -> str:
-    """The text of a docstring, its lines indented by four from the second on: of the node, or of the function with doc.
-
-    A function is documented with the rule of its tangent too, where the entry writes one.
-    """
+def docstring(op: Op) -> str:
+    """The text of a node's docstring, its lines indented by four from the second on."""
     rules = backward(op)
-    if doc and op.jvp:
-        rules += [line for line in forward(op) if line not in rules]
     short = f"{op.signature.source}; {'; '.join(rules)}"
-    lines = [*textwrap.wrap(op.doc, WIDTH), ""] if doc else []
     if len(short) <= WIDTH and len(rules) <= ON_ONE_LINE:
-        lines.append(short)
-    else:
-        lines += [op.signature.source, *([] if doc else [""])]
-        lines += [part for rule in rules for part in _wrapped(rule)]
+        return short
+    lines = [op.signature.source, "", *(part for rule in rules for part in _wrapped(rule))]
     text = "\n".join(f"    {line}" if line else "" for line in lines).strip()
-    return f"{text}\n    " if len(lines) > 1 else text
+    return f"{text}\n    "
+
+
+def notes(op: Op) -> list[str]:
+    """What the documentation of a function says of its maths: with the rule of its tangent, where the entry writes one."""
+    rules = backward(op)
+    if op.jvp:
+        rules += [line for line in forward(op) if line not in rules]
+    return [part for line in (op.signature.source, *rules) for part in _wrapped(line)]
 
 
 def cell(lines: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
-"""The sections of a docstring after numpydoc, for the stubs: Parameters, Returns, References.
+"""The sections of a docstring after numpydoc, for the stubs and for help(): Parameters, Returns, Notes, References.
 
-Owns how types are worded for readers and which lines describe an argument.  Must not know the rules of an operator.
+Owns how types are worded for readers and which lines describe an argument.  The notes are the maths, which is worded
+elsewhere; a stub goes without.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _WORDS = {"Array": "array_like", "Index": "index", "Mask": "array_like of bool",
           "Generator": "numpy.random.Generator or int"}  # fmt: skip
 
 
-def docstring(op: Bindings) -> str:
+def docstring(op: Bindings, notes: Iterable[str] = ()) -> str:
     """The docstring of a public function, its lines indented by four from the second on."""
     lines = list(textwrap.wrap(op.doc, WIDTH))
     parameters = [part for a in op.arguments for part in _entry(a.name, _argument(a), op.op.args.get(a.name, ""))]
@@ -27,6 +28,7 @@ def docstring(op: Bindings) -> str:
         parameters += _entry("requires_grad", "bool, default False", "Whether the result is a leaf that collects a gradient.")
     lines += _section("Parameters", parameters)
     lines += _section("Returns", [part for o in op.visible for part in _entry(o.name, _output(o), "")])
+    lines += _section("Notes", notes)
     lines += _section("References", textwrap.wrap(op.op.ref, WIDTH))
     return "\n".join(f"    {line}" if line else "" for line in [*lines, ""]).lstrip() + "    "
 

@@ -18,6 +18,7 @@ from .generated.variable_type.linear_algebra import svdvals
 
 inverse = inv
 
+
 __all__ = [
     "vector_norm",
     "cholesky",

@@ -41,6 +41,7 @@ hard_swish = hardswish
 logsigmoid = log_sigmoid
 swish = silu
 
+
 __all__ = [
     "cosine_similarity",
     "celu",

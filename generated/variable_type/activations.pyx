@@ -59,10 +59,7 @@ cdef object op_celu_(object x, object alpha):
     return overwrite(x, op_celu(old_, alpha), "celu_")
 
 def celu(x, alpha=1.0):
-    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
-
-    celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y / alpha + 1)
-    """
+    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
     return op_celu(x, alpha)
 
 
@@ -94,10 +91,7 @@ cdef tuple jvp_dropout(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t, None)
 
 def dropout(x, p=0.5, training=True, *, generator=None):
-    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
-
-    dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask; dy/dx = _mask
-    """
+    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
     return op_dropout(x, p, training, generator)
 
 
@@ -134,10 +128,7 @@ cdef object op_elu_(object x, object alpha):
     return overwrite(x, op_elu(old_, alpha), "elu_")
 
 def elu(x, alpha=1.0):
-    """x where x > 0, alpha * (exp(x) - 1) elsewhere.
-
-    elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y + alpha)
-    """
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
     return op_elu(x, alpha)
 
 
@@ -179,15 +170,7 @@ cdef object op_gelu_(object x, object approximate):
     return overwrite(x, op_gelu(old_, approximate), "gelu_")
 
 def gelu(x, approximate='none'):
-    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
-
-    gelu(x, str approximate='none') -> y
-    dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
-    where below = erfc(-x / sqrt(2)) / 2
-    where density = 1 / sqrt(2 * pi) * exp(-x * x / 2)
-    where turn = tanh(sqrt(2 / pi) * x * (1 + 0.044715 * x * x))
-    where rate = 1 / sqrt(2 * pi) * (1 + 3 * 0.044715 * x * x)
-    """
+    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
     return op_gelu(x, approximate)
 
 
@@ -209,10 +192,7 @@ cdef object op_hardshrink_(object x, object lambd):
     return overwrite(x, op_hardshrink(old_, lambd), "hardshrink_")
 
 def hardshrink(x, lambd=0.5):
-    """x where abs(x) > lambd, 0 elsewhere.
-
-    hardshrink(x, float lambd=0.5) -> y; composite: where(absolute(x) > lambd, x, 0)
-    """
+    """x where abs(x) > lambd, 0 elsewhere."""
     return op_hardshrink(x, lambd)
 
 
@@ -232,10 +212,7 @@ cdef object op_hardsigmoid_(object x):
     return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
 
 def hardsigmoid(x):
-    """x / 6 + 1/2 between 0 and 1.
-
-    hardsigmoid(x) -> y; composite: clip(x + 3, 0, 6) / 6
-    """
+    """x / 6 + 1/2 between 0 and 1."""
     return op_hardsigmoid(x)
 
 
@@ -255,10 +232,7 @@ cdef object op_hardswish_(object x):
     return overwrite(x, op_hardswish(old_), "hardswish_")
 
 def hardswish(x):
-    """x * hardsigmoid(x).
-
-    hardswish(x) -> y; composite: x * clip(x + 3, 0, 6) / 6
-    """
+    """x * hardsigmoid(x)."""
     return op_hardswish(x)
 
 
@@ -282,10 +256,7 @@ cdef object op_hardtanh_(object x, object min_val, object max_val):
     return overwrite(x, op_hardtanh(old_, min_val, max_val), "hardtanh_")
 
 def hardtanh(x, min_val=-1.0, max_val=1.0):
-    """x between `min_val` and `max_val`.
-
-    hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y; composite: clip(x, min_val, max_val)
-    """
+    """x between `min_val` and `max_val`."""
     return op_hardtanh(x, min_val, max_val)
 
 
@@ -321,10 +292,7 @@ cdef object op_leaky_relu_(object x, object negative_slope):
     return overwrite(x, op_leaky_relu(old_, negative_slope), "leaky_relu_")
 
 def leaky_relu(x, negative_slope=0.01):
-    """x where x > 0, negative_slope * x elsewhere.
-
-    leaky_relu(x, float negative_slope=0.01) -> y; dy/dx = where(x > 0, 1, negative_slope)
-    """
+    """x where x > 0, negative_slope * x elsewhere."""
     return op_leaky_relu(x, negative_slope)
 
 
@@ -344,10 +312,7 @@ cdef object op_log_sigmoid_(object x):
     return overwrite(x, op_log_sigmoid(old_), "log_sigmoid_")
 
 def log_sigmoid(x):
-    """log(sigmoid(x)) without overflow.
-
-    log_sigmoid(x) -> y; composite: -logaddexp(0, -x)
-    """
+    """log(sigmoid(x)) without overflow."""
     return op_log_sigmoid(x)
 
 
@@ -367,10 +332,7 @@ cdef object op_mish_(object x):
     return overwrite(x, op_mish(old_), "mish_")
 
 def mish(x):
-    """x * tanh(log(1 + exp(x))).
-
-    mish(x) -> y; composite: x * tanh(logaddexp(0, x))
-    """
+    """x * tanh(log(1 + exp(x)))."""
     return op_mish(x)
 
 
@@ -403,10 +365,7 @@ cdef object op_relu_(object x):
     return overwrite(x, op_relu(old_), "relu_")
 
 def relu(x):
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0.
-
-    relu(x) -> y; dy/dx = y > 0
-    """
+    """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
     return op_relu(x)
 
 
@@ -426,10 +385,7 @@ cdef object op_relu6_(object x):
     return overwrite(x, op_relu6(old_), "relu6_")
 
 def relu6(x):
-    """x between 0 and 6.
-
-    relu6(x) -> y; composite: clip(x, 0, 6)
-    """
+    """x between 0 and 6."""
     return op_relu6(x)
 
 
@@ -449,10 +405,7 @@ cdef object op_selu_(object x):
     return overwrite(x, op_selu(old_), "selu_")
 
 def selu(x):
-    """elu with the scale and alpha of self-normalising networks.
-
-    selu(x) -> y; composite: 1.0507009873554805 * elu(x, 1.6732632423543772)
-    """
+    """elu with the scale and alpha of self-normalising networks."""
     return op_selu(x)
 
 
@@ -485,10 +438,7 @@ cdef object op_silu_(object x):
     return overwrite(x, op_silu(old_), "silu_")
 
 def silu(x):
-    """x * sigmoid(x).
-
-    silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)
-    """
+    """x * sigmoid(x)."""
     return op_silu(x)
 
 
@@ -527,11 +477,7 @@ cdef object op_softplus_(object x, object beta, object threshold):
     return overwrite(x, op_softplus(old_, beta, threshold), "softplus_")
 
 def softplus(x, beta=1.0, threshold=20.0):
-    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
-
-    softplus(x, float beta=1.0, float threshold=20.0) -> y
-    dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))
-    """
+    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
     return op_softplus(x, beta, threshold)
 
 
@@ -553,10 +499,7 @@ cdef object op_softshrink_(object x, object lambd):
     return overwrite(x, op_softshrink(old_, lambd), "softshrink_")
 
 def softshrink(x, lambd=0.5):
-    """x moved towards 0 by `lambd`, 0 where it would pass it.
-
-    softshrink(x, float lambd=0.5) -> y; composite: x - clip(x, -lambd, lambd)
-    """
+    """x moved towards 0 by `lambd`, 0 where it would pass it."""
     return op_softshrink(x, lambd)
 
 
@@ -576,10 +519,7 @@ cdef object op_softsign_(object x):
     return overwrite(x, op_softsign(old_), "softsign_")
 
 def softsign(x):
-    """x / (1 + abs(x)).
-
-    softsign(x) -> y; composite: x / (1 + absolute(x))
-    """
+    """x / (1 + abs(x))."""
     return op_softsign(x)
 
 
@@ -598,10 +538,7 @@ cdef object op_tanhshrink_(object x):
     return overwrite(x, op_tanhshrink(old_), "tanhshrink_")
 
 def tanhshrink(x):
-    """x - tanh(x).
-
-    tanhshrink(x) -> y; composite: x - tanh(x)
-    """
+    """x - tanh(x)."""
     return op_tanhshrink(x)
 
 

@@ -29,10 +29,7 @@ cdef object op_allclose(object a, object b, object rtol, object atol, object equ
     return wrap_forward(forward_allclose(array_of(a), array_of(b), rtol, atol, equal_nan))
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether isclose holds everywhere.
-
-    allclose(a, b, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Mask y; not differentiable
-    """
+    """Whether isclose holds everywhere."""
     return op_allclose(a, b, rtol, atol, equal_nan)
 
 
@@ -46,10 +43,7 @@ cdef object op_bitwise_and_(object a, object b):
     return inplace_binary(op_bitwise_and, bitwise_and_ufunc, a, b, 0, "bitwise_and_")
 
 def bitwise_and(a, b, *, out=None):
-    """a & b, bit by bit.
-
-    bitwise_and(a, b) -> y; not differentiable
-    """
+    """a & b, bit by bit."""
     if out is not None:
         return out_binary(bitwise_and_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_and(a, b)
@@ -64,10 +58,7 @@ cdef object op_bitwise_invert_(object x):
     return inplace_unary(op_bitwise_invert, bitwise_invert_ufunc, x, 0, "bitwise_invert_")
 
 def bitwise_invert(x, *, out=None):
-    """~x, bit by bit.
-
-    bitwise_invert(x) -> y; not differentiable
-    """
+    """~x, bit by bit."""
     if out is not None:
         return out_unary(bitwise_invert_ufunc, x, out, NO_GRADIENT)
     return op_bitwise_invert(x)
@@ -83,10 +74,7 @@ cdef object op_bitwise_left_shift_(object a, object b):
     return inplace_binary(op_bitwise_left_shift, bitwise_left_shift_ufunc, a, b, 0, "bitwise_left_shift_")
 
 def bitwise_left_shift(a, b, *, out=None):
-    """a * 2**b.
-
-    bitwise_left_shift(a, b) -> y; not differentiable
-    """
+    """a * 2**b."""
     if out is not None:
         return out_binary(bitwise_left_shift_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_left_shift(a, b)
@@ -102,10 +90,7 @@ cdef object op_bitwise_or_(object a, object b):
     return inplace_binary(op_bitwise_or, bitwise_or_ufunc, a, b, 0, "bitwise_or_")
 
 def bitwise_or(a, b, *, out=None):
-    """a | b, bit by bit.
-
-    bitwise_or(a, b) -> y; not differentiable
-    """
+    """a | b, bit by bit."""
     if out is not None:
         return out_binary(bitwise_or_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_or(a, b)
@@ -121,10 +106,7 @@ cdef object op_bitwise_right_shift_(object a, object b):
     return inplace_binary(op_bitwise_right_shift, bitwise_right_shift_ufunc, a, b, 0, "bitwise_right_shift_")
 
 def bitwise_right_shift(a, b, *, out=None):
-    """floor(a / 2**b).
-
-    bitwise_right_shift(a, b) -> y; not differentiable
-    """
+    """floor(a / 2**b)."""
     if out is not None:
         return out_binary(bitwise_right_shift_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_right_shift(a, b)
@@ -140,10 +122,7 @@ cdef object op_bitwise_xor_(object a, object b):
     return inplace_binary(op_bitwise_xor, bitwise_xor_ufunc, a, b, 0, "bitwise_xor_")
 
 def bitwise_xor(a, b, *, out=None):
-    """a ^ b, bit by bit.
-
-    bitwise_xor(a, b) -> y; not differentiable
-    """
+    """a ^ b, bit by bit."""
     if out is not None:
         return out_binary(bitwise_xor_ufunc, a, b, out, NO_GRADIENT)
     return op_bitwise_xor(a, b)
@@ -156,10 +135,7 @@ cdef object op_equal(object a, object b):
     return wrap_forward(forward_equal(array_of(a), array_of(b)))
 
 def equal(a, b, *, out=None):
-    """a == b.
-
-    equal(a, b) -> Mask y; not differentiable
-    """
+    """a == b."""
     if out is not None:
         return out_binary(equal_ufunc, a, b, out, NO_GRADIENT)
     return op_equal(a, b)
@@ -172,10 +148,7 @@ cdef object op_greater(object a, object b):
     return wrap_forward(forward_greater(array_of(a), array_of(b)))
 
 def greater(a, b, *, out=None):
-    """a > b.
-
-    greater(a, b) -> Mask y; not differentiable
-    """
+    """a > b."""
     if out is not None:
         return out_binary(greater_ufunc, a, b, out, NO_GRADIENT)
     return op_greater(a, b)
@@ -188,10 +161,7 @@ cdef object op_greater_equal(object a, object b):
     return wrap_forward(forward_greater_equal(array_of(a), array_of(b)))
 
 def greater_equal(a, b, *, out=None):
-    """a >= b.
-
-    greater_equal(a, b) -> Mask y; not differentiable
-    """
+    """a >= b."""
     if out is not None:
         return out_binary(greater_equal_ufunc, a, b, out, NO_GRADIENT)
     return op_greater_equal(a, b)
@@ -207,10 +177,7 @@ cdef object op_isclose(object a, object b, object rtol, object atol, object equa
     return wrap_forward(forward_isclose(array_of(a), array_of(b), rtol, atol, equal_nan))
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """abs(a - b) <= atol + rtol * abs(b).
-
-    isclose(a, b, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Mask y; not differentiable
-    """
+    """abs(a - b) <= atol + rtol * abs(b)."""
     return op_isclose(a, b, rtol, atol, equal_nan)
 
 
@@ -220,10 +187,7 @@ cdef object op_isfinite(object x):
     return wrap_forward(forward_isfinite(array_of(x)))
 
 def isfinite(x, *, out=None):
-    """Whether x is neither infinite nor NaN.
-
-    isfinite(x) -> Mask y; not differentiable
-    """
+    """Whether x is neither infinite nor NaN."""
     if out is not None:
         return out_unary(isfinite_ufunc, x, out, NO_GRADIENT)
     return op_isfinite(x)
@@ -235,10 +199,7 @@ cdef object op_isinf(object x):
     return wrap_forward(forward_isinf(array_of(x)))
 
 def isinf(x, *, out=None):
-    """Whether x is infinite.
-
-    isinf(x) -> Mask y; not differentiable
-    """
+    """Whether x is infinite."""
     if out is not None:
         return out_unary(isinf_ufunc, x, out, NO_GRADIENT)
     return op_isinf(x)
@@ -250,10 +211,7 @@ cdef object op_isnan(object x):
     return wrap_forward(forward_isnan(array_of(x)))
 
 def isnan(x, *, out=None):
-    """Whether x is NaN.
-
-    isnan(x) -> Mask y; not differentiable
-    """
+    """Whether x is NaN."""
     if out is not None:
         return out_unary(isnan_ufunc, x, out, NO_GRADIENT)
     return op_isnan(x)
@@ -266,10 +224,7 @@ cdef object op_less(object a, object b):
     return wrap_forward(forward_less(array_of(a), array_of(b)))
 
 def less(a, b, *, out=None):
-    """a < b.
-
-    less(a, b) -> Mask y; not differentiable
-    """
+    """a < b."""
     if out is not None:
         return out_binary(less_ufunc, a, b, out, NO_GRADIENT)
     return op_less(a, b)
@@ -282,10 +237,7 @@ cdef object op_less_equal(object a, object b):
     return wrap_forward(forward_less_equal(array_of(a), array_of(b)))
 
 def less_equal(a, b, *, out=None):
-    """a <= b.
-
-    less_equal(a, b) -> Mask y; not differentiable
-    """
+    """a <= b."""
     if out is not None:
         return out_binary(less_equal_ufunc, a, b, out, NO_GRADIENT)
     return op_less_equal(a, b)
@@ -298,10 +250,7 @@ cdef object op_logical_and(object a, object b):
     return wrap_forward(forward_logical_and(array_of(a), array_of(b)))
 
 def logical_and(a, b, *, out=None):
-    """Whether a and b are both nonzero.
-
-    logical_and(a, b) -> Mask y; not differentiable
-    """
+    """Whether a and b are both nonzero."""
     if out is not None:
         return out_binary(logical_and_ufunc, a, b, out, NO_GRADIENT)
     return op_logical_and(a, b)
@@ -313,10 +262,7 @@ cdef object op_logical_not(object x):
     return wrap_forward(forward_logical_not(array_of(x)))
 
 def logical_not(x, *, out=None):
-    """Whether x is zero.
-
-    logical_not(x) -> Mask y; not differentiable
-    """
+    """Whether x is zero."""
     if out is not None:
         return out_unary(logical_not_ufunc, x, out, NO_GRADIENT)
     return op_logical_not(x)
@@ -329,10 +275,7 @@ cdef object op_logical_or(object a, object b):
     return wrap_forward(forward_logical_or(array_of(a), array_of(b)))
 
 def logical_or(a, b, *, out=None):
-    """Whether a or b is nonzero.
-
-    logical_or(a, b) -> Mask y; not differentiable
-    """
+    """Whether a or b is nonzero."""
     if out is not None:
         return out_binary(logical_or_ufunc, a, b, out, NO_GRADIENT)
     return op_logical_or(a, b)
@@ -345,10 +288,7 @@ cdef object op_logical_xor(object a, object b):
     return wrap_forward(forward_logical_xor(array_of(a), array_of(b)))
 
 def logical_xor(a, b, *, out=None):
-    """Whether exactly one of a and b is nonzero.
-
-    logical_xor(a, b) -> Mask y; not differentiable
-    """
+    """Whether exactly one of a and b is nonzero."""
     if out is not None:
         return out_binary(logical_xor_ufunc, a, b, out, NO_GRADIENT)
     return op_logical_xor(a, b)
@@ -361,10 +301,7 @@ cdef object op_not_equal(object a, object b):
     return wrap_forward(forward_not_equal(array_of(a), array_of(b)))
 
 def not_equal(a, b, *, out=None):
-    """a != b.
-
-    not_equal(a, b) -> Mask y; not differentiable
-    """
+    """a != b."""
     if out is not None:
         return out_binary(not_equal_ufunc, a, b, out, NO_GRADIENT)
     return op_not_equal(a, b)
@@ -376,10 +313,7 @@ cdef object op_signbit(object x):
     return wrap_forward(forward_signbit(array_of(x)))
 
 def signbit(x, *, out=None):
-    """Whether the sign bit is set, as it is for -0.0.
-
-    signbit(x) -> Mask y; not differentiable
-    """
+    """Whether the sign bit is set, as it is for -0.0."""
     if out is not None:
         return out_unary(signbit_ufunc, x, out, NO_GRADIENT)
     return op_signbit(x)

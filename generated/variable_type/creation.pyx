@@ -27,10 +27,7 @@ cdef object op_arange(object start, object stop, object step, object dtype):
     return wrap_forward(forward_arange(start, stop, step, dtype))
 
 def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
-    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
-
-    arange(Scalar start, Scalar? stop=None, Scalar step=1, *, DType? dtype=None) -> y; not differentiable
-    """
+    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None."""
     result_ = op_arange(start, stop, step, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -59,10 +56,7 @@ cdef tuple jvp_astype(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.astype(x_t, dtype),)
 
 def astype(x, dtype):
-    """A copy of `x` with another dtype.
-
-    astype(x, DType dtype) -> y; linear in x; grad_x = grad
-    """
+    """A copy of `x` with another dtype."""
     return op_astype(x, dtype)
 
 
@@ -89,10 +83,7 @@ cdef tuple jvp_copy(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.copy(x_t),)
 
 def copy(x):
-    """The same elements in memory of their own.
-
-    copy(x) -> y; linear in x; grad_x = grad
-    """
+    """The same elements in memory of their own."""
     return op_copy(x)
 
 
@@ -103,10 +94,7 @@ cdef object op_empty(object shape, object dtype):
     return wrap_forward(forward_empty(shape, dtype))
 
 def empty(shape, *, dtype=None, requires_grad=False):
-    """An array that nobody has written to.
-
-    empty(int[] shape, *, DType? dtype=None) -> y; not differentiable
-    """
+    """An array that nobody has written to."""
     result_ = op_empty(shape, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -118,10 +106,7 @@ cdef object op_empty_like(object x, object dtype):
     return wrap_forward(forward_empty_like(array_of(x), dtype))
 
 def empty_like(x, *, dtype=None):
-    """An array of the shape and dtype of `x` that nobody has written to.
-
-    empty_like(x, *, DType? dtype=None) -> y; not differentiable
-    """
+    """An array of the shape and dtype of `x` that nobody has written to."""
     return op_empty_like(x, dtype)
 
 
@@ -134,10 +119,7 @@ cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
     return wrap_forward(forward_eye(n_rows, n_cols, k, dtype))
 
 def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
-    """Ones on diagonal `k`, zeros elsewhere.
-
-    eye(int n_rows, int? n_cols=None, *, int k=0, DType? dtype=None) -> y; not differentiable
-    """
+    """Ones on diagonal `k`, zeros elsewhere."""
     result_ = op_eye(n_rows, n_cols, k, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -150,10 +132,7 @@ cdef object op_full(object shape, object fill_value, object dtype):
     return wrap_forward(forward_full(shape, fill_value, dtype))
 
 def full(shape, fill_value, *, dtype=None, requires_grad=False):
-    """One value everywhere.
-
-    full(int[] shape, Scalar fill_value, *, DType? dtype=None) -> y; not differentiable
-    """
+    """One value everywhere."""
     result_ = op_full(shape, fill_value, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -166,10 +145,7 @@ cdef object op_full_like(object x, object fill_value, object dtype):
     return wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
 
 def full_like(x, fill_value, *, dtype=None):
-    """One value everywhere, in the shape and dtype of `x`.
-
-    full_like(x, Scalar fill_value, *, DType? dtype=None) -> y; not differentiable
-    """
+    """One value everywhere, in the shape and dtype of `x`."""
     return op_full_like(x, fill_value, dtype)
 
 
@@ -183,11 +159,7 @@ cdef object op_linspace(object start, object stop, object num, object endpoint, 
     return wrap_forward(forward_linspace(start, stop, num, endpoint, dtype))
 
 def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=False):
-    """Evenly spaced numbers from `start` to `stop`.
-
-    linspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, DType? dtype=None) -> y
-    not differentiable
-    """
+    """Evenly spaced numbers from `start` to `stop`."""
     result_ = op_linspace(start, stop, num, endpoint, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -200,10 +172,7 @@ cdef object op_one_hot(object indices, object num_classes, object dtype):
     return wrap_forward(forward_one_hot(index_of(indices), num_classes, dtype))
 
 def one_hot(indices, num_classes, *, dtype=None):
-    """A new last axis with 1 at each index and 0 elsewhere.
-
-    one_hot(Index indices, int num_classes, *, DType? dtype=None) -> y; not differentiable
-    """
+    """A new last axis with 1 at each index and 0 elsewhere."""
     return op_one_hot(indices, num_classes, dtype)
 
 
@@ -214,10 +183,7 @@ cdef object op_ones(object shape, object dtype):
     return wrap_forward(forward_ones(shape, dtype))
 
 def ones(shape, *, dtype=None, requires_grad=False):
-    """Ones.
-
-    ones(int[] shape, *, DType? dtype=None) -> y; not differentiable
-    """
+    """Ones."""
     result_ = op_ones(shape, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -229,10 +195,7 @@ cdef object op_ones_like(object x, object dtype):
     return wrap_forward(forward_ones_like(array_of(x), dtype))
 
 def ones_like(x, *, dtype=None):
-    """Ones in the shape and dtype of `x`.
-
-    ones_like(x, *, DType? dtype=None) -> y; not differentiable
-    """
+    """Ones in the shape and dtype of `x`."""
     return op_ones_like(x, dtype)
 
 
@@ -243,10 +206,7 @@ cdef object op_zeros(object shape, object dtype):
     return wrap_forward(forward_zeros(shape, dtype))
 
 def zeros(shape, *, dtype=None, requires_grad=False):
-    """Zeros.
-
-    zeros(int[] shape, *, DType? dtype=None) -> y; not differentiable
-    """
+    """Zeros."""
     result_ = op_zeros(shape, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -258,10 +218,7 @@ cdef object op_zeros_like(object x, object dtype):
     return wrap_forward(forward_zeros_like(array_of(x), dtype))
 
 def zeros_like(x, *, dtype=None):
-    """Zeros in the shape and dtype of `x`.
-
-    zeros_like(x, *, DType? dtype=None) -> y; not differentiable
-    """
+    """Zeros in the shape and dtype of `x`."""
     return op_zeros_like(x, dtype)
 
 

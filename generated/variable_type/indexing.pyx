@@ -60,12 +60,7 @@ cdef tuple jvp_gather(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.gather(x_t, axis, indices),)
 
 def gather(x, axis, indices):
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
-
-    gather(x, int axis, Index indices) -> y
-    linear in x
-    grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)
-    """
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
     return op_gather(x, axis, indices)
 
 
@@ -96,10 +91,7 @@ cdef tuple jvp_getitem(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.getitem(x_t, index),)
 
 def getitem(x, index):
-    """x[index]; a view when the index holds only integers, slices, None and Ellipsis.
-
-    getitem(x, Index index) -> y; linear in x; grad_x = _getitem_backward(grad, index, x.shape)
-    """
+    """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
     return op_getitem(x, index)
 
 
@@ -193,13 +185,7 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
     return written_
 
 def index_add(x, axis, indices, source):
-    """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.
-
-    index_add(x, int axis, Index indices, source) -> y
-    linear in x, source
-    grad_x = grad
-    grad_source = take(grad, indices, axis)
-    """
+    """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
     return op_index_add(x, axis, indices, source)
 
 
@@ -259,13 +245,7 @@ cdef object op_index_put_(object x, object index, object value):
     return written_
 
 def index_put(x, index, value):
-    """A copy of `x` after x[index] = value; where an index is repeated the last value stays.
-
-    index_put(x, Index index, value) -> y
-    linear in x, value
-    grad_x = index_put(grad, index, 0)
-    grad_value = _index_put_backward(grad, index, value.shape)
-    """
+    """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
     return op_index_put(x, index, value)
 
 
@@ -314,10 +294,7 @@ cdef object op_index_select(object x, object axis, object indices):
     return result_
 
 def index_select(x, axis, indices):
-    """Slices of `x` along `axis`, in the order of `indices`.
-
-    index_select(x, int axis, Index indices) -> y; composite: take(x, indices, axis)
-    """
+    """Slices of `x` along `axis`, in the order of `indices`."""
     return op_index_select(x, axis, indices)
 
 
@@ -373,13 +350,7 @@ cdef object op_masked_fill_(object x, object mask, object value):
     return written_
 
 def masked_fill(x, mask, value):
-    """A copy of `x` with `value` where the mask is true.
-
-    masked_fill(x, Mask mask, value) -> y
-    linear in x, value
-    grad_x = masked_fill(grad, mask, 0)
-    grad_value = where(mask, grad, 0)
-    """
+    """A copy of `x` with `value` where the mask is true."""
     return op_masked_fill(x, mask, value)
 
 
@@ -443,13 +414,7 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
     return written_
 
 def scatter_add(x, axis, indices, source):
-    """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
-
-    scatter_add(x, int axis, Index indices, source) -> y
-    linear in x, source
-    grad_x = grad
-    grad_source = gather(grad, axis, indices)
-    """
+    """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
     return op_scatter_add(x, axis, indices, source)
 
 
@@ -481,10 +446,7 @@ cdef tuple jvp_take(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.take(x_t, indices, axis),)
 
 def take(x, indices, axis=None):
-    """Elements of `x` in C order, or slices along `axis`.
-
-    take(x, Index indices, int? axis=None) -> y; linear in x; grad_x = _take_backward(grad, indices, x.shape, axis)
-    """
+    """Elements of `x` in C order, or slices along `axis`."""
     return op_take(x, indices, axis)
 
 
@@ -548,12 +510,7 @@ cdef tuple jvp_take_along_axis(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.take_along_axis(x_t, indices, axis),)
 
 def take_along_axis(x, indices, axis=-1):
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.
-
-    take_along_axis(x, Index indices, int axis=-1) -> y
-    linear in x
-    grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)
-    """
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
     return op_take_along_axis(x, indices, axis)
 
 

@@ -51,10 +51,7 @@ cdef tuple jvp_array_split(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.array_split(x_t, sections, axis),)
 
 def array_split(x, sections, axis=0):
-    """Views of nearly equal length along `axis`, or of the parts between given indices.
-
-    array_split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)
-    """
+    """Views of nearly equal length along `axis`, or of the parts between given indices."""
     return op_array_split(x, sections, axis)
 
 
@@ -84,12 +81,7 @@ cdef tuple jvp_concat(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.concat(arrays_t, axis),)
 
 def concat(arrays, axis=0):
-    """Arrays one after the other along `axis`, flattened first when it is None.
-
-    concat(Array[] arrays, int? axis=0) -> y
-    linear in arrays
-    grad_arrays = _concat_backward(grad, arrays.shape, axis)
-    """
+    """Arrays one after the other along `axis`, flattened first when it is None."""
     return op_concat(arrays, axis)
 
 
@@ -151,12 +143,7 @@ cdef tuple jvp_pad(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.pad(x_t, pad_width, mode),)
 
 def pad(x, pad_width, mode='constant', *, constant_values=0):
-    """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
-
-    pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y
-    grad_x = _pad_backward(grad, x.shape, pad_width, mode)
-    y_t = pad(x_t, pad_width, mode)
-    """
+    """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap."""
     return op_pad(x, pad_width, mode, constant_values)
 
 
@@ -219,12 +206,7 @@ cdef tuple jvp_repeat(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.repeat(x_t, repeats, axis),)
 
 def repeat(x, repeats, axis=None):
-    """Every element, or every slice along `axis`, repeated in place.
-
-    repeat(x, Index repeats, int? axis=None) -> y
-    linear in x
-    grad_x = _repeat_backward(grad, x.shape, repeats, axis)
-    """
+    """Every element, or every slice along `axis`, repeated in place."""
     return op_repeat(x, repeats, axis)
 
 
@@ -286,10 +268,7 @@ cdef tuple jvp_split(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.split(x_t, sections, axis),)
 
 def split(x, sections, axis=0):
-    """Views of equal length along `axis`, or of the parts between given indices.
-
-    split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)
-    """
+    """Views of equal length along `axis`, or of the parts between given indices."""
     return op_split(x, sections, axis)
 
 
@@ -318,10 +297,7 @@ cdef tuple jvp_stack(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.stack(arrays_t, axis),)
 
 def stack(arrays, axis=0):
-    """Arrays of one shape along a new axis.
-
-    stack(Array[] arrays, int axis=0) -> y; linear in arrays; grad_arrays = unstack(grad, axis)
-    """
+    """Arrays of one shape along a new axis."""
     return op_stack(arrays, axis)
 
 
@@ -351,12 +327,7 @@ cdef tuple jvp_tile(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.tile(x_t, reps),)
 
 def tile(x, reps):
-    """Copies of the whole of `x` laid along its axes.
-
-    tile(x, int[] reps) -> y
-    linear in x
-    grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
-    """
+    """Copies of the whole of `x` laid along its axes."""
     return op_tile(x, reps)
 
 
@@ -385,10 +356,7 @@ cdef tuple jvp_unstack(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.unstack(x_t, axis),)
 
 def unstack(x, axis=0):
-    """Views of the slices of `x` along `axis`.
-
-    unstack(x, int axis=0) -> Array[] ys; linear in x; grad_x = stack(grad, axis)
-    """
+    """Views of the slices of `x` along `axis`."""
     return op_unstack(x, axis)
 
 

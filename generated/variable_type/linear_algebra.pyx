@@ -89,14 +89,7 @@ cdef tuple jvp_cholesky(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.matmul(y, ops._lower_half(ops.solve_triangular(y, half_t, lower=True))),)
 
 def cholesky(x):
-    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
-
-    cholesky(x) -> y
-    grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
-    where half_grad = _hermitian_part(_lower_half(matmul(mH(y), grad)))
-    y_t = matmul(y, _lower_half(solve_triangular(y, half_t, lower=True)))
-    where half_t = mH(solve_triangular(y, _hermitian_part(x_t), lower=True))
-    """
+    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
     return op_cholesky(x)
 
 
@@ -195,13 +188,7 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     return result_
 
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
-    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.
-
-    cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y
-    composite: sum(a * b, axis) / (maximum(a_norm, eps) * maximum(b_norm, eps))
-    where a_norm = vector_norm(broadcast_to(a, broadcast_shape(a.shape, b.shape)), 2, axis)
-    where b_norm = vector_norm(broadcast_to(b, broadcast_shape(a.shape, b.shape)), 2, axis)
-    """
+    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`."""
     return op_cosine_similarity(a, b, axis, eps)
 
 
@@ -240,15 +227,7 @@ cdef tuple jvp_cross(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def cross(a, b, axis=-1):
-    """Cross product of vectors of length 3 along `axis`.
-
-    cross(a, b, int axis=-1) -> y
-    multilinear in a, b
-    grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)
-    grad_b = moveaxis(cross(grad, conj(a), axis), axis, b_axis)
-    where a_axis = axis if axis < 0 else axis - a.ndim
-    where b_axis = axis if axis < 0 else axis - b.ndim
-    """
+    """Cross product of vectors of length 3 along `axis`."""
     return op_cross(a, b, axis)
 
 
@@ -276,10 +255,7 @@ cdef tuple jvp_det(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(ops._cofactor(x) * x_t, (-2, -1)),)
 
 def det(x):
-    """Determinant; every derivative is exact at singular matrices too.
-
-    det(x) -> y; grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x)); y_t = sum(_cofactor(x) * x_t, (-2, -1))
-    """
+    """Determinant; every derivative is exact at singular matrices too."""
     return op_det(x)
 
 
@@ -299,12 +275,7 @@ cdef object op_dot(object a, object b):
     return result_
 
 def dot(a, b):
-    """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.
-
-    dot(a, b) -> y
-    composite: multiply(a, b) if a.ndim == 0 or b.ndim == 0 else matmul(a, b) if b.ndim <= 2 else tensordot(a, b,
-      ((-1,), (-2,)))
-    """
+    """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
     return op_dot(a, b)
 
 
@@ -345,19 +316,7 @@ cdef tuple jvp_eigh(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def eigh(x):
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is
-    read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
-
-    eigh(x) -> values, vectors
-    grad_x = matmul(vectors, matmul(_hermitian_part(core), mH(vectors)))
-    where gaps = _reciprocal_gaps(values)
-    where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
-    where held = grad_vectors - _phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
-    where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
-    values_t = real(diagonal(change, 0, -2, -1))
-    vectors_t = free - vectors * _phase_turn(free, vectors) if is_complex(x.dtype) else free
-    where change = matmul(mH(vectors), matmul(_hermitian_part(x_t), vectors))
-    where free = matmul(vectors, gaps * change)
-    """
+    read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues."""
     return op_eigh(x)
 
 
@@ -372,10 +331,7 @@ cdef object op_eigvalsh(object x):
     return result_
 
 def eigvalsh(x):
-    """Eigenvalues of a Hermitian matrix in rising order.
-
-    eigvalsh(x) -> values; composite: eigh(x)[0]
-    """
+    """Eigenvalues of a Hermitian matrix in rising order."""
     return op_eigvalsh(x)
 
 
@@ -389,13 +345,7 @@ cdef object op_einsum(object subscripts, object operands):
     return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
 
 def einsum(subscripts, *operands):
-    """Einstein summation, pair by pair from the left.
-
-    einsum(str subscripts, Array[] *operands) -> y
-    composite: _einsum_fold(steps[1:], _einsum_single(operands[0], steps[0]) if steps[0] else operands[0],
-      operands[1:])
-    where steps = einsum_steps(subscripts, operands.shape)
-    """
+    """Einstein summation, pair by pair from the left."""
     return op_einsum(subscripts, listed(operands))
 
 
@@ -541,10 +491,7 @@ cdef object op_inner(object a, object b):
     return result_
 
 def inner(a, b):
-    """Sum over the last axis of both operands; 0-d operands multiply.
-
-    inner(a, b) -> y; composite: multiply(a, b) if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((-1,), (-1,)))
-    """
+    """Sum over the last axis of both operands; 0-d operands multiply."""
     return op_inner(a, b)
 
 
@@ -572,10 +519,7 @@ cdef tuple jvp_inv(tuple outputs_, tuple inputs_, tuple tangents_):
     return (-ops.matmul(y, ops.matmul(x_t, y)),)
 
 def inv(x):
-    """Inverse.
-
-    inv(x) -> y; grad_x = -matmul(mH(y), matmul(grad, mH(y))); y_t = -matmul(y, matmul(x_t, y))
-    """
+    """Inverse."""
     return op_inv(x)
 
 
@@ -590,10 +534,7 @@ cdef object op_logdet(object x):
     return result_
 
 def logdet(x):
-    """Logarithm of the determinant of a matrix whose determinant is positive.
-
-    logdet(x) -> y; composite: slogdet(x)[1]
-    """
+    """Logarithm of the determinant of a matrix whose determinant is positive."""
     return op_logdet(x)
 
 
@@ -650,16 +591,7 @@ cdef object op_matmul_(object a, object b):
     return overwrite(a, op_matmul(old_, b), "matmul_")
 
 def matmul(a, b, *, out=None):
-    """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
-
-    matmul(a, b) -> y
-    multilinear in a, b
-    grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else matmul(grad if a.ndim > 1 else expand_dims(grad,
-      -2), mH(b))
-    grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else
-      matmul(expand_dims(grad, -2), conj(a)) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else
-      matmul(mH(a), grad)
-    """
+    """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
     if out is not None:
         target_ = prepare_out(out, (a, b), "matmul")
         return write_out(target_, op_matmul(a, b), "matmul")
@@ -686,12 +618,7 @@ cdef object op_matrix_power(object x, object n):
     return result_
 
 def matrix_power(x, n):
-    """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
-
-    matrix_power(x, int n) -> y
-    composite: matrix_power(inv(x), -n) if n < 0 else x if n == 1 else matmul(x, matrix_power(x, n - 1)) if n % 2
-      else matrix_power(matmul(x, x), n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)
-    """
+    """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
     return op_matrix_power(x, n)
 
 
@@ -782,13 +709,7 @@ cdef tuple jvp_outer(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def outer(a, b):
-    """y[i, j] = a[i] * b[j], operands flattened.
-
-    outer(a, b) -> y
-    multilinear in a, b
-    grad_a = reshape(matmul(grad, conj(ravel(b))), a.shape)
-    grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)
-    """
+    """y[i, j] = a[i] * b[j], operands flattened."""
     return op_outer(a, b)
 
 
@@ -855,14 +776,7 @@ cdef tuple jvp_pinv(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y @ ops.mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ ops.mH(y) @ y - y @ x_t @ y,)
 
 def pinv(x):
-    """Moore-Penrose inverse; the derivative is that at constant rank.
-
-    pinv(x) -> y
-    grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)
-    where g = mH(grad)
-    y_t = y @ mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ mH(y) @ y - y @ x_t @ y
-    where h = mH(x_t)
-    """
+    """Moore-Penrose inverse; the derivative is that at constant rank."""
     return op_pinv(x)
 
 
@@ -908,18 +822,7 @@ cdef tuple jvp_qr(tuple outputs_, tuple inputs_, tuple tangents_):
     return (q_t, r_t)
 
 def qr(x):
-    """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns.
-
-    qr(x) -> q, r
-    grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = _lower_half(matmul(r, mH(grad_r))) - _lower_half(matmul(mH(grad_q), q))
-    where total = grad_q + matmul(q, mixed + mH(mixed))
-    q_t = scaled - matmul(q, ratio)
-    r_t = matmul(ratio, r)
-    where scaled = mH(solve_triangular(mH(r), mH(x_t), lower=True))
-    where turned = matmul(mH(q), scaled)
-    where ratio = mH(_lower_half(turned + mH(turned)))
-    """
+    """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns."""
     return op_qr(x)
 
 
@@ -968,16 +871,7 @@ cdef tuple jvp_slogdet(tuple outputs_, tuple inputs_, tuple tangents_):
     return (sign_t, logabsdet_t)
 
 def slogdet(x):
-    """Sign (of modulus 1) and logarithm of the modulus of the determinant.
-
-    slogdet(x) -> sign, logabsdet
-    grad_x = expand_dims(weight, (-2, -1)) * mH(inv(x))
-    where turn = grad_sign * conj(sign)
-    where weight = grad_logabsdet + (turn - conj(turn)) / 2
-    sign_t = sign * (growth - conj(growth)) / 2
-    logabsdet_t = real(growth)
-    where growth = trace(solve(x, x_t), 0, -2, -1)
-    """
+    """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
     return op_slogdet(x)
 
 
@@ -995,11 +889,7 @@ cdef object op_solve(object a, object b):
     return result_
 
 def solve(a, b):
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.
-
-    solve(a, b) -> y
-    composite: squeeze(_solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b)
-    """
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
     return op_solve(a, b)
 
 
@@ -1078,17 +968,7 @@ cdef tuple jvp_solve_triangular(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def solve_triangular(a, b, *, lower=None, upper=None, unit_diagonal=False):
     """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
-    otherwise, without its diagonal if that is known to be 1.
-
-    solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
-    grad_a = -_triangle(matmul(b_grad, mH(y)), low, unit_diagonal)
-    grad_b = b_grad
-    where low = is_lower(lower, upper)
-    where b_grad = solve_triangular(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
-    y_t = solve_triangular(a, b_t, lower=low, unit_diagonal=unit_diagonal) - solve_triangular(a, load, lower=low,
-      unit_diagonal=unit_diagonal)
-    where load = matmul(_triangle(a_t, low, unit_diagonal), y)
-    """
+    otherwise, without its diagonal if that is known to be 1."""
     return op_solve_triangular(a, b, lower, upper, unit_diagonal)
 
 
@@ -1148,34 +1028,7 @@ cdef tuple jvp_svd(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def svd(x, *, full_matrices=False):
     """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of
-    `u` is real; the derivative drops terms between equal values.
-
-    svd(x, *, bool full_matrices=False) -> u, s, vh
-    grad_x = matmul(left, vh) if x.shape[-2] >= x.shape[-1] else matmul(left, vh) + matmul(u, (grad_vh -
-      matmul(mH(b), vh)) / column)
-    where row = expand_dims(s, -2)
-    where column = expand_dims(s, -1)
-    where gaps = _reciprocal_gaps(s * s)
-    where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
-    where turns = vecdot(u, grad_u, -2) - vecdot(vh, grad_vh)
-    where turn = expand_dims(turns, -2)
-    where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
-    where a = matmul(mH(u), held)
-    where b = matmul(vh, mH(grad_vh))
-    where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s)
-    where core = matmul(u, middle)
-    where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
-    u_t = u_free - u * _phase_turn(u_free, u) if is_complex(x.dtype) else u_free
-    s_t = real(p_s)
-    vh_t = v_free + mT(_phase_turn(u_free, u)) * vh if is_complex(x.dtype) else v_free
-    where p = matmul(mH(u), matmul(x_t, mH(vh)))
-    where p_s = diagonal(p, 0, -2, -1)
-    where twist = diag_embed((p_s - conj(p_s)) / (2 * s)) + gaps * (p * row + mH(p) * column)
-    where u_free = matmul(u, twist) if x.shape[-2] <= x.shape[-1] else matmul(u, twist) + (matmul(x_t, mH(vh)) -
-      matmul(u, p)) / row
-    where v_free = -matmul(gaps * (p * column + mH(p) * row), vh) if x.shape[-2] >= x.shape[-1] else (matmul(mH(u),
-      x_t) - matmul(p, vh)) / column - matmul(gaps * (p * column + mH(p) * row), vh)
-    """
+    `u` is real; the derivative drops terms between equal values."""
     return op_svd(x, full_matrices)
 
 
@@ -1190,10 +1043,7 @@ cdef object op_svdvals(object x):
     return result_
 
 def svdvals(x):
-    """Singular values, falling.
-
-    svdvals(x) -> s; composite: svd(x)[1]
-    """
+    """Singular values, falling."""
     return op_svdvals(x)
 
 
@@ -1232,15 +1082,7 @@ cdef tuple jvp_tensordot(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def tensordot(a, b, axes=2):
-    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.
-
-    tensordot(a, b, Index axes=2) -> y
-    multilinear in a, b
-    grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1])
-    grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])
-    where a_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 0)
-    where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)
-    """
+    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes."""
     return op_tensordot(a, b, axes)
 
 
@@ -1258,10 +1100,7 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
     return result_
 
 def trace(x, offset=0, axis1=0, axis2=1):
-    """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.
-
-    trace(x, int offset=0, int axis1=0, int axis2=1) -> y; composite: sum(diagonal(x, offset, axis1, axis2), -1)
-    """
+    """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
     return op_trace(x, offset, axis1, axis2)
 
 
@@ -1314,10 +1153,7 @@ cdef object op_tril_(object x, object k):
     return overwrite(x, op_tril(old_, k), "tril_")
 
 def tril(x, k=0):
-    """Elements on and below diagonal `k`, zeros above.
-
-    tril(x, int k=0) -> y; linear in x; grad_x = tril(grad, k)
-    """
+    """Elements on and below diagonal `k`, zeros above."""
     return op_tril(x, k)
 
 
@@ -1351,10 +1187,7 @@ cdef object op_triu_(object x, object k):
     return overwrite(x, op_triu(old_, k), "triu_")
 
 def triu(x, k=0):
-    """Elements on and above diagonal `k`, zeros below.
-
-    triu(x, int k=0) -> y; linear in x; grad_x = triu(grad, k)
-    """
+    """Elements on and above diagonal `k`, zeros below."""
     return op_triu(x, k)
 
 
@@ -1370,10 +1203,7 @@ cdef object op_vdot(object a, object b):
     return result_
 
 def vdot(a, b):
-    """Sum of conj(a) * b over all elements.
-
-    vdot(a, b) -> y; composite: vecdot(ravel(a), ravel(b))
-    """
+    """Sum of conj(a) * b over all elements."""
     return op_vdot(a, b)
 
 
@@ -1412,15 +1242,7 @@ cdef tuple jvp_vecdot(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def vecdot(a, b, axis=-1):
-    """Sum of conj(a) * b along `axis` of each; the other axes broadcast.
-
-    vecdot(a, b, int axis=-1) -> y
-    multilinear in a, b
-    grad_a = moveaxis(expand_dims(conj(grad), -1) * moveaxis(b, b_axis, -1), -1, a_axis)
-    grad_b = moveaxis(expand_dims(grad, -1) * moveaxis(a, a_axis, -1), -1, b_axis)
-    where a_axis = axis if axis < 0 else axis - a.ndim
-    where b_axis = axis if axis < 0 else axis - b.ndim
-    """
+    """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
     return op_vecdot(a, b, axis)
 
 

@@ -36,11 +36,7 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
     return result_
 
 def binary_cross_entropy(x, target, reduction='mean'):
-    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
-
-    binary_cross_entropy(x, target, str reduction='mean') -> y
-    composite: _reduce_loss(-xlogy(target, x) - xlogy(1 - target, 1 - x), reduction)
-    """
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities."""
     return op_binary_cross_entropy(x, target, reduction)
 
 
@@ -56,11 +52,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
     return result_
 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
-    """binary_cross_entropy(sigmoid(x), target) without overflow.
-
-    binary_cross_entropy_with_logits(x, target, str reduction='mean') -> y
-    composite: _reduce_loss(logaddexp(0, x) - x * target, reduction)
-    """
+    """binary_cross_entropy(sigmoid(x), target) without overflow."""
     return op_binary_cross_entropy_with_logits(x, target, reduction)
 
 
@@ -80,12 +72,7 @@ cdef object op_cross_entropy(object x, object target, object reduction):
     return result_
 
 def cross_entropy(x, target, reduction='mean'):
-    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
-
-    cross_entropy(x, Index target, str reduction='mean') -> y
-    composite: _reduce_loss(logsumexp(x, axis) - _pick(x, target, axis), reduction)
-    where axis = 1 if x.ndim > 1 else 0
-    """
+    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...)."""
     return op_cross_entropy(x, target, reduction)
 
 
@@ -104,13 +91,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
     return result_
 
 def huber_loss(x, target, reduction='mean', delta=1.0):
-    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
-
-    huber_loss(x, target, str reduction='mean', float delta=1.0) -> y
-    composite: _reduce_loss(near * (error - near / 2), reduction)
-    where error = x - target
-    where near = clip(error, -delta, delta)
-    """
+    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
     return op_huber_loss(x, target, reduction, delta)
 
 
@@ -126,11 +107,7 @@ cdef object op_kl_div(object x, object target, object reduction):
     return result_
 
 def kl_div(x, target, reduction='mean'):
-    """target * (log(target) - x) of log-probabilities x.
-
-    kl_div(x, target, str reduction='mean') -> y
-    composite: _reduce_loss(xlogy(target, target) - x * target, reduction)
-    """
+    """target * (log(target) - x) of log-probabilities x."""
     return op_kl_div(x, target, reduction)
 
 
@@ -146,10 +123,7 @@ cdef object op_l1_loss(object x, object target, object reduction):
     return result_
 
 def l1_loss(x, target, reduction='mean'):
-    """Absolute error.
-
-    l1_loss(x, target, str reduction='mean') -> y; composite: _reduce_loss(absolute(x - target), reduction)
-    """
+    """Absolute error."""
     return op_l1_loss(x, target, reduction)
 
 
@@ -165,10 +139,7 @@ cdef object op_mse_loss(object x, object target, object reduction):
     return result_
 
 def mse_loss(x, target, reduction='mean'):
-    """Squared error.
-
-    mse_loss(x, target, str reduction='mean') -> y; composite: _reduce_loss(square(x - target), reduction)
-    """
+    """Squared error."""
     return op_mse_loss(x, target, reduction)
 
 
@@ -184,11 +155,7 @@ cdef object op_nll_loss(object x, object target, object reduction):
     return result_
 
 def nll_loss(x, target, reduction='mean'):
-    """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
-
-    nll_loss(x, Index target, str reduction='mean') -> y
-    composite: _reduce_loss(-_pick(x, target, 1 if x.ndim > 1 else 0), reduction)
-    """
+    """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
     return op_nll_loss(x, target, reduction)
 
 
@@ -291,11 +258,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
     return result_
 
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
-    """huber_loss divided by `beta`, l1_loss where it is 0.
-
-    smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y
-    composite: l1_loss(x, target, reduction) if beta == 0 else huber_loss(x, target, reduction, beta) / beta
-    """
+    """huber_loss divided by `beta`, l1_loss where it is 0."""
     return op_smooth_l1_loss(x, target, reduction, beta)
 
 

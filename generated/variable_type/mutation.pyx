@@ -47,10 +47,7 @@ cdef object op_copy_(object x, object source):
     return written_
 
 def copy_(x, source):
-    """x[...] = source.
-
-    copy_(x, source) -> y; linear in x, source; grad_x = zeros_like(grad); grad_source = grad
-    """
+    """x[...] = source."""
     return op_copy_(x, source)
 
 
@@ -83,10 +80,7 @@ cdef object op_fill_(object x, object value):
     return written_
 
 def fill_(x, value):
-    """x[...] = value, a number or a 0-d array.
-
-    fill_(x, value) -> y; linear in x, value; grad_x = zeros_like(grad); grad_value = sum(grad)
-    """
+    """x[...] = value, a number or a 0-d array."""
     return op_fill_(x, value)
 
 
@@ -118,10 +112,7 @@ cdef object op_zero_(object x):
     return written_
 
 def zero_(x):
-    """x[...] = 0.
-
-    zero_(x) -> y; linear in x; grad_x = zeros_like(grad)
-    """
+    """x[...] = 0."""
     return op_zero_(x)
 
 

@@ -43,12 +43,7 @@ cdef tuple jvp_log_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t - ops.sum(ops.exp(y) * x_t, axis, True),)
 
 def log_softmax(x, axis=-1):
-    """x - logsumexp(x) along `axis`.
-
-    log_softmax(x, int[] axis=-1) -> y
-    grad_x = grad - exp(y) * sum(grad, axis, True)
-    y_t = x_t - sum(exp(y) * x_t, axis, True)
-    """
+    """x - logsumexp(x) along `axis`."""
     return op_log_softmax(x, axis)
 
 
@@ -78,12 +73,7 @@ cdef tuple jvp_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y * (x_t - ops.sum(y * x_t, axis, True)),)
 
 def softmax(x, axis=-1):
-    """exp(x) / sum(exp(x)) along `axis`, without overflow.
-
-    softmax(x, int[] axis=-1) -> y
-    grad_x = y * (grad - sum(y * grad, axis, True))
-    y_t = y * (x_t - sum(y * x_t, axis, True))
-    """
+    """exp(x) / sum(exp(x)) along `axis`, without overflow."""
     return op_softmax(x, axis)
 
 
@@ -99,10 +89,7 @@ cdef object op_softmin(object x, object axis):
     return result_
 
 def softmin(x, axis=-1):
-    """softmax(-x).
-
-    softmin(x, int[] axis=-1) -> y; composite: softmax(-x, axis)
-    """
+    """softmax(-x)."""
     return op_softmin(x, axis)
 
 

@@ -63,10 +63,7 @@ cdef object op_add_(object a, object b):
     return inplace_binary(op_add, add_ufunc, a, b, 0b0, "add_")
 
 def add(a, b, *, out=None):
-    """a + b.
-
-    add(a, b) -> y; dy/da = 1; dy/db = 1
-    """
+    """a + b."""
     if out is not None:
         return out_binary(add_ufunc, a, b, out, HAS_GRADIENT)
     return op_add(a, b)
@@ -93,10 +90,7 @@ cdef object op_addcdiv_(object x, object a, object b, object value):
     return overwrite(x, op_addcdiv(old_, a, b, value), "addcdiv_")
 
 def addcdiv(x, a, b, value=1):
-    """x + value * a / b.
-
-    addcdiv(x, a, b, Scalar value=1) -> y; composite: x + value * (a / b)
-    """
+    """x + value * a / b."""
     return op_addcdiv(x, a, b, value)
 
 
@@ -121,10 +115,7 @@ cdef object op_addcmul_(object x, object a, object b, object value):
     return overwrite(x, op_addcmul(old_, a, b, value), "addcmul_")
 
 def addcmul(x, a, b, value=1):
-    """x + value * a * b.
-
-    addcmul(x, a, b, Scalar value=1) -> y; composite: x + value * (a * b)
-    """
+    """x + value * a * b."""
     return op_addcmul(x, a, b, value)
 
 
@@ -161,13 +152,7 @@ cdef object op_atan2_(object a, object b):
     return inplace_binary(op_atan2, atan2_ufunc, a, b, 0b11, "atan2_")
 
 def atan2(a, b, *, out=None):
-    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
-
-    atan2(a, b) -> y
-    dy/da = _divide_or_zero(b, squares)
-    dy/db = -_divide_or_zero(a, squares)
-    where squares = a * a + b * b
-    """
+    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
     if out is not None:
         return out_binary(atan2_ufunc, a, b, out, HAS_GRADIENT)
     return op_atan2(a, b)
@@ -226,17 +211,7 @@ cdef object op_clip_(object x, object min, object max):
     return overwrite(x, op_clip(old_, min, max), "clip_")
 
 def clip(x, min=None, max=None, *, out=None):
-    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
-
-    clip(x, Array? min=None, Array? max=None) -> y
-    grad_x = where(above, 0, where(below, 0, grad))
-    grad_min = where(above, 0, where(below, grad, 0))
-    grad_max = where(above, grad, 0)
-    where raised = maximum(x, min) if min is not None else x
-    where above = raised > max if max is not None else False
-    where below = x < min if min is not None else False
-    y_t = where(above, 0, where(below, 0, x_t)) + where(above, 0, where(below, min_t, 0)) + where(above, max_t, 0)
-    """
+    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
     if out is not None:
         target_ = prepare_out(out, (x, min, max), "clip")
         return write_out(target_, op_clip(x, min, max), "clip")
@@ -276,10 +251,7 @@ cdef object op_copysign_(object a, object b):
     return inplace_binary(op_copysign, copysign_ufunc, a, b, 0b1, "copysign_")
 
 def copysign(a, b, *, out=None):
-    """Modulus of a with the sign of b.
-
-    copysign(a, b) -> y; dy/da = sign(a) * copysign(1, b); dy/db = 0
-    """
+    """Modulus of a with the sign of b."""
     if out is not None:
         return out_binary(copysign_ufunc, a, b, out, HAS_GRADIENT)
     return op_copysign(a, b)
@@ -318,10 +290,7 @@ cdef object op_divide_(object a, object b):
     return inplace_binary(op_divide, divide_ufunc, a, b, 0b0, "divide_")
 
 def divide(a, b, *, out=None):
-    """a / b.
-
-    divide(a, b) -> y; dy/da = 1 / b; dy/db = -y / b
-    """
+    """a / b."""
     if out is not None:
         return out_binary(divide_ufunc, a, b, out, HAS_GRADIENT)
     return op_divide(a, b)
@@ -391,10 +360,7 @@ cdef object op_floor_divide_(object a, object b):
     return inplace_binary(op_floor_divide, floor_divide_ufunc, a, b, 0b0, "floor_divide_")
 
 def floor_divide(a, b, *, out=None):
-    """floor(a / b).
-
-    floor_divide(a, b) -> y; dy/da = 0; dy/db = 0
-    """
+    """floor(a / b)."""
     if out is not None:
         return out_binary(floor_divide_ufunc, a, b, out, HAS_GRADIENT)
     return op_floor_divide(a, b)
@@ -432,12 +398,7 @@ cdef object op_fmax_(object a, object b):
     return inplace_binary(op_fmax, fmax_ufunc, a, b, 0b11, "fmax_")
 
 def fmax(a, b, *, out=None):
-    """The larger one, or the one that is not NaN; ties share the gradient.
-
-    fmax(a, b) -> y
-    dy/da = where(a == b, 0.5, (a > b) | isnan(b))
-    dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
-    """
+    """The larger one, or the one that is not NaN; ties share the gradient."""
     if out is not None:
         return out_binary(fmax_ufunc, a, b, out, HAS_GRADIENT)
     return op_fmax(a, b)
@@ -475,12 +436,7 @@ cdef object op_fmin_(object a, object b):
     return inplace_binary(op_fmin, fmin_ufunc, a, b, 0b11, "fmin_")
 
 def fmin(a, b, *, out=None):
-    """The smaller one, or the one that is not NaN; ties share the gradient.
-
-    fmin(a, b) -> y
-    dy/da = where(a == b, 0.5, (a < b) | isnan(b))
-    dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
-    """
+    """The smaller one, or the one that is not NaN; ties share the gradient."""
     if out is not None:
         return out_binary(fmin_ufunc, a, b, out, HAS_GRADIENT)
     return op_fmin(a, b)
@@ -519,10 +475,7 @@ cdef object op_fmod_(object a, object b):
     return inplace_binary(op_fmod, fmod_ufunc, a, b, 0b10, "fmod_")
 
 def fmod(a, b, *, out=None):
-    """a - b * trunc(a / b), with the sign of a.
-
-    fmod(a, b) -> y; dy/da = 1; dy/db = -trunc(a / b)
-    """
+    """a - b * trunc(a / b), with the sign of a."""
     if out is not None:
         return out_binary(fmod_ufunc, a, b, out, HAS_GRADIENT)
     return op_fmod(a, b)
@@ -538,10 +491,7 @@ cdef object op_heaviside_(object a, object b):
     return inplace_binary(op_heaviside, heaviside_ufunc, a, b, 0, "heaviside_")
 
 def heaviside(a, b, *, out=None):
-    """0 where a < 0, 1 where a > 0, b where a is 0.
-
-    heaviside(a, b) -> y; not differentiable
-    """
+    """0 where a < 0, 1 where a > 0, b where a is 0."""
     if out is not None:
         return out_binary(heaviside_ufunc, a, b, out, NO_GRADIENT)
     return op_heaviside(a, b)
@@ -582,10 +532,7 @@ cdef object op_hypot_(object a, object b):
     return inplace_binary(op_hypot, hypot_ufunc, a, b, 0b1, "hypot_")
 
 def hypot(a, b, *, out=None):
-    """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
-
-    hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)
-    """
+    """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
     if out is not None:
         return out_binary(hypot_ufunc, a, b, out, HAS_GRADIENT)
     return op_hypot(a, b)
@@ -610,10 +557,7 @@ cdef object op_lerp_(object a, object b, object weight):
     return overwrite(a, op_lerp(old_, b, weight), "lerp_")
 
 def lerp(a, b, weight, *, out=None):
-    """a + weight * (b - a).
-
-    lerp(a, b, weight) -> y; composite: a + weight * (b - a)
-    """
+    """a + weight * (b - a)."""
     if out is not None:
         target_ = prepare_out(out, (a, b, weight), "lerp")
         return write_out(target_, op_lerp(a, b, weight), "lerp")
@@ -654,13 +598,7 @@ cdef object op_logaddexp_(object a, object b):
     return inplace_binary(op_logaddexp, logaddexp_ufunc, a, b, 0b11, "logaddexp_")
 
 def logaddexp(a, b, *, out=None):
-    """log(exp(a) + exp(b)) without overflow.
-
-    logaddexp(a, b) -> y
-    dy/da = sigmoid(gap)
-    dy/db = sigmoid(-gap)
-    where gap = where(isinf(y) & (a == b), 0, a - b)
-    """
+    """log(exp(a) + exp(b)) without overflow."""
     if out is not None:
         return out_binary(logaddexp_ufunc, a, b, out, HAS_GRADIENT)
     return op_logaddexp(a, b)
@@ -700,13 +638,7 @@ cdef object op_logaddexp2_(object a, object b):
     return inplace_binary(op_logaddexp2, logaddexp2_ufunc, a, b, 0b11, "logaddexp2_")
 
 def logaddexp2(a, b, *, out=None):
-    """log2(2**a + 2**b) without overflow.
-
-    logaddexp2(a, b) -> y
-    dy/da = sigmoid(gap)
-    dy/db = sigmoid(-gap)
-    where gap = log(2) * where(isinf(y) & (a == b), 0, a - b)
-    """
+    """log2(2**a + 2**b) without overflow."""
     if out is not None:
         return out_binary(logaddexp2_ufunc, a, b, out, HAS_GRADIENT)
     return op_logaddexp2(a, b)
@@ -744,10 +676,7 @@ cdef object op_maximum_(object a, object b):
     return inplace_binary(op_maximum, maximum_ufunc, a, b, 0b11, "maximum_")
 
 def maximum(a, b, *, out=None):
-    """The larger one, NaN where one is; ties share the gradient.
-
-    maximum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a < b)); dy/db = where(a == b, 0.5, ~(b < a))
-    """
+    """The larger one, NaN where one is; ties share the gradient."""
     if out is not None:
         return out_binary(maximum_ufunc, a, b, out, HAS_GRADIENT)
     return op_maximum(a, b)
@@ -785,10 +714,7 @@ cdef object op_minimum_(object a, object b):
     return inplace_binary(op_minimum, minimum_ufunc, a, b, 0b11, "minimum_")
 
 def minimum(a, b, *, out=None):
-    """The smaller one, NaN where one is; ties share the gradient.
-
-    minimum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a > b)); dy/db = where(a == b, 0.5, ~(b > a))
-    """
+    """The smaller one, NaN where one is; ties share the gradient."""
     if out is not None:
         return out_binary(minimum_ufunc, a, b, out, HAS_GRADIENT)
     return op_minimum(a, b)
@@ -828,10 +754,7 @@ cdef object op_multiply_(object a, object b):
     return inplace_binary(op_multiply, multiply_ufunc, a, b, 0b10, "multiply_")
 
 def multiply(a, b, *, out=None):
-    """a * b.
-
-    multiply(a, b) -> y; dy/da = b; dy/db = a
-    """
+    """a * b."""
     if out is not None:
         return out_binary(multiply_ufunc, a, b, out, HAS_GRADIENT)
     return op_multiply(a, b)
@@ -871,10 +794,7 @@ cdef object op_pow_(object a, object b):
     return inplace_binary(op_pow, pow_ufunc, a, b, 0b11, "pow_")
 
 def pow(a, b, *, out=None):
-    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
-
-    pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
-    """
+    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
     if out is not None:
         return out_binary(pow_ufunc, a, b, out, HAS_GRADIENT)
     return op_pow(a, b)
@@ -913,10 +833,7 @@ cdef object op_remainder_(object a, object b):
     return inplace_binary(op_remainder, remainder_ufunc, a, b, 0b10, "remainder_")
 
 def remainder(a, b, *, out=None):
-    """a - b * floor(a / b), with the sign of b.
-
-    remainder(a, b) -> y; dy/da = 1; dy/db = -floor_divide(a, b)
-    """
+    """a - b * floor(a / b), with the sign of b."""
     if out is not None:
         return out_binary(remainder_ufunc, a, b, out, HAS_GRADIENT)
     return op_remainder(a, b)
@@ -992,10 +909,7 @@ cdef object op_subtract_(object a, object b):
     return inplace_binary(op_subtract, subtract_ufunc, a, b, 0b0, "subtract_")
 
 def subtract(a, b, *, out=None):
-    """a - b.
-
-    subtract(a, b) -> y; dy/da = 1; dy/db = -1
-    """
+    """a - b."""
     if out is not None:
         return out_binary(subtract_ufunc, a, b, out, HAS_GRADIENT)
     return op_subtract(a, b)
@@ -1027,10 +941,7 @@ cdef tuple jvp_where(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.where(mask, a_t, b_t),)
 
 def where(mask, a, b):
-    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient.
-
-    where(Mask mask, a, b) -> y; linear in a, b; grad_a = where(mask, grad, 0); grad_b = where(mask, 0, grad)
-    """
+    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
     return op_where(mask, a, b)
 
 
@@ -1069,10 +980,7 @@ cdef object op_xlogy_(object a, object b):
     return overwrite(a, op_xlogy(old_, b), "xlogy_")
 
 def xlogy(a, b, *, out=None):
-    """a * log(b), and 0 where a is 0.
-
-    xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)
-    """
+    """a * log(b), and 0 where a is 0."""
     if out is not None:
         target_ = prepare_out(out, (a, b), "xlogy")
         return write_out(target_, op_xlogy(a, b), "xlogy")

@@ -68,10 +68,7 @@ cdef object op_absolute_(object x):
     return inplace_unary(op_absolute, absolute_ufunc, x, 0b1, "absolute_")
 
 def absolute(x, *, out=None):
-    """Modulus; the derivative at 0 is 0.
-
-    absolute(x) -> y; grad_x = grad * sign(x); y_t = real(conj(sign(x)) * x_t)
-    """
+    """Modulus; the derivative at 0 is 0."""
     if out is not None:
         return out_unary(absolute_ufunc, x, out, HAS_GRADIENT)
     return op_absolute(x)
@@ -104,10 +101,7 @@ cdef object op_acos_(object x):
     return inplace_unary(op_acos, acos_ufunc, x, 0b1, "acos_")
 
 def acos(x, *, out=None):
-    """Inverse cosine.
-
-    acos(x) -> y; dy/dx = -rsqrt((1 - x) * (1 + x))
-    """
+    """Inverse cosine."""
     if out is not None:
         return out_unary(acos_ufunc, x, out, HAS_GRADIENT)
     return op_acos(x)
@@ -140,10 +134,7 @@ cdef object op_acosh_(object x):
     return inplace_unary(op_acosh, acosh_ufunc, x, 0b1, "acosh_")
 
 def acosh(x, *, out=None):
-    """Inverse hyperbolic cosine.
-
-    acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x + 1)
-    """
+    """Inverse hyperbolic cosine."""
     if out is not None:
         return out_unary(acosh_ufunc, x, out, HAS_GRADIENT)
     return op_acosh(x)
@@ -173,10 +164,7 @@ cdef tuple jvp_angle(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.imag(ops._divide_or_zero(x_t, x)),)
 
 def angle(x):
-    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
-
-    angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x)); y_t = imag(_divide_or_zero(x_t, x))
-    """
+    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
     return op_angle(x)
 
 
@@ -207,10 +195,7 @@ cdef object op_asin_(object x):
     return inplace_unary(op_asin, asin_ufunc, x, 0b1, "asin_")
 
 def asin(x, *, out=None):
-    """Inverse sine.
-
-    asin(x) -> y; dy/dx = rsqrt((1 - x) * (1 + x))
-    """
+    """Inverse sine."""
     if out is not None:
         return out_unary(asin_ufunc, x, out, HAS_GRADIENT)
     return op_asin(x)
@@ -243,10 +228,7 @@ cdef object op_asinh_(object x):
     return inplace_unary(op_asinh, asinh_ufunc, x, 0b1, "asinh_")
 
 def asinh(x, *, out=None):
-    """Inverse hyperbolic sine.
-
-    asinh(x) -> y; dy/dx = rsqrt(1 + x * x)
-    """
+    """Inverse hyperbolic sine."""
     if out is not None:
         return out_unary(asinh_ufunc, x, out, HAS_GRADIENT)
     return op_asinh(x)
@@ -279,10 +261,7 @@ cdef object op_atan_(object x):
     return inplace_unary(op_atan, atan_ufunc, x, 0b1, "atan_")
 
 def atan(x, *, out=None):
-    """Inverse tangent.
-
-    atan(x) -> y; dy/dx = 1 / (1 + x * x)
-    """
+    """Inverse tangent."""
     if out is not None:
         return out_unary(atan_ufunc, x, out, HAS_GRADIENT)
     return op_atan(x)
@@ -315,10 +294,7 @@ cdef object op_atanh_(object x):
     return inplace_unary(op_atanh, atanh_ufunc, x, 0b1, "atanh_")
 
 def atanh(x, *, out=None):
-    """Inverse hyperbolic tangent.
-
-    atanh(x) -> y; dy/dx = 1 / ((1 - x) * (1 + x))
-    """
+    """Inverse hyperbolic tangent."""
     if out is not None:
         return out_unary(atanh_ufunc, x, out, HAS_GRADIENT)
     return op_atanh(x)
@@ -351,10 +327,7 @@ cdef object op_cbrt_(object x):
     return inplace_unary(op_cbrt, cbrt_ufunc, x, 0b0, "cbrt_")
 
 def cbrt(x, *, out=None):
-    """Cube root.
-
-    cbrt(x) -> y; dy/dx = 1 / (3 * y * y)
-    """
+    """Cube root."""
     if out is not None:
         return out_unary(cbrt_ufunc, x, out, HAS_GRADIENT)
     return op_cbrt(x)
@@ -386,10 +359,7 @@ cdef object op_ceil_(object x):
     return inplace_unary(op_ceil, ceil_ufunc, x, 0b0, "ceil_")
 
 def ceil(x, *, out=None):
-    """Least integer that is not below x.
-
-    ceil(x) -> y; dy/dx = 0
-    """
+    """Least integer that is not below x."""
     if out is not None:
         return out_unary(ceil_ufunc, x, out, HAS_GRADIENT)
     return op_ceil(x)
@@ -422,10 +392,7 @@ cdef object op_conj_(object x):
     return inplace_unary(op_conj, conj_ufunc, x, 0b0, "conj_")
 
 def conj(x, *, out=None):
-    """Complex conjugate.
-
-    conj(x) -> y; linear in x; grad_x = conj(grad)
-    """
+    """Complex conjugate."""
     if out is not None:
         return out_unary(conj_ufunc, x, out, HAS_GRADIENT)
     return op_conj(x)
@@ -458,10 +425,7 @@ cdef object op_cos_(object x):
     return inplace_unary(op_cos, cos_ufunc, x, 0b1, "cos_")
 
 def cos(x, *, out=None):
-    """Cosine.
-
-    cos(x) -> y; dy/dx = -sin(x)
-    """
+    """Cosine."""
     if out is not None:
         return out_unary(cos_ufunc, x, out, HAS_GRADIENT)
     return op_cos(x)
@@ -494,10 +458,7 @@ cdef object op_cosh_(object x):
     return inplace_unary(op_cosh, cosh_ufunc, x, 0b1, "cosh_")
 
 def cosh(x, *, out=None):
-    """Hyperbolic cosine.
-
-    cosh(x) -> y; dy/dx = sinh(x)
-    """
+    """Hyperbolic cosine."""
     if out is not None:
         return out_unary(cosh_ufunc, x, out, HAS_GRADIENT)
     return op_cosh(x)
@@ -529,10 +490,7 @@ cdef object op_deg2rad_(object x):
     return inplace_unary(op_deg2rad, deg2rad_ufunc, x, 0b0, "deg2rad_")
 
 def deg2rad(x, *, out=None):
-    """Degrees to radians.
-
-    deg2rad(x) -> y; dy/dx = pi / 180
-    """
+    """Degrees to radians."""
     if out is not None:
         return out_unary(deg2rad_ufunc, x, out, HAS_GRADIENT)
     return op_deg2rad(x)
@@ -567,10 +525,7 @@ cdef object op_digamma_(object x):
     return overwrite(x, op_digamma(old_), "digamma_")
 
 def digamma(x, *, out=None):
-    """Derivative of lgamma. Needs SciPy.
-
-    digamma(x) -> y; dy/dx = polygamma(1, x)
-    """
+    """Derivative of lgamma. Needs SciPy."""
     if out is not None:
         target_ = prepare_out(out, (x,), "digamma")
         return write_out(target_, op_digamma(x), "digamma")
@@ -601,10 +556,7 @@ cdef tuple jvp_entr(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-ops.log(x) - 1),)
 
 def entr(x):
-    """-x * log(x), the summand of an entropy.
-
-    entr(x) -> y; dy/dx = -log(x) - 1
-    """
+    """-x * log(x), the summand of an entropy."""
     return op_entr(x)
 
 
@@ -637,10 +589,7 @@ cdef object op_erf_(object x):
     return overwrite(x, op_erf(old_), "erf_")
 
 def erf(x, *, out=None):
-    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
-
-    erf(x) -> y; dy/dx = 2 / sqrt(pi) * exp(-x * x)
-    """
+    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     if out is not None:
         target_ = prepare_out(out, (x,), "erf")
         return write_out(target_, op_erf(x), "erf")
@@ -676,10 +625,7 @@ cdef object op_erfc_(object x):
     return overwrite(x, op_erfc(old_), "erfc_")
 
 def erfc(x, *, out=None):
-    """1 - erf(x) without cancellation.
-
-    erfc(x) -> y; dy/dx = -2 / sqrt(pi) * exp(-x * x)
-    """
+    """1 - erf(x) without cancellation."""
     if out is not None:
         target_ = prepare_out(out, (x,), "erfc")
         return write_out(target_, op_erfc(x), "erfc")
@@ -711,10 +657,7 @@ cdef tuple jvp_erfcx(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (2 * x * y - 1.1283791670955126),)
 
 def erfcx(x):
-    """exp(x**2) * erfc(x) without overflow. Needs SciPy.
-
-    erfcx(x) -> y; dy/dx = 2 * x * y - 2 / sqrt(pi)
-    """
+    """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
     return op_erfcx(x)
 
 
@@ -747,10 +690,7 @@ cdef object op_erfinv_(object x):
     return overwrite(x, op_erfinv(old_), "erfinv_")
 
 def erfinv(x, *, out=None):
-    """Inverse of erf. Needs SciPy.
-
-    erfinv(x) -> y; dy/dx = sqrt(pi) / 2 * exp(y * y)
-    """
+    """Inverse of erf. Needs SciPy."""
     if out is not None:
         target_ = prepare_out(out, (x,), "erfinv")
         return write_out(target_, op_erfinv(x), "erfinv")
@@ -784,10 +724,7 @@ cdef object op_exp_(object x):
     return inplace_unary(op_exp, exp_ufunc, x, 0b0, "exp_")
 
 def exp(x, *, out=None):
-    """Exponential.
-
-    exp(x) -> y; dy/dx = y
-    """
+    """Exponential."""
     if out is not None:
         return out_unary(exp_ufunc, x, out, HAS_GRADIENT)
     return op_exp(x)
@@ -820,10 +757,7 @@ cdef object op_exp2_(object x):
     return inplace_unary(op_exp2, exp2_ufunc, x, 0b0, "exp2_")
 
 def exp2(x, *, out=None):
-    """2 to the power x.
-
-    exp2(x) -> y; dy/dx = log(2) * y
-    """
+    """2 to the power x."""
     if out is not None:
         return out_unary(exp2_ufunc, x, out, HAS_GRADIENT)
     return op_exp2(x)
@@ -856,10 +790,7 @@ cdef object op_expm1_(object x):
     return inplace_unary(op_expm1, expm1_ufunc, x, 0b0, "expm1_")
 
 def expm1(x, *, out=None):
-    """exp(x) - 1 without cancellation.
-
-    expm1(x) -> y; dy/dx = y + 1
-    """
+    """exp(x) - 1 without cancellation."""
     if out is not None:
         return out_unary(expm1_ufunc, x, out, HAS_GRADIENT)
     return op_expm1(x)
@@ -891,10 +822,7 @@ cdef object op_floor_(object x):
     return inplace_unary(op_floor, floor_ufunc, x, 0b0, "floor_")
 
 def floor(x, *, out=None):
-    """Greatest integer that is not above x.
-
-    floor(x) -> y; dy/dx = 0
-    """
+    """Greatest integer that is not above x."""
     if out is not None:
         return out_unary(floor_ufunc, x, out, HAS_GRADIENT)
     return op_floor(x)
@@ -924,10 +852,7 @@ cdef tuple jvp_imag(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.imag(x_t),)
 
 def imag(x):
-    """Imaginary part, zeros for a real array.
-
-    imag(x) -> y; linear in x; grad_x = grad * 1j
-    """
+    """Imaginary part, zeros for a real array."""
     return op_imag(x)
 
 
@@ -960,10 +885,7 @@ cdef object op_lgamma_(object x):
     return overwrite(x, op_lgamma(old_), "lgamma_")
 
 def lgamma(x, *, out=None):
-    """Logarithm of the modulus of the gamma function.
-
-    lgamma(x) -> y; dy/dx = digamma(x)
-    """
+    """Logarithm of the modulus of the gamma function."""
     if out is not None:
         target_ = prepare_out(out, (x,), "lgamma")
         return write_out(target_, op_lgamma(x), "lgamma")
@@ -997,10 +919,7 @@ cdef object op_log_(object x):
     return inplace_unary(op_log, log_ufunc, x, 0b1, "log_")
 
 def log(x, *, out=None):
-    """Natural logarithm.
-
-    log(x) -> y; dy/dx = 1 / x
-    """
+    """Natural logarithm."""
     if out is not None:
         return out_unary(log_ufunc, x, out, HAS_GRADIENT)
     return op_log(x)
@@ -1033,10 +952,7 @@ cdef object op_log10_(object x):
     return inplace_unary(op_log10, log10_ufunc, x, 0b1, "log10_")
 
 def log10(x, *, out=None):
-    """Logarithm to base 10.
-
-    log10(x) -> y; dy/dx = 1 / log(10) / x
-    """
+    """Logarithm to base 10."""
     if out is not None:
         return out_unary(log10_ufunc, x, out, HAS_GRADIENT)
     return op_log10(x)
@@ -1069,10 +985,7 @@ cdef object op_log1p_(object x):
     return inplace_unary(op_log1p, log1p_ufunc, x, 0b1, "log1p_")
 
 def log1p(x, *, out=None):
-    """log(1 + x) without cancellation.
-
-    log1p(x) -> y; dy/dx = 1 / (1 + x)
-    """
+    """log(1 + x) without cancellation."""
     if out is not None:
         return out_unary(log1p_ufunc, x, out, HAS_GRADIENT)
     return op_log1p(x)
@@ -1105,10 +1018,7 @@ cdef object op_log2_(object x):
     return inplace_unary(op_log2, log2_ufunc, x, 0b1, "log2_")
 
 def log2(x, *, out=None):
-    """Logarithm to base 2.
-
-    log2(x) -> y; dy/dx = 1 / log(2) / x
-    """
+    """Logarithm to base 2."""
     if out is not None:
         return out_unary(log2_ufunc, x, out, HAS_GRADIENT)
     return op_log2(x)
@@ -1142,10 +1052,7 @@ cdef object op_logit_(object x):
     return overwrite(x, op_logit(old_), "logit_")
 
 def logit(x, *, out=None):
-    """log(x / (1 - x)), the inverse of sigmoid.
-
-    logit(x) -> y; dy/dx = 1 / (x * (1 - x))
-    """
+    """log(x / (1 - x)), the inverse of sigmoid."""
     if out is not None:
         target_ = prepare_out(out, (x,), "logit")
         return write_out(target_, op_logit(x), "logit")
@@ -1187,10 +1094,7 @@ cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     return overwrite(x, op_nan_to_num(old_, nan, posinf, neginf), "nan_to_num_")
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
-    """NaN and infinities replaced, by default by 0 and the largest finite numbers.
-
-    nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)
-    """
+    """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
     if out is not None:
         target_ = prepare_out(out, (x,), "nan_to_num")
         return write_out(target_, op_nan_to_num(x, nan, posinf, neginf), "nan_to_num")
@@ -1223,10 +1127,7 @@ cdef object op_negative_(object x):
     return inplace_unary(op_negative, negative_ufunc, x, 0b0, "negative_")
 
 def negative(x, *, out=None):
-    """-x.
-
-    negative(x) -> y; dy/dx = -1
-    """
+    """-x."""
     if out is not None:
         return out_unary(negative_ufunc, x, out, HAS_GRADIENT)
     return op_negative(x)
@@ -1258,10 +1159,7 @@ cdef tuple jvp_polygamma(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.polygamma(n + 1, x),)
 
 def polygamma(n, x, *, out=None):
-    """Derivative n of digamma. Needs SciPy.
-
-    polygamma(int n, x) -> y; dy/dx = polygamma(n + 1, x)
-    """
+    """Derivative n of digamma. Needs SciPy."""
     if out is not None:
         target_ = prepare_out(out, (x,), "polygamma")
         return write_out(target_, op_polygamma(n, x), "polygamma")
@@ -1291,10 +1189,7 @@ cdef tuple jvp_positive(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t,)
 
 def positive(x):
-    """+x, a copy.
-
-    positive(x) -> y; dy/dx = 1
-    """
+    """+x, a copy."""
     return op_positive(x)
 
 
@@ -1324,10 +1219,7 @@ cdef object op_rad2deg_(object x):
     return inplace_unary(op_rad2deg, rad2deg_ufunc, x, 0b0, "rad2deg_")
 
 def rad2deg(x, *, out=None):
-    """Radians to degrees.
-
-    rad2deg(x) -> y; dy/dx = 180 / pi
-    """
+    """Radians to degrees."""
     if out is not None:
         return out_unary(rad2deg_ufunc, x, out, HAS_GRADIENT)
     return op_rad2deg(x)
@@ -1357,10 +1249,7 @@ cdef tuple jvp_real(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.real(x_t),)
 
 def real(x):
-    """Real part, `x` itself for a real array.
-
-    real(x) -> y; linear in x; grad_x = grad
-    """
+    """Real part, `x` itself for a real array."""
     return op_real(x)
 
 
@@ -1392,10 +1281,7 @@ cdef object op_reciprocal_(object x):
     return overwrite(x, op_reciprocal(old_), "reciprocal_")
 
 def reciprocal(x, *, out=None):
-    """1 / x.
-
-    reciprocal(x) -> y; dy/dx = -y * y
-    """
+    """1 / x."""
     if out is not None:
         target_ = prepare_out(out, (x,), "reciprocal")
         return write_out(target_, op_reciprocal(x), "reciprocal")
@@ -1432,10 +1318,7 @@ cdef object op_round_(object x, object decimals):
     return overwrite(x, op_round(old_, decimals), "round_")
 
 def round(x, decimals=0, *, out=None):
-    """Nearest number with the given decimals, to even in the middle.
-
-    round(x, int decimals=0) -> y; dy/dx = 0
-    """
+    """Nearest number with the given decimals, to even in the middle."""
     if out is not None:
         target_ = prepare_out(out, (x,), "round")
         return write_out(target_, op_round(x, decimals), "round")
@@ -1470,10 +1353,7 @@ cdef object op_rsqrt_(object x):
     return overwrite(x, op_rsqrt(old_), "rsqrt_")
 
 def rsqrt(x, *, out=None):
-    """1 / sqrt(x).
-
-    rsqrt(x) -> y; dy/dx = -y * y * y / 2
-    """
+    """1 / sqrt(x)."""
     if out is not None:
         target_ = prepare_out(out, (x,), "rsqrt")
         return write_out(target_, op_rsqrt(x), "rsqrt")
@@ -1508,10 +1388,7 @@ cdef object op_sigmoid_(object x):
     return overwrite(x, op_sigmoid(old_), "sigmoid_")
 
 def sigmoid(x, *, out=None):
-    """1 / (1 + exp(-x)), without overflow.
-
-    sigmoid(x) -> y; dy/dx = y * (1 - y)
-    """
+    """1 / (1 + exp(-x)), without overflow."""
     if out is not None:
         target_ = prepare_out(out, (x,), "sigmoid")
         return write_out(target_, op_sigmoid(x), "sigmoid")
@@ -1551,13 +1428,7 @@ cdef object op_sign_(object x):
     return inplace_unary(op_sign, sign_ufunc, x, 0b1, "sign_")
 
 def sign(x, *, out=None):
-    """x / abs(x), and 0 at 0, where the derivative is 0 too.
-
-    sign(x) -> y
-    grad_x = 1j * y * _divide_or_zero(imag(conj(y) * grad), absolute(x)) if is_complex(x.dtype) else
-      zeros_like(grad)
-    y_t = 1j * y * _divide_or_zero(imag(conj(y) * x_t), absolute(x)) if is_complex(x.dtype) else zeros_like(x_t)
-    """
+    """x / abs(x), and 0 at 0, where the derivative is 0 too."""
     if out is not None:
         return out_unary(sign_ufunc, x, out, HAS_GRADIENT)
     return op_sign(x)
@@ -1590,10 +1461,7 @@ cdef object op_sin_(object x):
     return inplace_unary(op_sin, sin_ufunc, x, 0b1, "sin_")
 
 def sin(x, *, out=None):
-    """Sine.
-
-    sin(x) -> y; dy/dx = cos(x)
-    """
+    """Sine."""
     if out is not None:
         return out_unary(sin_ufunc, x, out, HAS_GRADIENT)
     return op_sin(x)
@@ -1628,10 +1496,7 @@ cdef object op_sinc_(object x):
     return overwrite(x, op_sinc(old_), "sinc_")
 
 def sinc(x, *, out=None):
-    """sin(pi x) / (pi x), and 1 at 0.
-
-    sinc(x) -> y; dy/dx = _sinc_derivative(x, 1)
-    """
+    """sin(pi x) / (pi x), and 1 at 0."""
     if out is not None:
         target_ = prepare_out(out, (x,), "sinc")
         return write_out(target_, op_sinc(x), "sinc")
@@ -1695,10 +1560,7 @@ cdef object op_sinh_(object x):
     return inplace_unary(op_sinh, sinh_ufunc, x, 0b1, "sinh_")
 
 def sinh(x, *, out=None):
-    """Hyperbolic sine.
-
-    sinh(x) -> y; dy/dx = cosh(x)
-    """
+    """Hyperbolic sine."""
     if out is not None:
         return out_unary(sinh_ufunc, x, out, HAS_GRADIENT)
     return op_sinh(x)
@@ -1731,10 +1593,7 @@ cdef object op_sqrt_(object x):
     return inplace_unary(op_sqrt, sqrt_ufunc, x, 0b0, "sqrt_")
 
 def sqrt(x, *, out=None):
-    """Square root; the derivative at 0 is infinite.
-
-    sqrt(x) -> y; dy/dx = 0.5 / y
-    """
+    """Square root; the derivative at 0 is infinite."""
     if out is not None:
         return out_unary(sqrt_ufunc, x, out, HAS_GRADIENT)
     return op_sqrt(x)
@@ -1767,10 +1626,7 @@ cdef object op_square_(object x):
     return inplace_unary(op_square, square_ufunc, x, 0b1, "square_")
 
 def square(x, *, out=None):
-    """x * x.
-
-    square(x) -> y; dy/dx = 2 * x
-    """
+    """x * x."""
     if out is not None:
         return out_unary(square_ufunc, x, out, HAS_GRADIENT)
     return op_square(x)
@@ -1803,10 +1659,7 @@ cdef object op_tan_(object x):
     return inplace_unary(op_tan, tan_ufunc, x, 0b0, "tan_")
 
 def tan(x, *, out=None):
-    """Tangent.
-
-    tan(x) -> y; dy/dx = 1 + y * y
-    """
+    """Tangent."""
     if out is not None:
         return out_unary(tan_ufunc, x, out, HAS_GRADIENT)
     return op_tan(x)
@@ -1839,10 +1692,7 @@ cdef object op_tanh_(object x):
     return inplace_unary(op_tanh, tanh_ufunc, x, 0b0, "tanh_")
 
 def tanh(x, *, out=None):
-    """Hyperbolic tangent.
-
-    tanh(x) -> y; dy/dx = 1 - y * y
-    """
+    """Hyperbolic tangent."""
     if out is not None:
         return out_unary(tanh_ufunc, x, out, HAS_GRADIENT)
     return op_tanh(x)
@@ -1874,10 +1724,7 @@ cdef object op_trunc_(object x):
     return inplace_unary(op_trunc, trunc_ufunc, x, 0b0, "trunc_")
 
 def trunc(x, *, out=None):
-    """x without its fraction.
-
-    trunc(x) -> y; dy/dx = 0
-    """
+    """x without its fraction."""
     if out is not None:
         return out_unary(trunc_ufunc, x, out, HAS_GRADIENT)
     return op_trunc(x)

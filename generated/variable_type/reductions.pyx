@@ -40,10 +40,7 @@ cdef object op_all(object x, object axis, object keepdims):
     return wrap_forward(forward_all(array_of(x), axis, keepdims))
 
 def all(x, axis=None, keepdims=False, *, out=None):
-    """Whether every element is nonzero.
-
-    all(x, int[]? axis=None, bool keepdims=False) -> Mask y; not differentiable
-    """
+    """Whether every element is nonzero."""
     if out is not None:
         return write_out(writable(out, "all"), op_all(x, axis, keepdims), "all")
     return op_all(x, axis, keepdims)
@@ -57,10 +54,7 @@ cdef object op_any(object x, object axis, object keepdims):
     return wrap_forward(forward_any(array_of(x), axis, keepdims))
 
 def any(x, axis=None, keepdims=False, *, out=None):
-    """Whether some element is nonzero.
-
-    any(x, int[]? axis=None, bool keepdims=False) -> Mask y; not differentiable
-    """
+    """Whether some element is nonzero."""
     if out is not None:
         return write_out(writable(out, "any"), op_any(x, axis, keepdims), "any")
     return op_any(x, axis, keepdims)
@@ -74,10 +68,7 @@ cdef object op_count_nonzero(object x, object axis, object keepdims):
     return wrap_forward(forward_count_nonzero(array_of(x), axis, keepdims))
 
 def count_nonzero(x, axis=None, keepdims=False):
-    """Number of elements that are not 0.
-
-    count_nonzero(x, int[]? axis=None, bool keepdims=False) -> Index y; not differentiable
-    """
+    """Number of elements that are not 0."""
     return op_count_nonzero(x, axis, keepdims)
 
 
@@ -147,14 +138,7 @@ cdef tuple jvp_logsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(weight * x_t, axis, keepdims),)
 
 def logsumexp(x, axis=None, keepdims=False):
-    """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
-
-    logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = weight * _unreduce(grad, x.shape, axis, keepdims)
-    where offset = where(y == -inf, 0, y)
-    where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
-    y_t = sum(weight * x_t, axis, keepdims)
-    """
+    """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
     return op_logsumexp(x, axis, keepdims)
 
 
@@ -192,15 +176,7 @@ cdef tuple jvp_max(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
 def max(x, axis=None, keepdims=False, *, out=None):
-    """Largest element, NaN if there is one; ties share the gradient equally.
-
-    max(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
-    where top = _unreduce(y, x.shape, axis, keepdims)
-    where weight = astype((x == top) | isnan(x), y.dtype)
-    where count = sum(weight, axis, keepdims)
-    y_t = sum(weight * x_t, axis, keepdims) / count
-    """
+    """Largest element, NaN if there is one; ties share the gradient equally."""
     if out is not None:
         target_ = prepare_out(out, (x,), "max")
         return write_out(target_, op_max(x, axis, keepdims), "max")
@@ -235,12 +211,7 @@ cdef tuple jvp_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.mean(x_t, axis, keepdims),)
 
 def mean(x, axis=None, keepdims=False, *, out=None):
-    """Arithmetic mean.
-
-    mean(x, int[]? axis=None, bool keepdims=False) -> y
-    linear in x
-    grad_x = _unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
-    """
+    """Arithmetic mean."""
     if out is not None:
         target_ = prepare_out(out, (x,), "mean")
         return write_out(target_, op_mean(x, axis, keepdims), "mean")
@@ -281,15 +252,7 @@ cdef tuple jvp_min(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
 def min(x, axis=None, keepdims=False, *, out=None):
-    """Smallest element, NaN if there is one; ties share the gradient equally.
-
-    min(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
-    where bottom = _unreduce(y, x.shape, axis, keepdims)
-    where weight = astype((x == bottom) | isnan(x), y.dtype)
-    where count = sum(weight, axis, keepdims)
-    y_t = sum(weight * x_t, axis, keepdims) / count
-    """
+    """Smallest element, NaN if there is one; ties share the gradient equally."""
     if out is not None:
         target_ = prepare_out(out, (x,), "min")
         return write_out(target_, op_min(x, axis, keepdims), "min")
@@ -311,11 +274,7 @@ cdef object op_nanmean(object x, object axis, object keepdims):
     return result_
 
 def nanmean(x, axis=None, keepdims=False):
-    """Arithmetic mean of the elements that are not NaN.
-
-    nanmean(x, int[]? axis=None, bool keepdims=False) -> y
-    composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)
-    """
+    """Arithmetic mean of the elements that are not NaN."""
     return op_nanmean(x, axis, keepdims)
 
 
@@ -332,10 +291,7 @@ cdef object op_nansum(object x, object axis, object keepdims):
     return result_
 
 def nansum(x, axis=None, keepdims=False):
-    """Sum of the elements that are not NaN.
-
-    nansum(x, int[]? axis=None, bool keepdims=False) -> y; composite: sum(where(isnan(x), 0, x), axis, keepdims)
-    """
+    """Sum of the elements that are not NaN."""
     return op_nansum(x, axis, keepdims)
 
 
@@ -353,10 +309,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
     return result_
 
 def norm(x, ord=2, axis=None, keepdims=False):
-    """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.
-
-    norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y; composite: vector_norm(x, ord, axis, keepdims)
-    """
+    """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
     return op_norm(x, ord, axis, keepdims)
 
 
@@ -427,12 +380,7 @@ cdef tuple jvp_prod(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims),)
 
 def prod(x, axis=None, keepdims=False, *, out=None):
-    """Product; every derivative is exact at zeros too.
-
-    prod(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = conj(_product_of_others(x, axis)) * _unreduce(grad, x.shape, axis, keepdims)
-    y_t = sum(_product_of_others(x, axis) * x_t, axis, keepdims)
-    """
+    """Product; every derivative is exact at zeros too."""
     if out is not None:
         target_ = prepare_out(out, (x,), "prod")
         return write_out(target_, op_prod(x, axis, keepdims), "prod")
@@ -496,14 +444,7 @@ cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor),)
 
 def std(x, axis=None, keepdims=False, *, correction=0):
-    """Square root of var; the derivative at 0 is 0.
-
-    std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
-    grad_x = residual * _unreduce(_divide_or_zero(grad, divisor), x.shape, axis, keepdims)
-    where residual = x - mean(x, axis, True)
-    where divisor = reduced_count(x.shape, axis, correction) * y
-    y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)
-    """
+    """Square root of var; the derivative at 0 is 0."""
     return op_std(x, axis, keepdims, correction)
 
 
@@ -535,12 +476,7 @@ cdef tuple jvp_sum(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(x_t, axis, keepdims),)
 
 def sum(x, axis=None, keepdims=False, *, out=None):
-    """Sum.
-
-    sum(x, int[]? axis=None, bool keepdims=False) -> y
-    linear in x
-    grad_x = _unreduce(grad, x.shape, axis, keepdims)
-    """
+    """Sum."""
     if out is not None:
         target_ = prepare_out(out, (x,), "sum")
         return write_out(target_, op_sum(x, axis, keepdims), "sum")
@@ -642,14 +578,7 @@ cdef tuple jvp_var(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count,)
 
 def var(x, axis=None, keepdims=False, *, correction=0):
-    """Mean squared distance from the mean, with the count less `correction` as divisor.
-
-    var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
-    grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)
-    where residual = x - mean(x, axis, True)
-    where half_count = reduced_count(x.shape, axis, correction) / 2
-    y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count
-    """
+    """Mean squared distance from the mean, with the count less `correction` as divisor."""
     return op_var(x, axis, keepdims, correction)
 
 
@@ -676,13 +605,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
-    derivative at 0 is 0.
-
-    vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y
-    composite: _euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(x if ord else sign(x)), axis,
-      keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == inf else min(absolute(x),
-      axis, keepdims) if ord == -inf else _power_norm(x, ord, axis, keepdims)
-    """
+    derivative at 0 is 0."""
     if out is not None:
         target_ = prepare_out(out, (x,), "vector_norm")
         return write_out(target_, op_vector_norm(x, ord, axis, keepdims), "vector_norm")

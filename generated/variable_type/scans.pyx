@@ -65,17 +65,7 @@ cdef tuple jvp_cumprod(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def cumprod(x, axis=None, *, reverse=False, out=None):
     """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
-    derivative is exact at zeros too.
-
-    cumprod(x, int? axis=None, *, bool reverse=False) -> y
-    grad_x = reshape(conj(before) * after, x.shape)
-    where dim = 0 if axis is None else axis
-    where step = -1 if reverse else 1
-    where factors = reshape(x, y.shape)
-    where before = _shift(y, step, dim, 1)
-    where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)
-    y_t = _linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)
-    """
+    derivative is exact at zeros too."""
     if out is not None:
         target_ = prepare_out(out, (x,), "cumprod")
         return write_out(target_, op_cumprod(x, axis, reverse), "cumprod")
@@ -110,12 +100,7 @@ cdef tuple jvp_cumsum(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.cumsum(x_t, axis, reverse=reverse),)
 
 def cumsum(x, axis=None, *, reverse=False, out=None):
-    """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.
-
-    cumsum(x, int? axis=None, *, bool reverse=False) -> y
-    linear in x
-    grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
-    """
+    """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
     if out is not None:
         target_ = prepare_out(out, (x,), "cumsum")
         return write_out(target_, op_cumsum(x, axis, reverse), "cumsum")
@@ -139,13 +124,7 @@ cdef object op_diff(object x, object n, object axis):
     return result_
 
 def diff(x, n=1, axis=-1):
-    """Each element less the one before it, `n` times.
-
-    diff(x, int n=1, int axis=-1) -> y
-    composite: x if n == 0 else diff(getitem(x, later) - getitem(x, earlier), n - 1, axis)
-    where later = slice_along(axis, 1, None)
-    where earlier = slice_along(axis, None, -1)
-    """
+    """Each element less the one before it, `n` times."""
     return op_diff(x, n, axis)
 
 
@@ -239,11 +218,7 @@ cdef object op_trapezoid(object x, object dx, object axis):
     return result_
 
 def trapezoid(x, dx=1.0, axis=-1, *, out=None):
-    """Integral along `axis` by the trapezoidal rule, samples `dx` apart.
-
-    trapezoid(x, Scalar dx=1.0, int axis=-1) -> y
-    composite: dx * (sum(x, axis) - (take(x, 0, axis) + take(x, -1, axis)) / 2)
-    """
+    """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
     if out is not None:
         target_ = prepare_out(out, (x,), "trapezoid")
         return write_out(target_, op_trapezoid(x, dx, axis), "trapezoid")

@@ -27,10 +27,7 @@ cdef object op_argmax(object x, object axis, object keepdims):
     return wrap_forward(forward_argmax(array_of(x), axis, keepdims))
 
 def argmax(x, axis=None, keepdims=False):
-    """Position of the first largest element along `axis`, or in C order when it is None.
-
-    argmax(x, int? axis=None, bool keepdims=False) -> Index indices; not differentiable
-    """
+    """Position of the first largest element along `axis`, or in C order when it is None."""
     return op_argmax(x, axis, keepdims)
 
 
@@ -42,10 +39,7 @@ cdef object op_argmin(object x, object axis, object keepdims):
     return wrap_forward(forward_argmin(array_of(x), axis, keepdims))
 
 def argmin(x, axis=None, keepdims=False):
-    """Position of the first smallest element along `axis`, or in C order when it is None.
-
-    argmin(x, int? axis=None, bool keepdims=False) -> Index indices; not differentiable
-    """
+    """Position of the first smallest element along `axis`, or in C order when it is None."""
     return op_argmin(x, axis, keepdims)
 
 
@@ -58,10 +52,7 @@ cdef object op_argsort(object x, object axis, object descending, object stable):
     return wrap_forward(forward_argsort(array_of(x), axis, descending, stable))
 
 def argsort(x, axis=-1, *, descending=False, stable=True):
-    """The order that sorts `x` along `axis`; equal elements keep theirs.
-
-    argsort(x, int axis=-1, *, bool descending=False, bool stable=True) -> Index indices; not differentiable
-    """
+    """The order that sorts `x` along `axis`; equal elements keep theirs."""
     return op_argsort(x, axis, descending, stable)
 
 
@@ -72,10 +63,7 @@ cdef object op_searchsorted(object sorted_sequence, object values, object side):
     return wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
 
 def searchsorted(sorted_sequence, values, side='left'):
-    """Where to insert each value so that the sorted sequence stays sorted.
-
-    searchsorted(sorted_sequence, values, str side='left') -> Index indices; not differentiable
-    """
+    """Where to insert each value so that the sorted sequence stays sorted."""
     return op_searchsorted(sorted_sequence, values, side)
 
 
@@ -93,11 +81,7 @@ cdef object op_sort(object x, object axis, object descending, object stable):
     return result_
 
 def sort(x, axis=-1, *, descending=False, stable=True):
-    """Sorted along `axis`; equal elements keep their order.
-
-    sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y
-    composite: take_along_axis(x, argsort(x, axis, descending=descending, stable=stable), axis)
-    """
+    """Sorted along `axis`; equal elements keep their order."""
     return op_sort(x, axis, descending, stable)
 
 
@@ -131,12 +115,7 @@ cdef tuple jvp_topk(tuple outputs_, tuple inputs_, tuple tangents_):
     return (values_t, None)
 
 def topk(x, k, axis=-1, *, largest=True):
-    """The `k` largest or smallest elements along `axis`, in order, and where they stood.
-
-    topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices
-    grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
-    values_t = take_along_axis(x_t, indices, axis)
-    """
+    """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
     return op_topk(x, k, axis, largest)
 
 

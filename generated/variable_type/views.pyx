@@ -50,10 +50,7 @@ cdef tuple jvp_T(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.T(x_t),)
 
 def T(x):
-    """Axes in reverse order.
-
-    T(x) -> y; linear in x; grad_x = T(grad)
-    """
+    """Axes in reverse order."""
     return op_T(x)
 
 
@@ -82,10 +79,7 @@ cdef tuple jvp_broadcast_to(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.broadcast_to(x_t, shape),)
 
 def broadcast_to(x, shape):
-    """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
-
-    broadcast_to(x, int[] shape) -> y; linear in x; grad_x = grad
-    """
+    """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
     return op_broadcast_to(x, shape)
 
 
@@ -103,10 +97,7 @@ cdef object op_diag(object x, object k):
     return result_
 
 def diag(x, k=0):
-    """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`.
-
-    diag(x, int k=0) -> y; composite: diag_embed(x, k) if x.ndim == 1 else diagonal(x, k)
-    """
+    """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
     return op_diag(x, k)
 
 
@@ -139,12 +130,7 @@ cdef tuple jvp_diag_embed(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.diag_embed(x_t, offset, axis1, axis2),)
 
 def diag_embed(x, offset=0, axis1=-2, axis2=-1):
-    """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere.
-
-    diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y
-    linear in x
-    grad_x = diagonal(grad, offset, axis1, axis2)
-    """
+    """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
     return op_diag_embed(x, offset, axis1, axis2)
 
 
@@ -179,12 +165,7 @@ cdef tuple jvp_diagonal(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.diagonal(x_t, offset, axis1, axis2),)
 
 def diagonal(x, offset=0, axis1=0, axis2=1):
-    """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis.
-
-    diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y
-    linear in x
-    grad_x = _diagonal_backward(grad, x.shape, offset, axis1, axis2)
-    """
+    """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
     return op_diagonal(x, offset, axis1, axis2)
 
 
@@ -248,10 +229,7 @@ cdef tuple jvp_expand_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.expand_dims(x_t, axis),)
 
 def expand_dims(x, axis=0):
-    """New axes of length 1 at the given positions of the result.
-
-    expand_dims(x, int[] axis=0) -> y; linear in x; grad_x = squeeze(grad, axis)
-    """
+    """New axes of length 1 at the given positions of the result."""
     return op_expand_dims(x, axis)
 
 
@@ -268,11 +246,7 @@ cdef object op_flatten(object x, object start_axis, object end_axis):
     return result_
 
 def flatten(x, start_axis=0, end_axis=-1):
-    """The axes from `start_axis` to `end_axis` merged into one.
-
-    flatten(x, int start_axis=0, int end_axis=-1) -> y
-    composite: reshape(x, flat_shape(x.shape, start_axis, end_axis))
-    """
+    """The axes from `start_axis` to `end_axis` merged into one."""
     return op_flatten(x, start_axis, end_axis)
 
 
@@ -302,10 +276,7 @@ cdef tuple jvp_flip(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.flip(x_t, axis),)
 
 def flip(x, axis=None):
-    """Order reversed along `axis`, or along every axis when it is None.
-
-    flip(x, int[]? axis=None) -> y; linear in x; grad_x = flip(grad, axis)
-    """
+    """Order reversed along `axis`, or along every axis when it is None."""
     return op_flip(x, axis)
 
 
@@ -322,10 +293,7 @@ cdef object op_mH(object x):
     return result_
 
 def mH(x):
-    """Conjugate transpose of the last two axes; a view of a real array.
-
-    mH(x) -> y; composite: conj(mT(x)) if is_complex(x.dtype) else mT(x)
-    """
+    """Conjugate transpose of the last two axes; a view of a real array."""
     return op_mH(x)
 
 
@@ -353,10 +321,7 @@ cdef tuple jvp_mT(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.mT(x_t),)
 
 def mT(x):
-    """Transpose of the last two axes.
-
-    mT(x) -> y; linear in x; grad_x = mT(grad)
-    """
+    """Transpose of the last two axes."""
     return op_mT(x)
 
 
@@ -388,10 +353,7 @@ cdef tuple jvp_moveaxis(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.moveaxis(x_t, source, destination),)
 
 def moveaxis(x, source, destination):
-    """Axes `source` moved to `destination`; the others keep their order.
-
-    moveaxis(x, int[] source, int[] destination) -> y; linear in x; grad_x = moveaxis(grad, destination, source)
-    """
+    """Axes `source` moved to `destination`; the others keep their order."""
     return op_moveaxis(x, source, destination)
 
 
@@ -421,10 +383,7 @@ cdef tuple jvp_permute_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.permute_dims(x_t, axes),)
 
 def permute_dims(x, axes=None):
-    """Axes in the given order, reversed when `axes` is None.
-
-    permute_dims(x, int[]? axes=None) -> y; linear in x; grad_x = permute_dims(grad, inverse_permutation(axes))
-    """
+    """Axes in the given order, reversed when `axes` is None."""
     return op_permute_dims(x, axes)
 
 
@@ -439,10 +398,7 @@ cdef object op_ravel(object x):
     return result_
 
 def ravel(x):
-    """One axis that holds every element in C order.
-
-    ravel(x) -> y; composite: reshape(x, (-1,))
-    """
+    """One axis that holds every element in C order."""
     return op_ravel(x)
 
 
@@ -472,10 +428,7 @@ cdef tuple jvp_reshape(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.reshape(x_t, shape),)
 
 def reshape(x, shape):
-    """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it.
-
-    reshape(x, int[] shape) -> y; linear in x; grad_x = reshape(grad, x.shape)
-    """
+    """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
     return op_reshape(x, shape)
 
 
@@ -506,10 +459,7 @@ cdef tuple jvp_roll(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.roll(x_t, shift, axis),)
 
 def roll(x, shift, axis=None):
-    """Elements shifted cyclically along `axis`, or in C order when it is None.
-
-    roll(x, int[] shift, int[]? axis=None) -> y; linear in x; grad_x = roll(grad, opposite(shift), axis)
-    """
+    """Elements shifted cyclically along `axis`, or in C order when it is None."""
     return op_roll(x, shift, axis)
 
 
@@ -541,10 +491,7 @@ cdef tuple jvp_rot90(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.rot90(x_t, k, axes),)
 
 def rot90(x, k=1, axes=(0, 1)):
-    """Rotation by `k` quarter turns from the first of `axes` towards the second.
-
-    rot90(x, int k=1, int[2] axes=(0, 1)) -> y; linear in x; grad_x = rot90(grad, -k, axes)
-    """
+    """Rotation by `k` quarter turns from the first of `axes` towards the second."""
     return op_rot90(x, k, axes)
 
 
@@ -574,10 +521,7 @@ cdef tuple jvp_squeeze(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.squeeze(x_t, axis),)
 
 def squeeze(x, axis=None):
-    """Without the given axes of length 1, or without all of them when `axis` is None.
-
-    squeeze(x, int[]? axis=None) -> y; linear in x; grad_x = reshape(grad, x.shape)
-    """
+    """Without the given axes of length 1, or without all of them when `axis` is None."""
     return op_squeeze(x, axis)
 
 
@@ -609,10 +553,7 @@ cdef tuple jvp_swapaxes(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.swapaxes(x_t, axis1, axis2),)
 
 def swapaxes(x, axis1, axis2):
-    """Two axes exchanged.
-
-    swapaxes(x, int axis1, int axis2) -> y; linear in x; grad_x = swapaxes(grad, axis1, axis2)
-    """
+    """Two axes exchanged."""
     return op_swapaxes(x, axis1, axis2)
 
 

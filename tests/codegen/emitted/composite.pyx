@@ -17,8 +17,5 @@ cdef object op_root_mean_square(object x):
     return result_
 
 def root_mean_square(x):
-    """Root of the mean of squares.
-
-    root_mean_square(x) -> y; composite: sqrt(mean(square(x)))
-    """
+    """Root of the mean of squares."""
     return op_root_mean_square(x)

@@ -52,8 +52,5 @@ cdef tuple jvp_total(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.total(x_t, axis),)
 
 def total(x, axis):
-    """Sum along `axis`.
-
-    total(x, int axis) -> y; linear in x; grad_x = broadcast_to(expand_dims(grad, axis), x.shape)
-    """
+    """Sum along `axis`."""
     return op_total(x, axis)

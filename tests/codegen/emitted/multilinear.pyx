@@ -75,11 +75,5 @@ cdef tuple jvp_rowwise(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def rowwise(a, b):
-    """Products of the rows of two matrices, y[i] = sum(a[i, j] * b[i, j]).
-
-    rowwise(a, b) -> y
-    multilinear in a, b
-    grad_a = expand_dims(grad, -1) * conj(b)
-    grad_b = expand_dims(grad, -1) * conj(a)
-    """
+    """Products of the rows of two matrices, y[i] = sum(a[i, j] * b[i, j])."""
     return op_rowwise(a, b)

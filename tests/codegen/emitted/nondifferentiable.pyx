@@ -16,8 +16,5 @@ cdef object op_peak(object x, object axis):
     return wrap_forward(forward_peak(array_of(x), axis))
 
 def peak(x, axis):
-    """Where the largest element along `axis` stands.
-
-    peak(x, int axis) -> Index place; not differentiable
-    """
+    """Where the largest element along `axis` stands."""
     return op_peak(x, axis)

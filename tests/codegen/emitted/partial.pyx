@@ -56,10 +56,7 @@ cdef object op_logcosh_(object x):
     return overwrite(x, op_logcosh(old_), "logcosh_")
 
 def logcosh(x, *, out=None):
-    """log(cosh(x)) without overflow.
-
-    logcosh(x) -> y; dy/dx = tanh(x)
-    """
+    """log(cosh(x)) without overflow."""
     if out is not None:
         target_ = prepare_out(out, (x,), "logcosh")
         return write_out(target_, op_logcosh(x), "logcosh")

@@ -57,8 +57,5 @@ cdef tuple jvp_length(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(unit * x_t),)
 
 def length(x):
-    """Square root of the sum of squares.
-
-    length(x) -> y; grad_x = grad * unit; where unit = x / y; y_t = sum(unit * x_t)
-    """
+    """Square root of the sum of squares."""
     return op_length(x)
