@@ -83,7 +83,7 @@ def main() -> int:
     titles = {name: case.title for name, case in cases.items()}
     if options.list:
         for name, title in titles.items():
-            print(f"{name:18}{title}")
+            print(f"{name:20}{title}")
         return 0
     busy = load()
     if busy is not None and busy > 0.5:
@@ -113,6 +113,9 @@ def main() -> int:
         "rounds": options.rounds,
     }
     text = table.markdown(titles, results)
+    bases = {name: case.multiple_of for name, case in cases.items() if hasattr(case, "multiple_of")}
+    if further := table.multiples(titles, bases, results):
+        text += f"\n{further}"
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     text += f"\n{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, {named}. "
     text += f"Medians of {options.rounds} interleaved rounds; ratios to PyTorch's better time of 1 and 2 threads.\n"

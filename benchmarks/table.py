@@ -70,6 +70,22 @@ def markdown(titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> 
     return "\n".join(lines).rstrip() + "\n"
 
 
+def multiples(titles: dict[str, str], bases: dict[str, str], results: dict[str, dict[str, Figures]]) -> str:
+    """One row for each case that has a base: each peer's median as a multiple of its own median for the base."""
+    folded = {name: best_torch(figures) for name, figures in results.items()}
+    rows = [name for name in folded if bases.get(name) in folded]
+    if not rows:
+        return ""
+    libraries = [library for library in COLUMNS if any(library in folded[name] for name in rows)]
+    lines = ["| times as long as the function | " + " | ".join(COLUMNS[library] for library in libraries) + " |"]
+    lines.append("|:--" + "|--:" * len(libraries) + "|")
+    for name in rows:
+        shares = [ratio(folded[name].get(library), folded[bases[name]].get(library)) for library in libraries]
+        cells = [titles[name], *(NOTHING if share is None else f"{share:.3g}" for share in shares)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def document(machine: dict, titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> dict:
     """Everything measured, for programs: all rounds of all peers, and the ratios to PyTorch's better median."""
     cases = {}

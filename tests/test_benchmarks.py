@@ -5,7 +5,8 @@ import importlib
 import pytest
 
 from benchmarks.cases import CASES
-from benchmarks.rounds import difference
+from benchmarks.rounds import Figures, difference
+from benchmarks.table import multiples
 from benchmarks.worker import digest
 
 INFINITY = float("inf")
@@ -42,3 +43,22 @@ def test_difference_sees_size_value_order_and_nan():
     assert difference([digest([1.0, 2.0, 3.1])], reference) > 1e-3
     assert difference([digest([1.0, 3.0, 2.0])], reference) > 1e-3
     assert difference([digest([1.0, 2.0, float("nan")])], reference) == INFINITY
+
+
+def test_multiples_of_a_base_are_each_peers_own():
+    results = {
+        "f": {"torch": Figures([2.0, 2.0]), "gradspec": Figures([1.0])},
+        "g": {"torch": Figures([9.0]), "torch, 2 threads": Figures([8.0]), "gradspec": Figures([2.5])},
+        "h": {"torch": Figures([9.0]), "gradspec": Figures(note="crashed")},
+        "alone": {"torch": Figures([9.0])},
+    }
+    titles = {name: f"title of {name}" for name in results}
+    table = multiples(titles, {"g": "f", "h": "f", "alone": "missing"}, results).splitlines()
+    assert table[2:] == ["| title of g | 4 | 2.5 |", "| title of h | 4.5 | - |"]
+    assert multiples(titles, {"g": "missing"}, results) == ""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bases_come_before_what_they_are_bases_of(name):
+    base = getattr(case_of(name), "multiple_of", None)
+    assert base is None or CASES.index(base) < CASES.index(name)

@@ -7,6 +7,7 @@ arrays.  The harness compares the results of all peers before it times anything.
     units           how many units of work a step holds; times are reported per unit (default 1)
     tolerance       largest relative difference between two peers' results (default 1e-4, for float32)
     not_comparable  {library: reason} for a peer that has no such work
+    multiple_of     a case whose time this one is shown as a multiple of, beside the times
 """
 
 CASES = (
@@ -21,6 +22,12 @@ CASES = (
     "layer_norm",
     "elementwise",
     "rosenbrock_hvp",
+    "two_layers",
+    "two_layers_gradient",
+    "two_layers_jvp",
+    "two_layers_hvp",
+    "two_layers_jacobian",
+    "two_layers_hessian",
     "gaussian_process",
     "ode_rk4",
 )
