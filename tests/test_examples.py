@@ -31,6 +31,12 @@ def test_linear_regression():
     assert [float(value) for value in ours] == pytest.approx([float(value) for value in exact], abs=1e-3)
 
 
+def test_checkpoint():
+    rows = {int(row[0]): float(row[1]) for row in map(str.split, run("checkpoint.py").splitlines()[1:])}
+    assert list(rows) == [1, 2, 4, 8, 16, 32]
+    assert rows[8] < rows[1] / 2
+
+
 def test_jacobian():
     out = run("jacobian.py")
     assert "dq/da    = [36. 81.]" in out and "dq/db    = [-12.  -8.]" in out
