@@ -9,8 +9,9 @@ from numpy cimport ndarray
 import numpy as np
 
 from .capi cimport PyArray_NDIM
+from .forward_ad cimport levels_of
 from .grad_mode cimport GRAD_DISABLED, thread_state
-from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, is_stale
+from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_stale
 
 
 cdef class ArrayTensor(TensorBase):
@@ -63,10 +64,14 @@ cdef class ArrayTensor(TensorBase):
         Raises
         ------
         RuntimeError
-            Where a gradient would be dropped silently: outside `no_grad`, on a tensor that requires grad.
+            Where a derivative would be dropped silently: outside `no_grad`, on a tensor that requires grad, and anywhere on one
+            that carries a tangent.
         """
         if self.flags & REQUIRES_GRAD and not thread_state().flags & GRAD_DISABLED:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.flags & TANGENT and levels_of((self,)):
+            raise RuntimeError("Can't call numpy() on Tensor that carries a tangent, which would be lost. Use "
+                               "tensor.detach().numpy() instead.")
         return self.array
 
     def __array__(self, dtype=None, copy=None):

@@ -180,7 +180,7 @@ def rows(outputs, variables, create_graph):
                 continue
             for block, value in zip(found, values):
                 if value is not None:
-                    block[row] = value.numpy()
+                    block[row] = value.detach().numpy()
         if create_graph and found:
             found = [ops.stack(list(column)) for column in zip(*found)]
         elif create_graph:

@@ -96,7 +96,7 @@ def test_a_dual_shares_memory_and_version_and_keeps_the_tangent():
     x, t = gs.ones((2,)), gs.ones((2,))
     with dual_level():
         dual = make_dual(x, t)
-        assert np.shares_memory(dual.numpy(), x.numpy())
+        assert np.shares_memory(dual.detach().numpy(), x.numpy())
         assert tangent(dual) is t and tangent(x) is None
         x.add_(1)
         assert dual._version == x._version == 1
@@ -305,3 +305,50 @@ def test_tangents_of_survivors_die_with_the_level():
         assert died() is None and dual.shape == (2,)
     finally:
         gc.enable()
+
+
+def test_numpy_does_not_lose_a_tangent():
+    x = gs.tensor([1.0, 2.0])
+    with dual_level():
+        dual = make_dual(x, x)
+        with pytest.raises(RuntimeError, match="Can't call numpy.. on Tensor that carries a tangent, which would be lost"):
+            np.asarray(dual)
+        with gs.no_grad(), pytest.raises(RuntimeError, match="carries a tangent"):
+            dual.numpy()
+        assert dual.detach().numpy().tolist() == [1.0, 2.0] and dual.tolist() == [1.0, 2.0] and dual[1].item() == 2.0
+        assert unpack_dual(dual).primal.numpy().tolist() == [1.0, 2.0]
+        with forward_ad._set_fwd_grad_enabled(False):
+            assert dual.numpy().tolist() == [1.0, 2.0]
+        with dual_level():
+            with pytest.raises(RuntimeError, match="carries a tangent"):
+                dual.numpy()
+    assert dual.numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_backward_in_numpy_does_not_lose_a_tangent():
+    """Forward over reverse through a backward that leaves gradspec: an error, not a second derivative that is zero."""
+
+    class Cube(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return gs.asarray(x.numpy() ** 3)
+
+        @staticmethod
+        @gs.autograd.once_differentiable
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return gs.asarray(grad.numpy() * 3 * x.numpy() ** 2)
+
+        @staticmethod
+        def jvp(ctx, x_t):
+            (x,) = ctx.saved_tensors
+            return x_t * 3 * x * x
+
+    x = gs.tensor([2.0], requires_grad=True)
+    with dual_level():
+        y = Cube.apply(make_dual(x, gs.tensor([1.0])))
+        assert unpack_dual(y).tangent.tolist() == [12.0]
+        with pytest.raises(RuntimeError, match="carries a tangent"):
+            grad(y.sum(), x)

@@ -209,6 +209,18 @@ def test_an_error_of_the_function_comes_through():
             one(wrong, A, *arguments(one))
 
 
+def test_what_would_lose_a_tangent_is_refused():
+    def through_numpy(x):
+        return gs.asarray(np.sin(x.numpy())) * x
+
+    for one in (jvp, vjp):
+        with pytest.raises(RuntimeError, match="Can't call numpy"):
+            one(through_numpy, A, A)
+    for strategy in MODES:
+        with pytest.raises(RuntimeError, match="Can't call numpy"):
+            jacobian(lambda x: through_numpy(gs.concat([x, x])), A, strategy=strategy)
+
+
 def test_inputs_are_never_written_to():
     x = gs.tensor(A)
 
