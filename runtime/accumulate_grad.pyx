@@ -8,30 +8,42 @@ leaf itself, and the node is made when a backward pass or a user asks for it.
 
 from cpython.ref cimport Py_INCREF, PyObject
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport UINT64_MAX
+from libc.stdint cimport UINT64_MAX, uint32_t, uint64_t
+cimport cython
 cimport numpy as cnp
-from numpy cimport ndarray
+from numpy cimport ndarray, npy_intp
+
+import time
 
 import numpy as np
 
 from .capi cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM,
-    PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyTupleObject, Py_REFCNT,
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
+    PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyThread_get_thread_ident, PyTupleObject, Py_REFCNT,
 )
 from .dispatch import ops
-from .grad_mode cimport ThreadState
-from .kernels.ufunc cimport add_into
+from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
+from .kernels.ufunc cimport add_plain
 from . cimport node as node_module
 from .node cimport Node, NodeHooks, Wanted
-from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, is_inexact, is_tensor, wrap
+from .tensor cimport ACCUMULATING, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, is_inexact, is_tensor, wrap
 
 cnp.import_array()
 
+# Which thread adds to a `.grad` that has the flag ACCUMULATING: its address -> the thread's number.
+cdef dict adding = {}
+
+
+@cython.no_gc_clear  # what points at the leaf is undone by __dealloc__, which needs it: the collector must not take it before
 cdef class AccumulateGrad(Node):
-    """Adds the gradient that arrives to its leaf's `.grad`."""
+    """Adds the gradient that arrives to its leaf's `.grad`.
+
+    Several threads may bring gradients to one leaf.  What is computed with the GIL given up is stored only where `.grad` is
+    still what it was computed from, and what is added in place keeps either the GIL or the flag ACCUMULATING.
+    """
 
     def __dealloc__(self):
-        if self.leaf is not None:
+        if self.leaf is not None and self.leaf.accumulator == <void*> self:
             self.leaf.accumulator = NULL
 
     @property
@@ -47,29 +59,50 @@ cdef class AccumulateGrad(Node):
         return self.hooks
 
     cdef object apply(self, object grad, Wanted wanted):
-        cdef TensorBase leaf = self.leaf
+        cdef TensorBase leaf = self.leaf, fresh
         cdef ndarray array = grad
-        if leaf.grad_ is not None and leaf.grad_.grad_fn_ is None:
-            add_to(leaf.grad_, array)
-        elif leaf.grad_ is not None:
-            leaf.grad_ = ops.add(leaf.grad_, wrap(array))
+        if array is None or not leaf.flags & REQUIRES_GRAD:  # undefined, or the leaf was frozen after the forward
+            pass
+        elif leaf.grad_ is None:
+            fresh = wrap(array if is_ours(array) and has_layout_of(array, leaf.array) else copy_like(array, leaf.array))
+            if leaf.grad_ is None:
+                leaf.grad_ = fresh
+            else:  # another thread was first
+                add_to(leaf.grad_, array)
         else:
-            leaf.grad_ = wrap(array if is_ours(array) and has_layout_of(array, leaf.array) else copy_like(array, leaf.array))
+            add_to(leaf.grad_, array)
         self.run_post_hooks()
         return None
 
     cdef object apply_recorded(self, object grad, Wanted wanted):
-        cdef TensorBase leaf = self.leaf
+        cdef TensorBase leaf = self.leaf, total, fresh
         cdef TensorBase value = grad
-        if leaf.grad_ is None:
-            leaf.grad_ = value if value.flags & REQUIRES_GRAD else wrap(copy_like(value.array, leaf.array))
-            if leaf.grad_ is not value and value.extra is not None:
-                leaf.grad_.extra = value.extra  # a tangent, in forward over reverse
-                leaf.grad_.flags |= value.flags
+        cdef bint in_place = thread_state().flags & GRAD_DISABLED != 0
+        if value is None or not leaf.flags & REQUIRES_GRAD:
+            pass
+        elif leaf.grad_ is None:
+            fresh = value
+            if not (is_free(value) and has_layout_of(value.array, leaf.array)) or in_place and value.flags & REQUIRES_GRAD:
+                # Recorded, with its tangents: the gradient may be another leaf's, or the user's.
+                fresh = laid_out(ops.copy(value), leaf)
+            if leaf.grad_ is None:
+                leaf.grad_ = fresh
+            else:
+                replace_sum(leaf, value)
+        elif not in_place:
+            replace_sum(leaf, value)
         else:
-            leaf.grad_ = ops.add(leaf.grad_, value)
+            total = leaf.grad_
+            if (total.flags | value.flags) & TANGENT:
+                total.add_(value)
+            else:
+                add_to(total, value.array)
         self.run_post_hooks()
         return None
+
+    cdef bint takes_undefined(self):
+        """Hooks run whether or not there is something to add."""
+        return self.hooks is not None and bool(self.hooks.post_accumulate)
 
     cdef run_post_hooks(self):
         if self.hooks is not None:
@@ -78,12 +111,61 @@ cdef class AccumulateGrad(Node):
                     raise RuntimeError("post accumulate grad hooks should return None.")
 
 
-cdef add_to(TensorBase total, ndarray term):
+cdef int add_to(TensorBase total, ndarray term) except -1:
     """Accumulate in place, so that whoever holds the old `.grad` sees the sum."""
-    if not PyArray_FLAGS(total.array) & NPY_ARRAY_WRITEABLE:
-        total.array = total.array.copy()
-    add_into(total.array, term)
+    if total.flags & ACCUMULATING:
+        wait_for(total)
     total.bump()
+    if not (PyArray_FLAGS(total.array) & NPY_ARRAY_WRITEABLE and add_plain(total.array, term)):
+        add_slowly(total, term)
+    return 0
+
+
+cdef int add_slowly(TensorBase total, ndarray term) except -1:
+    """Add what no single loop adds; NumPy gives up the GIL, so others are kept away meanwhile."""
+    cdef bint nested = total.flags & ACCUMULATING != 0  # below itself, in a callback of np.errstate
+    if (<object> total.array).shape != (<object> term).shape:
+        raise RuntimeError(f"a gradient of shape {list((<object> term).shape)} cannot be added to a .grad of shape "
+                           f"{list((<object> total.array).shape)}; was .data replaced? Set .grad to None first")
+    total.flags |= ACCUMULATING
+    adding[<size_t> <void*> total] = PyThread_get_thread_ident()
+    try:
+        if not PyArray_FLAGS(total.array) & NPY_ARRAY_WRITEABLE:
+            total.array = total.array.copy()
+        elif overlaps(total.array):
+            raise RuntimeError("unsupported operation: more than one element of .grad refers to a single memory location, so "
+                               "nothing can be added to it in place; assign a copy of it")
+        np.add(total.array, term, out=total.array)
+    finally:
+        if not nested:
+            total.flags &= ~<unsigned int> ACCUMULATING
+            del adding[<size_t> <void*> total]
+    return 0
+
+
+cdef int wait_for(TensorBase total) except -1:
+    """Until no other thread adds to `total`."""
+    while total.flags & ACCUMULATING and adding[<size_t> <void*> total] != PyThread_get_thread_ident():
+        time.sleep(2e-5)
+    return 0
+
+
+cdef int replace_sum(TensorBase leaf, TensorBase term) except -1:
+    """Put a recorded sum in the place of `.grad`; from the beginning where another thread changed that meanwhile."""
+    cdef TensorBase total, fresh
+    cdef uint32_t version
+    while True:
+        total = leaf.grad_
+        if total is None:
+            fresh, version = laid_out(ops.copy(term), leaf), 0
+        else:
+            if total.flags & ACCUMULATING:
+                wait_for(total)
+            version = total.version()
+            fresh = laid_out(ops.add(total, term), leaf)
+        if leaf.grad_ is total and (total is None or total.version() == version and not total.flags & ACCUMULATING):
+            leaf.grad_ = fresh
+            return 0
 
 
 cdef bint is_ours(ndarray array) noexcept:
@@ -92,19 +174,76 @@ cdef bint is_ours(ndarray array) noexcept:
     return PyArray_FLAGS(array) & wanted == wanted and Py_REFCNT(array) <= 2
 
 
+cdef bint is_free(TensorBase value) noexcept:
+    """True where only the engine holds a tensor and its memory: it may become a `.grad`."""
+    cdef ndarray array = value.array
+    return Py_REFCNT(value) <= 2 and not value.flags & VIEW and is_ours(array)
+
+
 cdef bint has_layout_of(ndarray grad, ndarray leaf) noexcept:
+    """Whether `grad` lies in memory as a gradient of `leaf` should: like the leaf if that is dense, else in C order."""
     cdef int i
     if PyArray_FLAGS(grad) & PyArray_FLAGS(leaf) & NPY_ARRAY_C_CONTIGUOUS:
         return True
+    if not is_dense(leaf):
+        return PyArray_FLAGS(grad) & NPY_ARRAY_C_CONTIGUOUS != 0
     for i in range(PyArray_NDIM(leaf)):
-        if PyArray_DIMS(leaf)[i] > 1 and PyArray_STRIDES(grad)[i] != PyArray_STRIDES(leaf)[i]:
+        if PyArray_DIMS(leaf)[i] > 1 and PyArray_STRIDES(grad)[i] != abs(PyArray_STRIDES(leaf)[i]):
             return False
     return True
 
 
+cdef TensorBase laid_out(TensorBase fresh, TensorBase leaf):
+    """A new tensor that nobody has seen, in the memory order of a gradient of `leaf`."""
+    if not has_layout_of(fresh.array, leaf.array):
+        fresh.array = copy_like(fresh.array, leaf.array)
+    return fresh
+
+
+cdef bint is_dense(ndarray array) noexcept:
+    """Whether the elements fill one block of memory, in any order of the axes."""
+    cdef npy_intp expected = PyArray_ITEMSIZE(array)
+    cdef int _, axis, found, ndim = PyArray_NDIM(array)
+    cdef uint64_t seen = 0
+    for _ in range(ndim):  # the axis with the next stride, as often as there are axes of several elements
+        found = -1
+        for axis in range(ndim):
+            if PyArray_DIMS(array)[axis] == 0:
+                return True
+            if not (seen >> axis) & 1 and (PyArray_DIMS(array)[axis] == 1 or abs(PyArray_STRIDES(array)[axis]) == expected):
+                found = axis
+                break
+        if found < 0:
+            return False
+        seen |= <uint64_t> 1 << found
+        expected *= PyArray_DIMS(array)[found]
+    return True
+
+
+cdef bint overlaps(ndarray array) except -1:
+    """Whether two elements share memory; broadcast and windowed arrays are the usual cases."""
+    cdef npy_intp reach = 0
+    if is_dense(array):
+        return False
+    for stride, size in sorted(zip([abs(s) for s in (<object> array).strides], (<object> array).shape)):
+        if size == 0:
+            return False
+        if size > 1:
+            if stride < reach + PyArray_ITEMSIZE(array):
+                break
+            reach += stride * (size - 1)
+    else:
+        return False
+    # Strides that cross: what counts is where the elements begin, all of one size.
+    offsets = np.zeros(1, np.intp)
+    for stride, size in zip((<object> array).strides, (<object> array).shape):
+        offsets = np.unique(np.add.outer(offsets, stride * np.arange(size)))
+    return bool(len(offsets) < (<object> array).size or np.diff(offsets).min() < (<object> array).itemsize)
+
+
 cdef ndarray copy_like(ndarray grad, ndarray leaf):
     """A copy in the leaf's memory order where the leaf is dense, else in C order."""
-    cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K")
+    cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K" if is_dense(leaf) else "C", subok=False)
     result[...] = grad
     return result
 
@@ -116,10 +255,12 @@ cdef Node grad_accumulator(TensorBase leaf):
         return <Node> leaf.accumulator
     node = AccumulateGrad.__new__(AccumulateGrad)
     PyObject_GC_UnTrack(<void*> node)
-    node.leaf = leaf
     node.sequence_nr = UINT64_MAX  # leaves are served as soon as they are ready
     node.next_nodes = ()
     node.describe(0, leaf.array)
+    if leaf.accumulator != NULL:  # to make one may collect garbage, and so run anything
+        return <Node> leaf.accumulator
+    node.leaf = leaf
     if leaf.extra is not None and leaf.extra.leaf_hooks is not None:
         node.hooks = leaf.extra.leaf_hooks
         node.track()

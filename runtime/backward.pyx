@@ -53,7 +53,7 @@ cdef tuple edge_of(object value, Py_ssize_t i, str what):
     """(node, output number) of a root or an input."""
     cdef TensorBase tensor
     if isinstance(value, GradientEdge):
-        return value.node, value.output_nr
+        return edge_to(value.node, value.output_nr, f"{what} {i}")
     if not isinstance(value, TensorBase):
         raise TypeError(f"{what} {i} must be a Tensor or a GradientEdge, got {type(value).__name__}")
     tensor = value
@@ -66,16 +66,34 @@ cdef tuple edge_of(object value, Py_ssize_t i, str what):
     return gradient_edge(tensor), tensor.output_nr_
 
 
+cdef tuple edge_to(object node, object output_nr, str what):
+    """The edge that a GradientEdge of the user names, once there is such an output."""
+    if not isinstance(node, Node):
+        raise TypeError(f"{what}: the GradientEdge leads to no node, but to {node!r}; next_functions has (None, 0) where no "
+                        "gradient is needed")
+    if not isinstance(output_nr, (int, np.integer)):
+        raise TypeError(f"{what}: the output number of a GradientEdge must be an int, got {type(output_nr).__name__}")
+    if not 0 <= output_nr < (<Node> node).n_outputs:
+        raise RuntimeError(f"{what}: {node.name()} has {(<Node> node).n_outputs} outputs, the GradientEdge names number "
+                           f"{output_nr}")
+    return node, int(output_nr)
+
+
 cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint create_graph):
     """The gradient to start from: the given one, checked, or 1 for a real scalar."""
     cdef Node node
     cdef TensorBase gradient
     if isinstance(root, GradientEdge):
         node = root.node
+        if node.metadata(root.output_nr).ndim < 0:
+            raise RuntimeError(f"element {i} of tensors does not require grad: output {root.output_nr} of {node.name()} is not "
+                               "differentiable")
         shape = metadata_shape(node.metadata(root.output_nr))
         dtype = <object> cnp.PyArray_DescrFromType(node.metadata(root.output_nr).type_num)
     else:
         shape, dtype = root.shape, root.dtype
+    if dtype.kind not in "fc":
+        raise RuntimeError(f"element {i} of tensors does not require grad: it is {dtype}")
     if grad is None:
         if int(np.prod(shape, dtype=object)) != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs; this one has shape "
@@ -132,7 +150,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is not None:
         inputs = as_sequence(inputs)
         if len(inputs) == 0:
-            raise RuntimeError("'inputs' argument to 'backward' cannot be empty.")
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
     edges, grads = prepare(tensors, grad_tensors, create_graph)
     if create_graph:
@@ -176,9 +194,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     cdef bint unused = bool(allow_unused) or materialize_grads
     inputs = as_sequence(inputs)
     if len(inputs) == 0:
-        raise RuntimeError("grad requires non-empty inputs.")
-    if materialize_grads and any(isinstance(value, GradientEdge) for value in inputs):
-        raise RuntimeError("materialize_grads cannot be used with a GradientEdge as input: it has no shape of its own")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
         return batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     cdef list targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
@@ -189,7 +205,12 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
             raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
                                f"allow_unused=True if this is the desired behavior. (input {i})")
         if result is None and materialize_grads:
+            if not isinstance(inputs[i], TensorBase):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge that was not "
+                                   f"reached: there is no tensor whose zeros to return (input {i})")
             results[i] = wrap(np.zeros_like((<TensorBase> inputs[i]).array))
+            if create_graph:
+                results[i].requires_grad = True  # so that it can be differentiated again, to None or zeros
     return tuple(results)
 
 
@@ -197,15 +218,20 @@ def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
     """`grad` for each item of a batch of output gradients, stacked."""
     from .dispatch import ops
     outputs, batches = as_sequence(outputs), as_sequence(grad_outputs)
+    if any(batch is not None and batch.ndim == 0 for batch in batches):
+        raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                           "dimension; a 0-d grad_output has none")
     sizes = {batch.shape[0] for batch in batches if batch is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"is_grads_batched: every grad_outputs needs the same first axis, got sizes {sorted(sizes)}")
     size = sizes.pop()
     for i, (output, batch) in enumerate(zip(outputs, batches)):
         if batch is not None and batch.shape[1:] != output.shape:
-            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {list(batch.shape)} and output[{i}] has a "
-                               f"shape of {list(output.shape)}. If you only want some tensors in `grad_output` to be "
-                               "considered batched, pass a batch for each.")
+            raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                               "dimension. The sizes of the remaining dimensions are expected to match the shape of "
+                               f"corresponding output, but a mismatch was detected: grad_output[{i}] has a shape of "
+                               f"{list(batch.shape)} and output[{i}] has a shape of {list(output.shape)}. If you only want some "
+                               "tensors in `grad_output` to be considered batched, pass a batch for each.")
     rows = []
     for i in range(size):
         keep = retain_graph or create_graph or i + 1 < size

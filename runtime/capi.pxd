@@ -14,6 +14,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_SIZE(object)
     char* PyByteArray_AS_STRING(object)
     PyObject* PyThreadState_GetDict()  # borrowed
+    unsigned long PyThread_get_thread_ident()
 
 cdef extern from "numpy/arrayobject.h" nogil:
     int NPY_ARRAY_ALIGNED

@@ -34,6 +34,9 @@ cdef object attach(Node node, tuple inputs):
     """Aliases of `inputs` as the outputs of `node`; None stays None."""
     cdef TensorBase output
     cdef list outputs = []
+    for i, value in enumerate(inputs):
+        if value is not None and not isinstance(value, TensorBase):
+            raise RuntimeError(f"{node.name()}: expected Variable or None (got {type(value).__name__}) at position {i + 1}")
     connect_all(node, thread_state(), inputs)
     node.set_outputs(len(inputs))
     for i, value in enumerate(inputs):

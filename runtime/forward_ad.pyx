@@ -5,6 +5,7 @@ to the innermost, evaluates its jvp formula on operands that carry the tangents 
 tangent can itself hold tangents and a graph, and levels cannot be confused.  Knows no formulas.
 """
 
+cimport cython
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
@@ -31,6 +32,7 @@ cdef class DualLevel:
             grad.tangent = None
 
 
+@cython.no_gc_clear  # `__dealloc__` unlinks it from its level, and needs to know which that is
 cdef class ForwardGrad:
     """The tangent of one tensor at one level."""
 

@@ -15,6 +15,7 @@ from .capi cimport (
 )
 from .dispatch import ops
 from .kernels.ufunc cimport Ufunc, add_into
+from . cimport node as node_module
 from .node cimport InputMetadata, Node, metadata_shape
 from .tensor cimport TensorBase, wrap
 
@@ -54,6 +55,18 @@ cdef object validate(Node node, int output_nr, object grad, bint recording, Node
         if grad.dtype != dtype:
             grad = ops.astype(grad, dtype) if recording else grad.astype(dtype)
     return grad
+
+
+cdef object checked_gradient(Node node, int output_nr, object grad):
+    """A gradient that the user hands to a node: of the shape and dtype of the output, or None."""
+    if grad is None:
+        return None
+    if not isinstance(grad, TensorBase):
+        raise TypeError(f"{node.name()} takes Tensors or None, got {type(grad).__name__} at position {output_nr}")
+    return grad if node.metadata(output_nr).ndim < 0 else validate(node, output_nr, grad, True, None)
+
+
+node_module.check_gradient = checked_gradient
 
 
 cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node source):

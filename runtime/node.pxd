@@ -96,6 +96,10 @@ cdef class Node:
 ctypedef Node (*LeafNode)(object)
 cdef LeafNode accumulator_of
 
+# How a gradient that the user passes to a node is checked; set by the module of InputBuffer.
+ctypedef object (*GradientCheck)(Node, int, object)
+cdef GradientCheck check_gradient
+
 # How `node._saved_x` and `node._raw_saved_x` read the field `saved_x`; set by the module of SavedVariable.
 ctypedef object (*SavedReader)(Node, str, bint)
 cdef SavedReader read_saved

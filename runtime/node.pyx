@@ -21,6 +21,7 @@ cnp.import_array()
 
 cdef LeafNode accumulator_of = NULL
 cdef SavedReader read_saved = NULL
+cdef GradientCheck check_gradient = NULL
 
 
 cdef tuple metadata_shape(InputMetadata* metadata):
@@ -44,6 +45,9 @@ cdef class Node:
     """
 
     saves = ()  # the names
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError(f"cannot create '{type(self).__name__}' instances: nodes are made by operations")
 
     cdef void* allocate(self, Py_ssize_t size) except NULL:
         """Zeroed memory that lives as long as the node."""
@@ -72,6 +76,7 @@ cdef class Node:
         """Make room for the metadata of several outputs; one needs no call."""
         cdef int i
         self.n_outputs = count
+        self.output.ndim = -1  # until it is described
         if count != 1:
             self.outputs = <InputMetadata*> self.allocate(max(count, 1) * sizeof(InputMetadata))
             for i in range(count):
@@ -180,9 +185,12 @@ cdef class Node:
         """The gradients of the inputs from those of the outputs, tensors both, without running any hook."""
         if len(grads) != self.n_outputs:
             raise TypeError(f"{self.name()} expected {self.n_outputs} arguments, got {len(grads)} instead")
+        if not grads:
+            raise RuntimeError(f"{self.name()} has no outputs yet: it can be called when its forward is done")
+        grads = [check_gradient(self, i, grad) for i, grad in enumerate(grads)]
         if all([grad is None for grad in grads]) and not self.takes_undefined():
             return None if len(self.next_nodes) == 1 else (None,) * len(self.next_nodes)
-        return self.apply_recorded(grads[0] if self.outputs == NULL else list(grads), self.edges())
+        return self.apply_recorded(grads[0] if self.outputs == NULL else grads, self.edges())
 
     def __repr__(self):
         return f"<{self.name()} at {id(self):#x}>"

@@ -13,6 +13,7 @@ cdef enum:
     TANGENT = 8         # `extra.tangents` may hold a tangent of an open level
     RETAINS_GRAD = 16
     FOREIGN = 256       # made for an operator out of an ndarray, which its owner may write to unseen
+    ACCUMULATING = 1 << 16  # some thread adds to this `.grad` with the GIL given up
 
 cdef class VersionCounter:
     cdef uint32_t value     # in-place writes so far

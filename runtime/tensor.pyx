@@ -18,7 +18,7 @@ import weakref
 import numpy as np
 
 from .capi cimport (
-    PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr,
+    PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT,
 )
 from .hooks import RemovableHandle
 from .node cimport accumulator_of
@@ -30,9 +30,11 @@ cdef extern from *:
     /* The generated Tensor adds methods only: it is made, from the freelist, and torn down by TensorBase's functions, with
        no call for each class between. */
     static newfunc gradspec_base_new = NULL;
-    static void gradspec_adopt(PyTypeObject *type, PyTypeObject *base) {
+    static destructor gradspec_base_dealloc = NULL;
+    static void gradspec_adopt(PyTypeObject *type, PyTypeObject *base, destructor dealloc) {
         gradspec_base_new = base->tp_new;
-        if (type->tp_basicsize == base->tp_basicsize) type->tp_dealloc = base->tp_dealloc;
+        gradspec_base_dealloc = base->tp_dealloc;
+        if (type->tp_basicsize == base->tp_basicsize) type->tp_dealloc = dealloc;
     }
     static PyObject *gradspec_new(PyTypeObject *type, PyObject *empty) {
         PyObject *self = gradspec_base_new(type, empty, NULL);
@@ -40,8 +42,10 @@ cdef extern from *:
         return self;
     }
     """
+    ctypedef void (*destructor)(PyObject*) noexcept
+    destructor gradspec_base_dealloc
     object gradspec_new(PyTypeObject*, object)
-    void gradspec_adopt(PyTypeObject*, PyTypeObject*)
+    void gradspec_adopt(PyTypeObject*, PyTypeObject*, destructor)
 
 cdef PyTypeObject* tensor_type = NULL
 cdef tuple NOTHING = ()
@@ -51,7 +55,24 @@ def register_tensor_type(type cls):
     """Make `cls`, which adds methods only, the type of every tensor that the library creates."""
     global tensor_type
     tensor_type = <PyTypeObject*> cls
-    gradspec_adopt(tensor_type, <PyTypeObject*> TensorBase)
+    gradspec_adopt(tensor_type, <PyTypeObject*> TensorBase, free_tensor)
+
+
+cdef void free_tensor(PyObject* self) noexcept:
+    """What frees a tensor: a gradient that has a gradient, and so on, link by link rather than each inside the last."""
+    if <PyObject*> (<TensorBase> self).grad_ != <PyObject*> None:
+        if <PyObject*> (<TensorBase> self).grad_.grad_ != <PyObject*> None:
+            unlink_grads(self)
+    gradspec_base_dealloc(self)
+
+
+cdef void unlink_grads(PyObject* self) noexcept:
+    """Take apart the chain of gradients that hangs on a tensor without references, as far as nobody else holds it."""
+    cdef TensorBase link = (<TensorBase> self).grad_, following
+    (<TensorBase> self).grad_ = None
+    while link is not None and Py_REFCNT(link) == 1:
+        following, link.grad_ = link.grad_, None
+        link, following = following, None
 
 
 cdef TensorBase wrap(ndarray array):

@@ -24,3 +24,4 @@ cdef class Ufunc:
     cdef object into(self, tuple operands, ndarray out, str name)
 
 cdef ndarray add_into(ndarray total, ndarray term)
+cdef bint add_plain(ndarray total, ndarray term) noexcept

@@ -282,18 +282,26 @@ cdef bint fits(Ufunc ufunc, tuple operands, ndarray out):
 cdef Ufunc _add = Ufunc(np.add, "add")
 
 
-cdef ndarray add_into(ndarray total, ndarray term):
-    """Add `term` to `total` in place; the shapes are equal and `total` belongs to the caller."""
+cdef bint add_plain(ndarray total, ndarray term) noexcept:
+    """Add `term` to `total` in place by one inner loop, which keeps the GIL; False where they are not alike and plain."""
     cdef char* args[3]
     cdef npy_intp steps[3]
     cdef npy_intp size
     cdef int slot = slot_of(PyArray_TYPE(total))
-    if slot >= 0 and PyArray_TYPE(term) == PyArray_TYPE(total) and is_plain(total) and is_plain(term):
-        args[0] = args[2] = PyArray_BYTES(total)
-        args[1] = PyArray_BYTES(term)
-        steps[0] = steps[1] = steps[2] = ITEM_SIZES[slot]
-        size = PyArray_SIZE(total)
-        _add.loops[slot](args, &size, steps, _add.loop_data[slot])
-    else:
+    if slot < 0 or PyArray_TYPE(term) != PyArray_TYPE(total) or not is_plain(total) or not is_plain(term):
+        return False
+    if not same_shape(total, term):
+        return False
+    args[0] = args[2] = PyArray_BYTES(total)
+    args[1] = PyArray_BYTES(term)
+    steps[0] = steps[1] = steps[2] = ITEM_SIZES[slot]
+    size = PyArray_SIZE(total)
+    _add.loops[slot](args, &size, steps, _add.loop_data[slot])
+    return True
+
+
+cdef ndarray add_into(ndarray total, ndarray term):
+    """Add `term` to `total` in place; `total` belongs to the caller."""
+    if not add_plain(total, term):
         np.add(total, term, out=total)
     return total

@@ -1,5 +1,8 @@
 """AccumulateGrad: stealing, adding in place, layout, and the `.grad` attribute."""
 
+import sys
+import threading
+
 import numpy as np
 import pytest
 
@@ -170,3 +173,274 @@ def test_a_written_grad_does_not_reach_the_graph():
     x.grad.zero_()
     y.backward()
     same(x.grad, [4.0])
+
+
+# Whose memory it is.
+
+
+def leaves_of(graph):
+    """Leaves, and a function of them whose gradients would share memory if nobody took care."""
+    a, b = (gs.tensor(np.arange(1.0, 7.0).reshape(2, 3), requires_grad=True) for _ in range(2))
+    c = gs.tensor(np.arange(1.0, 7.0).reshape(3, 2), requires_grad=True)
+    return [a, b, c], graph(a, b, c)
+
+
+GRAPHS = {
+    "sum": lambda a, b, c: a + b + c.T,
+    "power": lambda a, b, c: (a + b) ** 2 + c.reshape((2, 3)),
+    "views": lambda a, b, c: a.reshape((3, 2)).T + b[:, ::1] + c.T,
+    "identity": lambda a, b, c: a * 1 + (b + c.T),
+}
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_no_two_gradients_share_memory_with_each_other_or_the_users(graph, create_graph):
+    """Of two leaves fed the same grad object exactly one may steal; never modify a user-supplied grad_output."""
+    leaves, y = leaves_of(GRAPHS[graph])
+    given = gs.tensor(np.full(y.shape, 2.0), requires_grad=True)
+    y.backward(given, create_graph=create_graph)
+    grads = [x.grad for x in leaves]
+    for i, g in enumerate(grads):
+        assert not shares(g, given) and not any(shares(g, other) for other in grads[:i])
+        assert g.strides == leaves[i].strides
+        assert g.requires_grad is create_graph
+    expected = [g.numpy().copy() if not create_graph else g.detach().numpy().copy() for g in grads]
+    with gs.no_grad():
+        grads[0].mul_(100)
+    for g, e in zip(grads[1:], expected[1:]):
+        same(g, e)
+    same(given, np.full(y.shape, 2.0))
+    for x in leaves:
+        x.grad = None
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_a_leaf_as_its_own_root_keeps_a_copy_of_the_users_gradient():
+    x = leaf(1.0, 2.0)
+    given = leaf(3.0, 4.0)
+    x.backward(given, create_graph=True)
+    assert x.grad is not given and not shares(x.grad, given)
+    same(gs.autograd.grad(x.grad.sum(), given)[0], [1.0, 1.0])  # recorded
+    x.grad = None
+
+
+def test_recorded_history_of_grad_is_added_to_in_place():
+    """Later accumulation is in place when create_graph is False: id(.grad) kept."""
+    x = leaf(2.0)
+    with pytest.warns(UserWarning):
+        (x**3).backward(create_graph=True)
+    first = x.grad
+    (x * 2).backward()
+    assert x.grad is first
+    same(first, [14.0])
+    same(gs.autograd.grad(first, x)[0], [12.0])
+    x.grad = None
+
+
+# Layout.
+
+
+LAYOUTS = {
+    "contiguous": lambda a: a,
+    "transposed": lambda a: a.T,
+    "sliced": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "sliced and transposed": lambda a: np.repeat(a, 2, axis=1)[:, ::2].T,
+    "reversed": lambda a: a[::-1],
+    "one row": lambda a: a[:1].T,
+    "broadcast": lambda a: np.broadcast_to(a[:, :1], a.shape),
+    "middle axis first": lambda a: a.reshape(a.shape[0], 2, -1).transpose(1, 0, 2),
+    "empty": lambda a: a[:0].T,
+}
+DTYPES = ["float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("made", ["plain", "expanded", "recorded"])
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_layout_contract(layout, made):
+    """Leaf non-overlapping and dense -> the leaf's strides (also for broadcast grads); otherwise row-major contiguous."""
+    x = gs.asarray(LAYOUTS[layout](np.arange(12.0).reshape(3, 4))).requires_grad_()
+    y = x.sum() if made == "expanded" else (x * 2).sum()
+    y.backward(create_graph=made == "recorded")
+    dense = {"transposed", "reversed", "one row", "middle axis first"}
+    wanted = np.empty_like(x.detach().numpy(), order="K" if layout in dense else "C").strides
+    assert x.grad.strides == wanted
+    (x * 2).sum().backward(create_graph=made == "recorded")
+    same(x.grad, np.full(x.shape, 3.0 if made == "expanded" else 4.0))
+    assert x.grad.strides == wanted
+    x.grad = None
+
+
+# Shapes that changed, memory that overlaps.
+
+
+def test_a_grad_of_another_shape_than_the_new_data():
+    """What is added in place has the size of what it is added to, whatever became of .data."""
+    for old, new in (((5000,), (3,)), ((3,), (5000,)), ((2, 3), (3, 2)), ((1,), ())):
+        x = gs.ones(old, requires_grad=True)
+        x.grad = gs.zeros(old)
+        x.data = gs.ones(new)
+        with pytest.raises(RuntimeError, match="cannot be added to a .grad of shape"):
+            (x * 1.0).sum().backward()
+        same(x.grad, np.zeros(old))
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 3), (3, 2), (7,), ()])
+def test_a_gradient_handed_to_an_accumulator_has_the_shape_of_its_leaf(shape):
+    """grad_fn is callable: with tensors of the shape of its outputs, or that broadcast from it."""
+    x = gs.ones((2, 3), requires_grad=True)
+    node = get_gradient_edge(x).node
+    if shape == (2, 2, 3):
+        node(gs.ones(shape))
+        same(x.grad, np.full((2, 3), 2.0))
+    else:
+        with pytest.raises(RuntimeError, match="invalid gradient"):
+            node(gs.ones(shape))
+        assert x.grad is None
+
+
+@pytest.mark.parametrize("strides, shape", [((0,), (2,)), ((8,), (3,)), ((8, 8), (2, 2)), ((16, 24), (3, 2)), ((0, 8), (2, 3))])
+def test_a_grad_whose_elements_share_memory(strides, shape):
+    """Accumulation in place into memory that overlaps is refused; strides that only look like it are not."""
+    held = np.lib.stride_tricks.as_strided(np.zeros(50), shape, strides, writeable=True)
+    x = gs.ones(shape, requires_grad=True)
+    x.grad = gs.asarray(held)
+    values = np.arange(1.0, 1 + x.size).reshape(shape)
+    if strides in ((8,), (16, 24)):
+        (x * values).sum().backward()
+        same(x.grad, values)
+    else:
+        with pytest.raises(RuntimeError, match="refers to a single memory location"):
+            (x * values).sum().backward()
+
+
+def test_a_grad_made_inside_a_level_is_no_view():
+    x = gs.ones((2,), requires_grad=True)
+    with gs.autograd.forward_ad.dual_level():
+        d = gs.autograd.forward_ad.make_dual(x, gs.ones((2,)))
+        (d * d).sum().backward()
+        tangent = gs.autograd.forward_ad.unpack_dual(x.grad).tangent
+        same(tangent, [2.0, 2.0])
+        assert x.grad._base is None and not x.grad._is_view()
+    same(x.grad, [2.0, 2.0])
+    x.grad.detach_()
+
+
+def test_a_leaf_frozen_after_the_forward_gets_nothing():
+    x, w = leaf(1.0), leaf(3.0)
+    y = x * w
+    x.requires_grad_(False)
+    y.sum().backward()
+    assert x.grad is None
+    same(w.grad, [1.0])
+
+
+# Threads.
+
+
+def run_together(work, count=8):
+    """Call `work(i)` in threads that start together and change often; what they raise is raised here."""
+    errors, barrier = [], threading.Barrier(count)
+
+    def run(i):
+        try:
+            barrier.wait(30)
+            work(i)
+        except BaseException as error:
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+            assert not thread.is_alive()
+    finally:
+        sys.setswitchinterval(interval)
+    if errors:
+        raise errors[0]
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "transposed", "sliced and transposed", "reversed"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_eight_threads_into_shared_leaves(dtype, layout):
+    """N Python threads backward into one leaf: .grad is the exact sum, from the first gradient on."""
+    base = np.ones((40, 60), dtype)
+    leaves = [gs.asarray(LAYOUTS[layout](base.copy())).requires_grad_() for _ in range(2)]
+    rounds = 45  # times 8 threads, 7 dtypes and 4 layouts: 10 080 passes; 360 is exact in float16
+
+    def work(_):
+        for i in range(rounds):
+            y = leaves[0] + leaves[1]
+            # Gradients of another layout than the leaf's as well, and such as a loop cannot take as they are.
+            given = np.ones(y.shape, dtype, order="CF"[i % 2])
+            y.backward(gs.asarray(given))
+
+    run_together(work)
+    for x in leaves:
+        np.testing.assert_array_equal(x.grad.numpy(), np.full(x.shape, 8 * rounds, dtype))
+
+
+@pytest.mark.parametrize("kind", ["first", "recorded", "both", "0-d"])
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_threads_meet_at_the_first_gradient(kind):
+    """The first accumulation of several threads, and that of recorded passes beside others, loses nothing."""
+    for _ in range(40):
+        x = gs.ones(() if kind == "0-d" else (3000,), requires_grad=True)
+
+        def work(i):
+            for _ in range(3):
+                y = (x * x).sum()
+                y.backward(create_graph=kind == "recorded" or kind == "both" and i % 2 == 0)
+
+        run_together(work, 4)
+        same(x.grad, np.full(x.shape, 2.0 * 12))
+        x.grad = None
+
+
+def test_retained_gradients_of_a_graph_that_threads_share():
+    """retain_grad accumulates over backwards, whichever threads run them."""
+    for dtype in ("float16", "float64"):
+        x = gs.ones((3000,), dtype=dtype, requires_grad=True)
+        h = x * 1
+        h.retain_grad()
+        y = (h * 2).sum() if dtype == "float64" else h * 2
+        seed = gs.ones(y.shape, dtype=dtype)
+        run_together(lambda i: [y.backward(seed, retain_graph=True) for _ in range(50)])
+        same(h.grad, np.full(h.shape, 2.0 * 400))
+        same(x.grad, np.full(h.shape, 2.0 * 400))
+
+
+def test_hooks_of_leaves_that_threads_share():
+    """Every pass runs the hooks of a leaf once, and post-accumulate hooks after its gradient is in."""
+    x = gs.ones((3000,), requires_grad=True)
+    seen, least = [], []
+    x.register_hook(lambda g: seen.append(1) or g * 2)
+    x.register_post_accumulate_grad_hook(lambda t: least.append(float(t.grad.numpy().min())))
+    run_together(lambda i: [(x * 1).sum().backward() for _ in range(40)])
+    assert len(seen) == len(least) == 320 and min(least) >= 2.0
+    same(x.grad, np.full(x.shape, 640.0))
+
+
+def test_leaves_that_share_one_grad():
+    held = gs.zeros((3000,), dtype="float16")
+    leaves = [gs.ones((3000,), dtype="float16", requires_grad=True) for _ in range(4)]
+    for x in leaves:
+        x.grad = held
+    seed = gs.ones((3000,), dtype="float16")
+    run_together(lambda i: [(leaves[i % 4] * 1).backward(seed) for _ in range(100)])
+    same(held, np.full(3000, 800.0))
+
+
+def test_one_accumulator_for_a_leaf_in_all_threads():
+    for _ in range(100):
+        x = leaf(1.0)
+        nodes = []
+        run_together(lambda i: nodes.append(get_gradient_edge(x).node), 4)
+        assert len({id(node) for node in nodes}) == 1

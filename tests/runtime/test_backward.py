@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import GradientEdge, backward, get_gradient_edge, grad
+from gradspec.autograd import Function, GradientEdge, backward, get_gradient_edge, grad
 
 
 def leaf(*values):
@@ -66,7 +66,7 @@ def test_number_of_gradients():
         backward([y], [gs.ones((1,)), gs.ones((1,))])
     with pytest.raises(RuntimeError, match="grad requires non-empty outputs"):
         grad([], leaf(1.0))
-    with pytest.raises(RuntimeError, match="grad requires non-empty inputs"):
+    with pytest.raises(RuntimeError, match=r"`inputs` argument to `grad\(\)` cannot be empty"):
         grad(y, [])
 
 
@@ -96,7 +96,7 @@ def test_inputs_of_backward():
     same(h.grad, [4.0])
     y.backward(inputs=(get_gradient_edge(a),))
     same(a.grad, [16.0])
-    with pytest.raises(RuntimeError, match="'inputs' argument to 'backward' cannot be empty."):
+    with pytest.raises(RuntimeError, match=r"`inputs` argument to `backward\(\)` cannot be empty"):
         y.backward(inputs=[])
 
 
@@ -133,8 +133,25 @@ def test_allow_unused_and_materialize_grads():
     assert zeros.shape == (3,) and zeros.dtype == np.float32 and not zeros.numpy().any()
     with pytest.raises(ValueError, match="Expected allow_unused to be True or not passed when"):
         grad(y, x, allow_unused=False, materialize_grads=True)
-    with pytest.raises(RuntimeError, match="GradientEdge"):
-        grad(y, get_gradient_edge(x), materialize_grads=True)
+
+
+def test_materialized_zeros_can_be_differentiated_again():
+    """materialize_grads=True implies allow_unused and yields zeros; they require grad where the pass is recorded."""
+    x, a = gs.tensor(0.5, requires_grad=True), gs.tensor(1.0, requires_grad=True)
+    (g,) = grad(x * a, x, create_graph=True)
+    (zeros,) = grad(g, x, create_graph=True, materialize_grads=True)
+    assert zeros.requires_grad and zeros.item() == 0.0
+    assert grad(zeros, x, materialize_grads=True)[0].item() == 0.0
+    assert not grad(x * 2, a, materialize_grads=True)[0].requires_grad
+
+
+def test_materialize_grads_with_edges():
+    """Not allowed for a GradientEdge that was not reached: there is no tensor whose zeros to return."""
+    x, unused = leaf(1.0, 2.0), leaf(1.0)
+    y = (x * x).sum()
+    same(grad(y, get_gradient_edge(x), materialize_grads=True, retain_graph=True)[0], [2.0, 4.0])
+    with pytest.raises(RuntimeError, match="materialize_grads cannot be used when the given input is a GradientEdge"):
+        grad(y, [x, get_gradient_edge(unused)], materialize_grads=True)
 
 
 # Results.
@@ -215,6 +232,53 @@ def test_edges_as_roots():
     backward(several)
 
 
+@pytest.mark.parametrize("number", [1, -1, 2**31, 2**70, None, 0.0, "0"])
+def test_edges_to_outputs_that_there_are_not(number):
+    """GradientEdge(node, output_nr) is usable as grad() input or output: of outputs that exist."""
+    x = leaf(2.0)
+    y = x * x
+    wrong = GradientEdge(y.grad_fn, number)
+    for call in (
+        lambda: backward(wrong),
+        lambda: grad(wrong, x),
+        lambda: grad(y, wrong),
+        lambda: y.backward(inputs=[x, wrong]),
+        lambda: backward(GradientEdge(get_gradient_edge(x).node, number)),
+    ):
+        with pytest.raises((RuntimeError, TypeError), match="GradientEdge"):
+            call()
+
+
+@pytest.mark.parametrize("node", [None, 3, "node", object()])
+def test_edges_to_no_node(node):
+    x = leaf(2.0)
+    y = x * gs.tensor([3.0])
+    assert y.grad_fn.next_functions[1] == (None, 0)
+    for edge in (GradientEdge(node, 0), GradientEdge(*y.grad_fn.next_functions[1])):
+        for call in (lambda: grad(edge, x), lambda: backward([y, edge]), lambda: grad(y, edge), lambda: y.backward(inputs=edge)):
+            with pytest.raises(TypeError, match="GradientEdge leads to no node"):
+                call()
+
+
+def test_an_edge_to_an_output_without_gradient():
+    class Splits(Function):
+        @staticmethod
+        def forward(ctx, x):
+            whole = gs.astype(x, int)
+            ctx.mark_non_differentiable(whole)
+            return whole, x * 1
+
+        @staticmethod
+        def backward(ctx, g_whole, g):
+            return g
+
+    x = leaf(2.0)
+    _, y = Splits.apply(x)
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+        backward(GradientEdge(y.grad_fn, 0))
+    assert grad(y, GradientEdge(y.grad_fn, 0), allow_unused=True) == (None,)
+
+
 # Batches of gradients.
 
 
@@ -223,5 +287,8 @@ def test_is_grads_batched():
     y = x * x
     (rows,) = grad(y, x, gs.tensor(np.eye(2)), is_grads_batched=True, retain_graph=True)
     same(rows, [[2.0, 0.0], [0.0, 4.0]])
-    with pytest.raises(RuntimeError, match=r"grad_output\[0\] has a shape of \[2, 3\].*batch"):
+    text = r"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch.*"
+    with pytest.raises(RuntimeError, match=text + r"grad_output\[0\] has a shape of \[2, 3\]"):
         grad(y, x, gs.ones((2, 3)), is_grads_batched=True)
+    with pytest.raises(RuntimeError, match="If `is_grads_batched=True`, we interpret the first dimension"):
+        grad(y.sum(), x, gs.ones(()), is_grads_batched=True)

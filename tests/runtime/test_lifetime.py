@@ -397,3 +397,65 @@ def test_time_is_linear_in_the_number_of_nodes():
 
     small, large = seconds(10_000), seconds(100_000)
     assert large < 30 * small  # ten times the nodes; a quadratic step would take a hundred times as long
+
+
+# Gradients of gradients, and pointers that nobody counts.
+
+
+@pytest.mark.parametrize("kind", ["chain", "held", "subclass"])
+def test_long_chains_of_gradients_do_not_recurse(kind):
+    """Nothing may recurse on destruction: a gradient that has a gradient, and so on."""
+    Own = type("Own", (gs.Tensor,), {})
+    first = current = gs.ones((1,)) if kind != "subclass" else Own.__new__(Own)
+    if kind == "subclass":
+        current.data = gs.ones((1,))
+    held = []
+    for i in range(500_000):
+        current.grad = gs.ones((1,))
+        current = current.grad
+        if kind == "held" and i in (1, 1000, 250_000):
+            held.append(current)
+    del current
+    witness = weakref.ref(first.grad)
+    del first
+    assert witness() is None
+    for tensor in held:
+        assert tensor.grad is not None
+    del held
+
+
+def test_an_accumulator_in_a_garbage_cycle_leaves_its_leaf_sound():
+    """ctx -> dict -> accumulator -> ctx: freed by gc, and the leaf gets another one."""
+
+    class Keeps(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.me = ctx
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    for _ in range(20):
+        x = leaf(1.0)
+        x.register_hook(lambda g: g * 2)
+        y = Keeps.apply(x)
+        y.grad_fn.accumulator = gs.autograd.get_gradient_edge(x).node
+        dead = weakref.ref(y.grad_fn)
+        del y
+        gc.collect()
+        assert dead() is None
+        (x * 3).backward()
+        same(x.grad, [6.0])
+
+
+def test_a_primal_in_a_garbage_cycle_inside_levels():
+    with forward_ad.dual_level(), forward_ad.dual_level():
+        d = forward_ad.make_dual(leaf(1.0), gs.ones((1,)))
+        p = forward_ad.unpack_dual(d).primal
+        p.me = p
+        dead = weakref.ref(p)
+        del p, d
+        gc.collect()
+        assert dead() is None

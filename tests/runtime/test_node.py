@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import Function, Node, get_gradient_edge
+from gradspec.autograd import Function, GradientEdge, Node, backward, get_gradient_edge, grad, once_differentiable
+from gradspec.error_nodes import DelayedError, UndefinedGrad
 
 
 def leaf(*values):
@@ -132,3 +133,96 @@ def test_attributes():
     assert "_saved_y" in dir(node) and "_raw_saved_y" in dir(node) and "next_functions" in dir(node)
     with pytest.raises(AttributeError, match="'ExpBackward' object has no attribute 'absent'"):
         _ = node.absent
+
+
+# What the user hands over.
+
+
+def test_nodes_are_not_made_by_users():
+    """Not even of the types that users can get hold of."""
+
+    class Custom(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    x = leaf(1.0)
+    for kind in (Node, type(get_gradient_edge(x).node), type((x * x).grad_fn), type(Custom.apply(x).grad_fn)):
+        with pytest.raises(TypeError, match=f"cannot create '{kind.__name__}' instances"):
+            kind()
+
+
+JUNK = [1.0, "text", np.ones(2), object(), [gs.ones((2,))], (gs.ones((2,)),)]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=lambda value: type(value).__name__)
+def test_values_that_are_no_tensors(junk):
+    """Whatever a user's code returns where a gradient is expected is refused, before anything is read of it."""
+
+    class Returns(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return junk
+
+    class Once(Returns):
+        @staticmethod
+        @once_differentiable
+        def backward(ctx, grad):
+            return junk
+
+    x = leaf(1.0, 2.0)
+    if not isinstance(junk, tuple):  # what a backward may return is a tuple
+        for function in (Returns, Once):
+            for create_graph in (False, True):
+                with pytest.raises(RuntimeError, match="expected Variable or None"):
+                    grad(function.apply(x).sum(), x, create_graph=create_graph)
+    for make in (UndefinedGrad(), DelayedError("later", 1)):
+        with pytest.raises((TypeError, RuntimeError), match="expected Variable or None"):
+            make(junk)
+    y = x * x
+    for node in (y.grad_fn, get_gradient_edge(x).node, Returns.apply(x).grad_fn):
+        with pytest.raises(TypeError, match="takes Tensors or None"):
+            node(junk)
+    for register in (y.register_hook, y.grad_fn.register_prehook, y.grad_fn.register_hook):
+        handle = register(lambda *grads: junk)
+        if not isinstance(junk, tuple) or register == y.register_hook:
+            with pytest.raises(TypeError, match="but hook returned"):
+                y.sum().backward(retain_graph=True)
+        handle.remove()
+
+
+def test_a_ctx_that_is_called_before_its_forward_is_done():
+    calls = []
+
+    class Calls(Function):
+        @staticmethod
+        def forward(ctx, x):
+            for attempt in (lambda: ctx(), lambda: ctx(x), lambda: backward(GradientEdge(ctx, 0))):
+                with pytest.raises((TypeError, RuntimeError)):
+                    attempt()
+                calls.append(1)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    same(Calls.apply(leaf(1.0)), [1.0])
+    assert len(calls) == 3
+
+
+def test_a_called_node_checks_shapes():
+    x = gs.ones((2, 3), requires_grad=True)
+    node = (x * x).grad_fn
+    same(node(gs.ones((2, 3)))[0], np.ones((2, 3)))
+    for shape in ((3, 2), (2, 1), (7,)):
+        with pytest.raises(RuntimeError, match="invalid gradient"):
+            node(gs.ones(shape))
