@@ -2,18 +2,24 @@
 """Engine: runs a backward graph.
 
 Owns the order of nodes (a ReadyQueue hands out the node made last among those whose gradients have all arrived), the
-delivery of gradients from node to node, and captures.  Nothing here recurses.  Knows no operators.
+delivery of gradients from node to node, and captures.  Nothing here recurses; passes that users nest in each other's hooks
+go on in a thread with a stack of its own before they are too deep for one.  Knows no operators.
 """
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
 
+import contextlib
+
 from .accumulate_grad cimport AccumulateGrad
 from .engine_hooks cimport as_user, run_post_hooks, run_pre_hooks, run_tensor_hooks
-from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
+from .grad_mode cimport DUAL, GRAD_DISABLED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
 from .node cimport Node, TaskSlot
+
+cdef enum:
+    NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
 
 
 cdef int run(GraphTask task) except -1:
@@ -134,39 +140,101 @@ cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_gr
         Return the gradients of `inputs` rather than let their nodes accumulate them.
     """
     cdef ThreadState* state = thread_state()
+    cdef GraphTask task = start_task(roots, grads, keep_graph, create_graph, create_graph or state.flags & DUAL != 0)
+    cdef GraphTask outer
+    cdef NestedPass nested
+    task.everything, task.capturing = inputs is None, capture
+    if state.graph_task:
+        outer = running_task(state.graph_task)
+        task.depth = 0 if outer is None else outer.depth + 1
+        if task.depth and task.depth % NESTED_LIMIT == 0:
+            nested = NestedPass.__new__(NestedPass)
+            nested.task, nested.inputs = task, inputs
+            thread_objects()  # made here if they are made at all: they end with their thread
+            nested.state = state[0]
+            try:
+                from .worker import run_on_own_stack  # with `threading`, which few programs need
+                return run_on_own_stack(nested)
+            finally:
+                state[0] = nested.state
+                finish_task(task)  # also where no thread could be had
+    return run_task(state, task, inputs)
+
+
+cdef class NestedPass:
+    """A pass that runs in another thread, as if it were in this one."""
     cdef GraphTask task
+    cdef list inputs
+    cdef ThreadState state
+
+    def __call__(self):
+        cdef ThreadState* state = thread_state()
+        cdef ThreadState own = state[0]
+        state[0] = self.state
+        try:
+            return run_task(state, self.task, self.inputs)
+        finally:
+            self.state, state[0] = state[0], own
+
+
+cdef list run_task(ThreadState* state, GraphTask task, list inputs):
+    """Run a task that was started, and leave the thread as it was."""
     cdef Node node
     cdef int output_nr
     cdef unsigned int flags = state.flags
     cdef uint64_t outer_task = state.graph_task
     cdef bint outer_keep = state.keep_graph, finished = False
-    task = start_task(roots, grads, keep_graph, create_graph, create_graph or state.flags & DUAL != 0)
-    task.everything, task.capturing = inputs is None, capture
+    cdef tuple modes = modes_of(state)
     try:
         task.count_dependencies()
         if inputs is not None:
             task.results = [None] * len(inputs)
+            task.asked = [node for node, _ in inputs]
             for position, (node, output_nr) in enumerate(inputs):
                 if not task.knows(node):
                     continue  # not reachable from the roots
-                if capture:
+                if task.capturing:
                     task.slot(node).captured = True
                     task.captures.setdefault(node, {}).setdefault(output_nr, []).append(position)
                 else:
                     task.slot(node).needed = True
             task.mark_needed()
-        state.graph_task, state.keep_graph = task.id, keep_graph
-        state.flags = flags & ~<unsigned int> GRAD_DISABLED if create_graph else flags | GRAD_DISABLED
+        state.graph_task, state.keep_graph = task.id, task.keep_graph
+        state.flags = flags & ~<unsigned int> GRAD_DISABLED if task.create_graph else flags | GRAD_DISABLED
         run(task)
         while task.callbacks:
             task.callbacks.pop(0)()
         finished = True
     finally:
-        state.flags, state.graph_task, state.keep_graph = flags, outer_task, outer_keep
+        # A dual level that a hook entered or left is entered or left; every other mode is what it was.
+        state.flags = flags & ~<unsigned int> DUAL | state.flags & DUAL
+        state.graph_task, state.keep_graph = outer_task, outer_keep
+        if state.objects != NULL:
+            restore_modes(<ThreadObjects> state.objects, modes)
         finish_task(task)
         if not finished:
             task.abandon()
     return task.results
+
+
+cdef tuple modes_of(ThreadState* state):
+    """The stacks of modes that a hook may change without changing them back."""
+    cdef ThreadObjects objects
+    if state.objects == NULL:
+        return None
+    objects = <ThreadObjects> state.objects
+    if not objects.saved_hooks and not objects.hooks_disabled:
+        return None
+    return list(objects.saved_hooks), list(objects.hooks_disabled)
+
+
+cdef int restore_modes(ThreadObjects objects, tuple modes) except -1:
+    if modes is None:
+        objects.saved_hooks.clear()
+        objects.hooks_disabled.clear()
+    else:
+        objects.saved_hooks[:], objects.hooks_disabled[:] = modes
+    return 0
 
 
 def current_graph_task_id():
@@ -176,9 +244,8 @@ def current_graph_task_id():
 
 
 def will_engine_execute_node(node):
-    """Whether the running backward pass is still going to run `node`, or is just running its hooks."""
+    """Whether the running backward pass runs `node` or captures what arrives there, be it done or still to come."""
     cdef GraphTask task = running_task(thread_state().graph_task)
-    cdef TaskSlot* slot
     if task is None:
         raise RuntimeError("will_engine_execute_node: can only be called during the backward pass")
     if not isinstance(node, Node):
@@ -186,10 +253,62 @@ def will_engine_execute_node(node):
     if task.capturing and isinstance(node, AccumulateGrad):
         raise RuntimeError("will_engine_execute_node: was called with the accumulator of a leaf while you are currently "
                            "running autograd.grad(), which accumulates into no leaf")
-    if not task.knows(node):
-        return False
-    slot = task.slot(node)
-    return bool(slot.needed or slot.captured)
+    return bool(task.executes(node))
+
+
+def current_graph_task_execution_order():
+    """The nodes of the running backward pass in the order in which they run, those that ran already included."""
+    cdef GraphTask task = running_task(thread_state().graph_task)
+    if task is None:
+        raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    if not thread_state().flags & ONE_THREAD:
+        raise RuntimeError("_current_graph_task_execution_order expects the current backward to be executed with multithreading "
+                           "disabled, e.g. by running it inside `with autograd.set_multithreading_enabled(False):`")
+    return task.execution_order()
+
+
+def current_graph_task_keep_graph():
+    """Whether the running backward pass retains its graph; True outside."""
+    cdef ThreadState* state = thread_state()
+    return bool(state.keep_graph) if state.graph_task else True
+
+
+def is_multithreading_enabled():
+    """Whether backward passes of this thread may use several threads."""
+    return not thread_state().flags & ONE_THREAD
+
+
+class set_multithreading_enabled(contextlib.ContextDecorator):
+    """Whether backward passes may use several threads, at once; as a context manager it is restored on exit.
+
+    The engine runs every pass in one thread today, in an order that is always the same; the setting says whether that may be
+    relied on, as `_current_graph_task_execution_order` does.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    def __init__(self, mode):
+        self.mode, self._before = bool(mode), is_multithreading_enabled()
+        self._switch(self.mode)
+
+    def _switch(self, mode):
+        cdef ThreadState* state = thread_state()
+        state.flags = state.flags & ~<unsigned int> ONE_THREAD | (0 if mode else ONE_THREAD)
+
+    def _recreate_cm(self):
+        return type(self)(self.mode)
+
+    def __call__(self, function):
+        self._switch(self._before)  # a decorator changes nothing until its function is called
+        return super().__call__(function)
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exc_info):
+        self._switch(self._before)
 
 
 def runs_everything():

@@ -9,6 +9,7 @@ cdef enum:
     DUAL = 4                # a dual level is open
     SAVED_HOOKS = 8         # saved_tensors_hooks is active
     FORWARD_DISABLED = 16   # tangents are not propagated
+    ONE_THREAD = 1 << 16    # set_multithreading_enabled(False)
 
 cdef struct ThreadState:
     unsigned int flags

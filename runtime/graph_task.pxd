@@ -19,9 +19,12 @@ cdef class GraphTask:
     cdef GraphRoot root
     cdef dict captures          # Node -> {output number: position among the results}
     cdef list results
+    cdef list asked             # the nodes that `inputs=` names
     cdef dict shared            # Node -> SharedSlot, for nodes that another running task holds
     cdef list callbacks
     cdef list leaves            # the AccumulateGrads of this pass
+    cdef int depth              # of passes that run around this one
+    cdef set executed           # all nodes that this pass executes, once somebody asked
 
     cdef TaskSlot* slot(self, Node node) except NULL
     cdef TaskSlot* claim(self, Node node) except NULL
@@ -31,6 +34,9 @@ cdef class GraphTask:
     cdef int mark_needed(self) except -1
     cdef Wanted wanted(self, Node node) except? 0
     cdef int abandon(self) except -1
+    cdef set nodes(self)
+    cdef bint executes(self, Node node) except -1
+    cdef list execution_order(self)
 
 cdef GraphTask start_task(tuple roots, tuple grads, bint keep_graph, bint create_graph, bint recording)
 cdef GraphTask running_task(uint64_t id)

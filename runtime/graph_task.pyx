@@ -165,6 +165,75 @@ cdef class GraphTask:
                         target.slot.task = 0
         return 0
 
+    cdef set nodes(self):
+        """All nodes that this pass executes or stops at, those that it has done with included."""
+        cdef NodeStack stack
+        cdef Node node, target
+        cdef Py_ssize_t i
+        cdef set found
+        cdef dict sources = {}
+        if self.executed is not None:
+            return self.executed
+        found, stack = set(), NodeStack.__new__(NodeStack)
+        stack.push(self.root)
+        while stack.count:
+            node = stack.pop()
+            for i in range(len(node.next_nodes)):
+                target = node.next_node(i)
+                if target is not None:
+                    if target not in sources:
+                        sources[target] = []
+                        stack.push(target)
+                    sources[target].append(node)
+        if self.everything:
+            found = set(sources)
+        else:  # against the edges, from what was asked for
+            for target in self.asked:
+                if target in sources and target not in found:
+                    found.add(target)
+                    stack.push(target)
+            while stack.count:
+                for node in sources.get(stack.pop(), ()):
+                    if node not in found and node is not self.root:
+                        found.add(node)
+                        stack.push(node)
+        self.executed = found
+        return found
+
+    cdef bint executes(self, Node node) except -1:
+        """Whether the node runs in this pass, or its hooks do."""
+        cdef TaskSlot* slot
+        if self.knows(node):
+            slot = self.slot(node)
+            return slot.needed or slot.captured
+        return node in self.nodes()
+
+    cdef list execution_order(self):
+        """The nodes of this pass in the order in which they run: the walk of the engine, without gradients."""
+        cdef ReadyQueue ready = ReadyQueue.__new__(ReadyQueue)
+        cdef set nodes = self.nodes()
+        cdef dict waiting = {}
+        cdef list order = []
+        cdef Node node, target
+        cdef Py_ssize_t i
+        for node in (self.root, *nodes):
+            for i in range(len(node.next_nodes)):
+                target = node.next_node(i)
+                if target in nodes:
+                    waiting[target] = waiting.get(target, 0) + 1
+        ready.push(self.root)
+        while ready.count:
+            node = ready.pop()
+            if node is not self.root:
+                order.append(node)
+            for i in range(len(node.next_nodes)):
+                target = node.next_node(i)
+                if target in nodes:
+                    waiting[target] -= 1
+                    if waiting[target] == 0:
+                        ready.push(target)
+        return order
+
 
 cdef GraphTask start_task(tuple roots, tuple grads, bint keep_graph, bint create_graph, bint recording):
     """A new task that starts from `roots`, pairs of node and output number, with the gradients `grads`."""

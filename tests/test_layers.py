@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
-    ["capi", "constants", "dispatch", "errors", "extension", "formulas", "generator", "hooks"],
+    ["capi", "constants", "dispatch", "errors", "extension", "formulas", "generator", "hooks", "worker"],
     ["kernels.forward"],
     [
         "kernels.contraction",

@@ -5,6 +5,7 @@ function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` fin
 """
 
 from ..backward import GradientEdge, backward, get_gradient_edge, grad
+from ..engine import is_multithreading_enabled, set_multithreading_enabled
 from ..errors import GradcheckError
 from ..grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..node import Node
@@ -14,9 +15,10 @@ from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
-    "Function", "GradcheckError", "GradientEdge", "Node", "backward", "checkpoint", "disable_saved_tensors_hooks", "enable_grad",
-    "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad",
-    "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
+    "Function", "GradcheckError", "GradientEdge", "Node", "backward", "checkpoint", "disable_saved_tensors_hooks",
+    "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck", "gradgradcheck", "graph",
+    "inference_mode", "is_multithreading_enabled", "no_grad", "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
+    "set_multithreading_enabled",
 ]  # fmt: skip
 
 

@@ -12,7 +12,13 @@ import weakref
 import numpy as np
 
 from ..backward import GradientEdge, get_gradient_edge
-from ..engine import current_graph_task_id, queue_callback, will_engine_execute_node
+from ..engine import (
+    current_graph_task_execution_order,
+    current_graph_task_id,
+    current_graph_task_keep_graph,
+    queue_callback,
+    will_engine_execute_node,
+)
 from ..node import Node
 from ..operand import asarray
 from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
@@ -24,6 +30,13 @@ __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
     "increment_version", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
 ]  # fmt: skip
+
+
+# What a running backward pass tells, as PyTorch spells it.
+_current_graph_task_id = current_graph_task_id
+_current_graph_task_execution_order = current_graph_task_execution_order
+_get_current_graph_task_keep_graph = current_graph_task_keep_graph
+_will_engine_execute_node = will_engine_execute_node
 
 
 def __dir__():

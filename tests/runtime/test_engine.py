@@ -1,14 +1,18 @@
 """Engine: order, pruning, captures, reentrancy, failures, callbacks and threads."""
 
+import _thread
+import contextvars
 import sys
 import threading
+import time
 import warnings
 
 import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import Function, GradientEdge, backward, get_gradient_edge, grad
+from gradspec import worker
+from gradspec.autograd import Function, GradientEdge, backward, forward_ad, get_gradient_edge, grad, graph
 from gradspec.engine import current_graph_task_id, queue_callback, will_engine_execute_node
 
 
@@ -356,6 +360,117 @@ def test_deeply_nested_backward():
         assert counter[0] == depth
 
 
+def nested(depth, inside):
+    """Backward passes within each other, `depth` levels deep, `inside()` in the last."""
+
+    class Nested(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            level[0] += 1
+            if level[0] < depth:
+                with gs.enable_grad():
+                    Nested.apply(leaf(1.0)).backward()
+            else:
+                inside()
+            return g
+
+    level = [0]
+    x = leaf(1.0)
+    Nested.apply(x).backward()
+    same(x.grad, [1.0])
+    return level[0]
+
+
+@pytest.mark.parametrize("depth", [2000, 200, 59, 60, 61, 2000])
+def test_reentrant_backward_to_any_depth(depth):
+    """2000 nested levels must not overflow the stack; 200-deep again afterwards reuses it."""
+    seen = []
+
+    def inside():
+        seen.append((gs.is_grad_enabled(), current_graph_task_id(), len(worker._idle)))
+
+    before, recursion = current_graph_task_id(), sys.getrecursionlimit()
+    assert nested(depth, inside) == depth and len(seen) == 1
+    assert seen[0][0] is False and seen[0][1] >= depth and before == current_graph_task_id() == -1
+    assert gs.is_grad_enabled() and sys.getrecursionlimit() == recursion
+    end = time.monotonic() + 20  # for those that were let go
+    while threading.active_count() > 1 + worker.IDLE_LIMIT and time.monotonic() < end:
+        time.sleep(0.01)
+    assert threading.active_count() <= 1 + worker.IDLE_LIMIT
+
+
+def test_the_state_of_the_thread_goes_with_a_deep_pass():
+    """Modes, levels, numbers of nodes and what depends on the context are the same on the other stack."""
+    context = contextvars.ContextVar("context", default="default")
+    packed, found = [], {}
+
+    def inside():
+        with gs.enable_grad():
+            y = gs.exp(leaf(1.0))
+        found.update(
+            sequence=y.grad_fn._sequence_nr(), context=context.get(), errors=np.geterr()["over"], packed=len(packed),
+            dual=forward_ad.unpack_dual(dual * dual).tangent, thread=threading.get_ident(),
+            recorded=(leaf(1.0) * 2).requires_grad,
+        )  # fmt: skip
+
+    context.set("mine")
+    before = (leaf(1.0) * 2).grad_fn._sequence_nr()
+    hooks = gs.autograd.saved_tensors_hooks(lambda t: packed.append(1) or t, lambda t: t)
+    with forward_ad.dual_level(), np.errstate(over="raise"), hooks:
+        dual = forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([1.0]))
+        nested(150, inside)
+        same(forward_ad.unpack_dual(dual).tangent, [1.0])
+    after = (leaf(1.0) * 2).grad_fn._sequence_nr()
+    assert found["thread"] != threading.get_ident()
+    assert before < found["sequence"] < after
+    assert (found["context"], found["errors"], found["recorded"]) == ("mine", "raise", False) and found["packed"] > 0
+    same(found["dual"], [6.0])
+    seen = len(packed)
+    gs.exp(leaf(1.0))
+    assert len(packed) == seen
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, RecursionError])
+def test_errors_of_a_deep_pass_keep_type_message_and_traceback(error):
+    def inside():
+        raise error("from below")
+
+    for _ in range(3):
+        with pytest.raises(error, match="from below") as caught:
+            nested(130, inside)
+        frames = []
+        traceback = caught.value.__traceback__
+        while traceback is not None:
+            frames.append(traceback.tb_frame.f_code.co_name)
+            traceback = traceback.tb_next
+        assert frames[-1] == "inside" and frames.count("backward") >= 130
+    assert current_graph_task_id() == -1 and gs.is_grad_enabled()
+    assert nested(130, lambda: None) == 130
+
+
+def test_ctrl_c_while_a_deep_pass_works():
+    """Whoever waits for another stack passes the interruption on, and waits until the pass has ended."""
+    ended = []
+
+    def inside():
+        _thread.interrupt_main()
+        try:
+            end = time.monotonic() + 60
+            while time.monotonic() < end:
+                time.sleep(0.001)
+        finally:
+            ended.append(time.monotonic() < end)
+
+    with pytest.raises(KeyboardInterrupt):
+        nested(130, inside)
+    assert ended == [True] and gs.is_grad_enabled() and current_graph_task_id() == -1
+    assert nested(130, lambda: None) == 130
+
+
 def test_errors_of_the_inner_pass_keep_type_and_message():
     inner = tagged("inner", [], ValueError("from inside"))(leaf(1.0))
 
@@ -511,11 +626,120 @@ def test_will_engine_execute_node():
     y.register_hook(lambda g: seen.append(will_engine_execute_node(accumulator)))
     y.backward(retain_graph=True)
     assert seen[-1] is True
+    x = leaf(3.0)
+    first = x * 2
+    second = first * first
+    first.register_hook(lambda g: seen.append([will_engine_execute_node(t.grad_fn) for t in (first, second, h)]))
+    second.backward(inputs=[x], retain_graph=True)
+    second.backward(retain_graph=True)
+    assert seen[-2:] == [[True, True, False]] * 2  # those that ran, too
     with pytest.raises(RuntimeError, match=r"are currently running autograd.grad\(\)"):
         grad(y, a, retain_graph=True)
     y.register_hook(lambda g: will_engine_execute_node(3))
     with pytest.raises(RuntimeError, match="expects an grad_fn"):
         y.backward()
+
+
+def test_the_graph_is_kept_or_not():
+    """keep_graph is readable from inside backward."""
+    seen = []
+    y = leaf(1.0) * 2
+    y.register_hook(lambda g: seen.append(graph._get_current_graph_task_keep_graph()))
+    y.backward(retain_graph=True)
+    grad(y, y, create_graph=True)
+    y.backward()
+    assert seen == [True, True, False]
+
+
+def random_graph(rng, ran):
+    """A graph of some nodes that note when they run; the leaves, and all that was made of them."""
+    leaves = [leaf(1.0) for _ in range(3)]
+    values = list(leaves)
+    for i in range(12):
+        a, b = rng.choice(len(values), 2)
+        y = values[a] * values[b] if i % 3 else gs.stack([values[a], values[b], values[a]]).sum(0)
+        y.grad_fn.register_prehook(lambda grads, node=y.grad_fn: ran.append(node))
+        values.append(y)
+    for x in leaves:
+        node = get_gradient_edge(x).node
+        values.append(node)  # kept, so that it is the same one in the end
+        node.register_prehook(lambda grads, node=node: ran.append(node))
+    return leaves, values[3:-3], values
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_execution_order_is_predicted(seed):
+    """_current_graph_task_execution_order() predicts exactly that order (stable for several roots)."""
+    rng = np.random.default_rng(seed)
+    ran, order = [], []
+    leaves, inner, _ = random_graph(rng, ran)
+    roots = [inner[-1], inner[-2], inner[int(rng.integers(len(inner)))]]
+    for t in inner[:4]:
+        t.grad_fn._set_sequence_nr(int(rng.integers(100)))
+
+    def predict(grads):
+        if not order:
+            order.extend(graph._current_graph_task_execution_order())
+
+    for root in roots:
+        root.grad_fn.register_prehook(predict)
+    with gs.autograd.set_multithreading_enabled(False):
+        for inputs in (None, [leaves[0]], [inner[2], leaves[1]], inner[3:5]):
+            ran.clear()
+            order.clear()
+            if inputs is None:
+                backward(roots, retain_graph=True)
+            else:
+                for x in inputs:  # what is not reached is not executed, and nothing is if that is all
+                    x.grad = None
+                backward(roots, retain_graph=True, inputs=inputs)
+            noted = set(ran)
+            assert [node for node in order if node in noted] == ran and len(set(order)) == len(order)
+            assert noted <= set(order) or not order
+
+
+def test_the_execution_order_wants_one_thread():
+    errors = []
+
+    def hook(g):
+        try:
+            graph._current_graph_task_execution_order()
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    y = leaf(1.0) * 2
+    y.register_hook(hook)
+    y.backward()
+    assert len(errors) == 1 and "expects the current backward to be executed with multithreading disabled" in errors[0]
+    with gs.autograd.set_multithreading_enabled(False):
+        with pytest.raises(RuntimeError, match="should only be called during the backward pass"):
+            graph._current_graph_task_execution_order()
+
+
+def test_set_multithreading_enabled_is_a_function_and_a_context_manager():
+    """set_multithreading_enabled is a function and a context manager; it belongs to its thread."""
+    enabled, switch = gs.autograd.is_multithreading_enabled, gs.autograd.set_multithreading_enabled
+    assert enabled()
+    with switch(False):
+        assert not enabled()
+        with switch(True):
+            assert enabled()
+        assert not enabled()
+        assert in_threads(lambda: [1 / enabled()], 1) == []
+    switch(False)
+    assert not enabled()
+    switch(True)
+    assert enabled()
+
+    @switch(False)
+    def inside():
+        return enabled()
+
+    assert enabled() and inside() is False and enabled()
+    with pytest.raises(ValueError):
+        with switch(False):
+            raise ValueError
+    assert enabled()
 
 
 def test_callbacks_run_once_at_the_end_of_their_pass():
@@ -593,6 +817,7 @@ def in_threads(function, count=10):
 
 
 def test_ten_threads_into_one_leaf():
+    """10 Python threads backward into one leaf: .grad is the exact sum."""
     x = gs.ones((5, 5), requires_grad=True)
 
     def work():
