@@ -505,6 +505,10 @@ def programs(xp, one_axis):
         "reduced": lambda a, b: (xp.tanh(b * a)).sum(**total) / (1 + a * a),
         "views": lambda a, b: (b[:, 1:] * a[:-1], b.T @ b),
         "one input only": lambda a, b: (a**3).sum(),
+        "rows of exponentials": lambda a, b: xp.exp(b).sum(**{one_axis: 1}),
+        "a sum of exponentials": lambda a, b: 2 * xp.exp(b) + 3 * a,
+        "cubes and squares": lambda a, b: (2 * a**3 + 3 * b**2).sum(),
+        "cubes of rows": lambda a, b: (b**3).sum(**{one_axis: 1}) * a[:2],
     }
 
 
