@@ -1291,7 +1291,7 @@ for _name, _text in {
     -----
     remainder(a, b) -> y
     dy/da = 1
-    dy/db = -floor_divide(a, b)
+    dy/db = -(a // b)
     """,
     "subtract": """a - b.
 
@@ -2188,8 +2188,8 @@ for _name, _text in {
     -----
     cholesky(x) -> y
     grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
-    where half_grad = _hermitian_part(_lower_half(matmul(mH(y), grad)))
-    y_t = matmul(y, _lower_half(solve_triangular(y, half_t, lower=True)))
+    where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))
+    y_t = y @ _lower_half(solve_triangular(y, half_t, lower=True))
     where half_t = mH(solve_triangular(y, _hermitian_part(x_t), lower=True))
 
     References
@@ -2274,8 +2274,7 @@ for _name, _text in {
     Notes
     -----
     dot(a, b) -> y
-    composite: multiply(a, b) if a.ndim == 0 or b.ndim == 0 else matmul(a, b) if b.ndim <= 2 else tensordot(a, b,
-      ((-1,), (-2,)))
+    composite: a * b if a.ndim == 0 or b.ndim == 0 else a @ b if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))
     """,
     "eigh": """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
     largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
@@ -2292,15 +2291,15 @@ for _name, _text in {
     Notes
     -----
     eigh(x) -> values, vectors
-    grad_x = matmul(vectors, matmul(_hermitian_part(core), mH(vectors)))
+    grad_x = vectors @ _hermitian_part(core) @ mH(vectors)
     where gaps = _reciprocal_gaps(values)
     where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
     where held = grad_vectors - _phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
-    where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
+    where core = gaps * (mH(vectors) @ held) + diag_embed(grad_values)
     values_t = real(diagonal(change, 0, -2, -1))
     vectors_t = free - vectors * _phase_turn(free, vectors) if is_complex(x.dtype) else free
-    where change = matmul(mH(vectors), matmul(_hermitian_part(x_t), vectors))
-    where free = matmul(vectors, gaps * change)
+    where change = mH(vectors) @ _hermitian_part(x_t) @ vectors
+    where free = vectors @ (gaps * change)
 
     References
     ----------
@@ -2355,7 +2354,7 @@ for _name, _text in {
     Notes
     -----
     inner(a, b) -> y
-    composite: multiply(a, b) if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((-1,), (-1,)))
+    composite: a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((-1,), (-1,)))
     """,
     "inv": """Inverse.
 
@@ -2370,8 +2369,8 @@ for _name, _text in {
     Notes
     -----
     inv(x) -> y
-    grad_x = -matmul(mH(y), matmul(grad, mH(y)))
-    y_t = -matmul(y, matmul(x_t, y))
+    grad_x = -mH(y) @ grad @ mH(y)
+    y_t = -y @ x_t @ y
 
     References
     ----------
@@ -2409,11 +2408,10 @@ for _name, _text in {
     -----
     matmul(a, b) -> y
     multilinear in a, b
-    grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else matmul(grad if a.ndim > 1 else expand_dims(grad,
-      -2), mH(b))
-    grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else
-      matmul(expand_dims(grad, -2), conj(a)) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else
-      matmul(mH(a), grad)
+    grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else (grad if a.ndim > 1 else expand_dims(grad, -2)) @
+      mH(b)
+    grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else expand_dims(grad,
+      -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else mH(a) @ grad
     """,
     "matrix_power": """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
 
@@ -2430,8 +2428,8 @@ for _name, _text in {
     Notes
     -----
     matrix_power(x, int n) -> y
-    composite: matrix_power(inv(x), -n) if n < 0 else x if n == 1 else matmul(x, matrix_power(x, n - 1)) if n % 2
-      else matrix_power(matmul(x, x), n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)
+    composite: matrix_power(inv(x), -n) if n < 0 else x if n == 1 else x @ matrix_power(x, n - 1) if n % 2 else
+      matrix_power(x @ x, n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)
 
     References
     ----------
@@ -2452,8 +2450,8 @@ for _name, _text in {
     -----
     outer(a, b) -> y
     multilinear in a, b
-    grad_a = reshape(matmul(grad, conj(ravel(b))), a.shape)
-    grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)
+    grad_a = reshape(grad @ conj(ravel(b)), a.shape)
+    grad_b = reshape(ravel(conj(a)) @ grad, b.shape)
     """,
     "pinv": """Moore-Penrose inverse; the derivative is that at constant rank.
 
@@ -2492,12 +2490,12 @@ for _name, _text in {
     -----
     qr(x) -> q, r
     grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = _lower_half(matmul(r, mH(grad_r))) - _lower_half(matmul(mH(grad_q), q))
-    where total = grad_q + matmul(q, mixed + mH(mixed))
-    q_t = scaled - matmul(q, ratio)
-    r_t = matmul(ratio, r)
+    where mixed = _lower_half(r @ mH(grad_r)) - _lower_half(mH(grad_q) @ q)
+    where total = grad_q + q @ (mixed + mH(mixed))
+    q_t = scaled - q @ ratio
+    r_t = ratio @ r
     where scaled = mH(solve_triangular(mH(r), mH(x_t), lower=True))
-    where turned = matmul(mH(q), scaled)
+    where turned = mH(q) @ scaled
     where ratio = mH(_lower_half(turned + mH(turned)))
 
     References
@@ -2566,13 +2564,13 @@ for _name, _text in {
     Notes
     -----
     solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
-    grad_a = -_triangle(matmul(b_grad, mH(y)), low, unit_diagonal)
+    grad_a = -_triangle(b_grad @ mH(y), low, unit_diagonal)
     grad_b = b_grad
     where low = is_lower(lower, upper)
     where b_grad = solve_triangular(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
     y_t = solve_triangular(a, b_t, lower=low, unit_diagonal=unit_diagonal) - solve_triangular(a, load, lower=low,
       unit_diagonal=unit_diagonal)
-    where load = matmul(_triangle(a_t, low, unit_diagonal), y)
+    where load = _triangle(a_t, low, unit_diagonal) @ y
     """,
     "svd": """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is
     real; the derivative drops terms between equal values.
@@ -2592,8 +2590,7 @@ for _name, _text in {
     Notes
     -----
     svd(x, *, bool full_matrices=False) -> u, s, vh
-    grad_x = matmul(left, vh) if x.shape[-2] >= x.shape[-1] else matmul(left, vh) + matmul(u, (grad_vh -
-      matmul(mH(b), vh)) / column)
+    grad_x = left @ vh if x.shape[-2] >= x.shape[-1] else left @ vh + u @ ((grad_vh - mH(b) @ vh) / column)
     where row = expand_dims(s, -2)
     where column = expand_dims(s, -1)
     where gaps = _reciprocal_gaps(s * s)
@@ -2601,21 +2598,20 @@ for _name, _text in {
     where turns = vecdot(u, grad_u, -2) - vecdot(vh, grad_vh)
     where turn = expand_dims(turns, -2)
     where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
-    where a = matmul(mH(u), held)
-    where b = matmul(vh, mH(grad_vh))
+    where a = mH(u) @ held
+    where b = vh @ mH(grad_vh)
     where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s)
-    where core = matmul(u, middle)
-    where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
+    where core = u @ middle
+    where left = core + (held - u @ a) / row if x.shape[-2] > x.shape[-1] else core
     u_t = u_free - u * _phase_turn(u_free, u) if is_complex(x.dtype) else u_free
     s_t = real(p_s)
     vh_t = v_free + mT(_phase_turn(u_free, u)) * vh if is_complex(x.dtype) else v_free
-    where p = matmul(mH(u), matmul(x_t, mH(vh)))
+    where p = mH(u) @ (x_t @ mH(vh))
     where p_s = diagonal(p, 0, -2, -1)
     where twist = diag_embed((p_s - conj(p_s)) / (2 * s)) + gaps * (p * row + mH(p) * column)
-    where u_free = matmul(u, twist) if x.shape[-2] <= x.shape[-1] else matmul(u, twist) + (matmul(x_t, mH(vh)) -
-      matmul(u, p)) / row
-    where v_free = -matmul(gaps * (p * column + mH(p) * row), vh) if x.shape[-2] >= x.shape[-1] else (matmul(mH(u),
-      x_t) - matmul(p, vh)) / column - matmul(gaps * (p * column + mH(p) * row), vh)
+    where u_free = u @ twist if x.shape[-2] <= x.shape[-1] else u @ twist + (x_t @ mH(vh) - u @ p) / row
+    where v_free = -(gaps * (p * column + mH(p) * row)) @ vh if x.shape[-2] >= x.shape[-1] else (mH(u) @ x_t - p @
+      vh) / column - (gaps * (p * column + mH(p) * row)) @ vh
 
     References
     ----------

@@ -20,6 +20,7 @@ from ..spec.formula import bind_call, calls_in, declared_kind, grad_names
 from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
 from ..spec.model import Formula, Op, Signature, Spec, Text
+from ..spec.order import misplaced_lets
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
 from .derive import derive, tangents_in
@@ -94,6 +95,8 @@ class _OpAnalysis:
         self._check_taken()
         self._check_forward()
         self._resolve_all()
+        for name, wrong in misplaced_lets(self.op):
+            self.report(wrong, f"let: {name}", self.op.lets[name].location)
         self._check_hidden()
         self._check_samples()
         if self.op.form in ("partial", *WITH_VJP):

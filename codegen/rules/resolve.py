@@ -38,6 +38,7 @@ from ..spec.model import Argument, Location, Op, Signature, Span
 _KIND_WORDS = {ARRAY: "an array", ARRAYS: "several arrays", STATIC: "static"}
 _METHODS = {(symbol, 2): method for symbol, method in (*BINARY.values(), *COMPARISON.values())}
 _METHODS |= {(symbol, 1): method for symbol, method in UNARY.values()}
+_SYMBOLS = {(method, count): symbol for (symbol, count), method in _METHODS.items() if method}
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,9 @@ class Resolver:
                     arguments.append(None)
         if len(arguments) < len(signature.arguments):
             return Constant(None)
+        symbol = _SYMBOLS.get((op.operator, len(node.args)))
+        if symbol and not node.keywords and any(argument is not None and argument.kind != STATIC for argument in arguments):
+            return self.report(f"has an operator: write {_operated(symbol, node.args)}", node.func)
         return Call(op.name, tuple(arguments), kind=result_kind(signature), at=at)
 
     def _helper(self, node: ast.Call, signature: Signature, at: Location) -> Expression:
@@ -295,6 +299,12 @@ class Resolver:
             return self.report("arrays are not subscripted in a formula: use an op", node)
         kind = ARRAY if value.kind == ARRAYS and not isinstance(index, Slice) else value.kind
         return Item(value, index, kind=kind, at=at)
+
+
+def _operated(symbol: str, operands: list[ast.expr]) -> str:
+    """Operands joined by an operator, as it is written; one stands behind it."""
+    words = [f"({ast.unparse(operand)})" for operand in operands]
+    return ast.unparse(ast.parse(f" {symbol} ".join(words) if len(words) > 1 else f"{symbol} {words[0]}", mode="eval"))
 
 
 def _dotted(node: ast.expr) -> tuple[str, list[ast.Attribute]]:

@@ -1,12 +1,14 @@
-"""The order of entries: alphabetical inside a family, an adjoint below its operator.
+"""The order of entries, alphabetical inside a family, an adjoint below its operator, and that of the lets of an entry.
 
-Owns which entries stand wrong: the fewest whose removal leaves the others in order.  Knows nothing of YAML.
+Owns which entries stand wrong, the fewest whose removal leaves the others in order, and which lets.  Knows nothing of YAML.
 """
 
 from __future__ import annotations
 
-from .formula import calls_in
+from .formula import calls_in, grad_names
 from .model import Op
+
+_OF = ("both modes", "the cotangents", "the tangents")
 
 
 def misplaced(ops: list[Op]) -> list[tuple[Op, str]]:
@@ -29,6 +31,21 @@ def misplaced(ops: list[Op]) -> list[tuple[Op, str]]:
         if above and above is before and len(_longest_rising([op if o is above else o for o in kept])) == len(kept):
             where += ", or that one below it"
         found.append((op, where))
+    return found
+
+
+def misplaced_lets(op: Op) -> list[tuple[str, str]]:
+    """The lets that stand wrong, and what is wrong: those of both modes first, then those of `grad`, then those of `x_t`."""
+    tangents = {f"{a.name}_t" for a in op.signature.arrays} - op.lets.keys()
+    of: dict[str, int] = {}
+    found, last = [], ""
+    for name, formula in op.lets.items():
+        own = 2 if formula.names & tangents else 1 if formula.names & grad_names(op).keys() else 0
+        of[name] = max([own, *(of[other] for other in formula.names if other in of)])
+        if last and of[name] < of[last]:
+            found.append((name, f"lets of {', then of '.join(_OF)}: it belongs above '{last}'"))
+        else:
+            last = name if not last or of[name] > of[last] else last
     return found
 
 

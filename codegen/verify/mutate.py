@@ -150,7 +150,7 @@ def _variants(node: ast.AST, signatures: dict[str, Signature]) -> Iterator[ast.A
             yield from (ast.BinOp(left, other(), right) for other in _OTHER.get(type(operator), ()))
             if isinstance(operator, _ORDERED):
                 yield ast.BinOp(right, operator, left)
-            if isinstance(operator, (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr)):
+            if isinstance(operator, (ast.Add, ast.Sub, ast.MatMult, ast.BitAnd, ast.BitOr)):
                 yield from (left, right)
         case ast.UnaryOp(ast.USub() | ast.Not() | ast.Invert(), operand):
             yield operand

@@ -78,7 +78,7 @@ cdef class CholeskyBackward(Node):
     """cholesky(x) -> y
 
     grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
-    where half_grad = _hermitian_part(_lower_half(matmul(mH(y), grad)))
+    where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))
     """
     saves = ("y",)
 
@@ -91,7 +91,7 @@ cdef class CholeskyBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        half_grad = ops._hermitian_part(ops._lower_half(ops.matmul(ops.mH(y), grad)))
+        half_grad = ops._hermitian_part(ops._lower_half(ops.mH(y) @ grad))
         return ops.solve_triangular(ops.mH(y), ops.mH(ops.solve_triangular(ops.mH(y), half_grad)))
 
     cdef void release_variables(self):
@@ -222,11 +222,11 @@ cdef class DetBackward(Node):
 cdef class EighBackward(Node):
     """eigh(x) -> values, vectors
 
-    grad_x = matmul(vectors, matmul(_hermitian_part(core), mH(vectors)))
+    grad_x = vectors @ _hermitian_part(core) @ mH(vectors)
     where gaps = _reciprocal_gaps(values)
     where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
     where held = grad_vectors - _phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
-    where core = gaps * matmul(mH(vectors), held) + diag_embed(grad_values)
+    where core = gaps * (mH(vectors) @ held) + diag_embed(grad_values)
     """
     saves = ("values", "vectors", "x_dtype")
 
@@ -250,7 +250,7 @@ cdef class EighBackward(Node):
             core = plus_array(core, forward_diag_embed(grad_values, 0, -2, -1))
         return (
             None if core is None
-            else forward_matmul(vectors, forward_matmul(forward__hermitian_part(core), forward_mH(vectors)))
+            else forward_matmul(forward_matmul(vectors, forward__hermitian_part(core)), forward_mH(vectors))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -268,10 +268,10 @@ cdef class EighBackward(Node):
                 held = minus(held, ops._phase_turn_backward(turn, vectors))
         else:
             held = grad_vectors
-        core = None if held is None else gaps * ops.matmul(ops.mH(vectors), held)
+        core = None if held is None else gaps * (ops.mH(vectors) @ held)
         if grad_values is not None:
             core = plus(core, ops.diag_embed(grad_values))
-        return None if core is None else ops.matmul(vectors, ops.matmul(ops._hermitian_part(core), ops.mH(vectors)))
+        return None if core is None else vectors @ ops._hermitian_part(core) @ ops.mH(vectors)
 
     cdef void release_variables(self):
         self.released, self.saved_values, self.saved_vectors = True, None, None
@@ -345,16 +345,16 @@ cdef class EinsumSingleBackwardBackward(Node):
 
 
 cdef class InvBackward(Node):
-    """inv(x) -> y; grad_x = -matmul(mH(y), matmul(grad, mH(y)))"""
+    """inv(x) -> y; grad_x = -mH(y) @ grad @ mH(y)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_negative(forward_matmul(forward_mH(y), forward_matmul(grad, forward_mH(y))))
+        return forward_matmul(forward_matmul(forward_negative(forward_mH(y)), grad), forward_mH(y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return -ops.matmul(ops.mH(y), ops.matmul(grad, ops.mH(y)))
+        return -ops.mH(y) @ grad @ ops.mH(y)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -364,11 +364,10 @@ cdef class MatmulBackward(Node):
     """matmul(a, b) -> y
 
     multilinear in a, b
-    grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else matmul(grad if a.ndim > 1 else expand_dims(grad,
-      -2), mH(b))
-    grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else
-      matmul(expand_dims(grad, -2), conj(a)) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else
-      matmul(mH(a), grad)
+    grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else (grad if a.ndim > 1 else expand_dims(grad, -2)) @
+      mH(b)
+    grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else expand_dims(grad,
+      -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else mH(a) @ grad
     """
     saves = ("b_ndim", "b", "a_ndim", "a")
 
@@ -403,17 +402,17 @@ cdef class MatmulBackward(Node):
             if b_ndim == 1:
                 grad_a = ops.expand_dims(grad, -1) * ops.conj(b)
             else:
-                grad_a = ops.matmul(grad if a_ndim > 1 else ops.expand_dims(grad, -2), ops.mH(b))
+                grad_a = (grad if a_ndim > 1 else ops.expand_dims(grad, -2)) @ ops.mH(b)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             if a_ndim == 1 and b_ndim > 1:
                 grad_b = ops.expand_dims(ops.conj(a), -1) * ops.expand_dims(grad, -2)
             elif a_ndim > 1 and b_ndim == 1:
-                grad_b = ops.matmul(ops.expand_dims(grad, -2), ops.conj(a))
+                grad_b = ops.expand_dims(grad, -2) @ ops.conj(a)
             elif a_ndim == 1:
                 grad_b = ops.conj(a) * grad
             else:
-                grad_b = ops.matmul(ops.mH(a), grad)
+                grad_b = ops.mH(a) @ grad
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -444,8 +443,8 @@ cdef class OuterBackward(Node):
     """outer(a, b) -> y
 
     multilinear in a, b
-    grad_a = reshape(matmul(grad, conj(ravel(b))), a.shape)
-    grad_b = reshape(matmul(ravel(conj(a)), grad), b.shape)
+    grad_a = reshape(grad @ conj(ravel(b)), a.shape)
+    grad_b = reshape(ravel(conj(a)) @ grad, b.shape)
     """
     saves = ("b", "a_shape", "a", "b_shape")
 
@@ -466,11 +465,11 @@ cdef class OuterBackward(Node):
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             a_shape = self.saved_a_shape
-            grad_a = ops.reshape(ops.matmul(grad, ops.conj(ops.ravel(b))), a_shape)
+            grad_a = ops.reshape(grad @ ops.conj(ops.ravel(b)), a_shape)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b_shape = self.saved_b_shape
-            grad_b = ops.reshape(ops.matmul(ops.ravel(ops.conj(a)), grad), b_shape)
+            grad_b = ops.reshape(ops.ravel(ops.conj(a)) @ grad, b_shape)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -510,8 +509,8 @@ cdef class QrBackward(Node):
     """qr(x) -> q, r
 
     grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = _lower_half(matmul(r, mH(grad_r))) - _lower_half(matmul(mH(grad_q), q))
-    where total = grad_q + matmul(q, mixed + mH(mixed))
+    where mixed = _lower_half(r @ mH(grad_r)) - _lower_half(mH(grad_q) @ q)
+    where total = grad_q + q @ (mixed + mH(mixed))
     """
     saves = ("r", "q")
 
@@ -531,12 +530,12 @@ cdef class QrBackward(Node):
         grad_q, grad_r = grad
         r = saved_tensor(self, self.saved_r, self.version_r, "r")
         q = saved_tensor(self, self.saved_q, self.version_q, "q")
-        mixed = None if grad_r is None else ops._lower_half(ops.matmul(r, ops.mH(grad_r)))
+        mixed = None if grad_r is None else ops._lower_half(r @ ops.mH(grad_r))
         if grad_q is not None:
-            mixed = minus(mixed, ops._lower_half(ops.matmul(ops.mH(grad_q), q)))
+            mixed = minus(mixed, ops._lower_half(ops.mH(grad_q) @ q))
         total = grad_q
         if mixed is not None:
-            total = plus(total, ops.matmul(q, mixed + ops.mH(mixed)))
+            total = plus(total, q @ (mixed + ops.mH(mixed)))
         return None if total is None else ops.mH(ops.solve_triangular(r, ops.mH(total)))
 
     cdef void release_variables(self):
@@ -579,12 +578,7 @@ cdef class SlogdetBackward(Node):
 
 
 cdef class SolveColumnsBackward(Node):
-    """_solve_columns(a, b) -> y
-
-    grad_a = -matmul(b_grad, mH(y))
-    grad_b = b_grad
-    where b_grad = _solve_columns(mH(a), grad)
-    """
+    """_solve_columns(a, b) -> y; grad_a = -b_grad @ mH(y); grad_b = b_grad; where b_grad = _solve_columns(mH(a), grad)"""
     saves = ("a", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -594,7 +588,7 @@ cdef class SolveColumnsBackward(Node):
             y = saved_array(self, self.saved_y, self.version_y, "y")
         b_grad = forward__solve_columns(forward_mH(a), grad)
         if wanted_ & 1:
-            grad_a = forward_negative(forward_matmul(b_grad, forward_mH(y)))
+            grad_a = forward_matmul(forward_negative(b_grad), forward_mH(y))
         if wanted_ & 2:
             grad_b = b_grad
         return grad_a, grad_b
@@ -606,7 +600,7 @@ cdef class SolveColumnsBackward(Node):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
         b_grad = ops._solve_columns(ops.mH(a), grad)
         if wanted_ & 1:
-            grad_a = -ops.matmul(b_grad, ops.mH(y))
+            grad_a = -b_grad @ ops.mH(y)
         if wanted_ & 2:
             grad_b = b_grad
         return grad_a, grad_b
@@ -618,7 +612,7 @@ cdef class SolveColumnsBackward(Node):
 cdef class SolveTriangularBackward(Node):
     """solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
 
-    grad_a = -_triangle(matmul(b_grad, mH(y)), low, unit_diagonal)
+    grad_a = -_triangle(b_grad @ mH(y), low, unit_diagonal)
     grad_b = b_grad
     where low = is_lower(lower, upper)
     where b_grad = solve_triangular(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
@@ -652,7 +646,7 @@ cdef class SolveTriangularBackward(Node):
         low = formulas.is_lower(lower, upper)
         b_grad = ops.solve_triangular(ops.mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
         if wanted_ & 1:
-            grad_a = -ops._triangle(ops.matmul(b_grad, ops.mH(y)), low, unit_diagonal)
+            grad_a = -ops._triangle(b_grad @ ops.mH(y), low, unit_diagonal)
         if wanted_ & 2:
             grad_b = b_grad
         return grad_a, grad_b
@@ -664,8 +658,7 @@ cdef class SolveTriangularBackward(Node):
 cdef class SvdBackward(Node):
     """svd(x, *, bool full_matrices=False) -> u, s, vh
 
-    grad_x = matmul(left, vh) if x.shape[-2] >= x.shape[-1] else matmul(left, vh) + matmul(u, (grad_vh -
-      matmul(mH(b), vh)) / column)
+    grad_x = left @ vh if x.shape[-2] >= x.shape[-1] else left @ vh + u @ ((grad_vh - mH(b) @ vh) / column)
     where row = expand_dims(s, -2)
     where column = expand_dims(s, -1)
     where gaps = _reciprocal_gaps(s * s)
@@ -673,11 +666,11 @@ cdef class SvdBackward(Node):
     where turns = vecdot(u, grad_u, -2) - vecdot(vh, grad_vh)
     where turn = expand_dims(turns, -2)
     where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
-    where a = matmul(mH(u), held)
-    where b = matmul(vh, mH(grad_vh))
+    where a = mH(u) @ held
+    where b = vh @ mH(grad_vh)
     where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s)
-    where core = matmul(u, middle)
-    where left = core + (held - matmul(u, a)) / row if x.shape[-2] > x.shape[-1] else core
+    where core = u @ middle
+    where left = core + (held - u @ a) / row if x.shape[-2] > x.shape[-1] else core
     """
     saves = ("s", "x_dtype", "u", "vh", "x_shape")
 
@@ -742,7 +735,7 @@ cdef class SvdBackward(Node):
         x_shape = self.saved_x_shape
         if grad_vh is not None:
             column = ops.expand_dims(s, -1)
-        b = None if grad_vh is None else ops.matmul(vh, ops.mH(grad_vh))
+        b = None if grad_vh is None else vh @ ops.mH(grad_vh)
         x_dtype = self.saved_x_dtype
         if grad_u is not None or grad_vh is not None:
             row = ops.expand_dims(s, -2)
@@ -761,25 +754,25 @@ cdef class SvdBackward(Node):
                 held = minus(held, ops._phase_turn_backward(turn, u))
         else:
             held = grad_u
-        a = None if held is None else ops.matmul(ops.mH(u), held)
+        a = None if held is None else ops.mH(u) @ held
         middle = None if a is None else u_gaps * (a - ops.mH(a)) * row
         if b is not None:
             middle = plus(middle, gaps * (b - ops.mH(b)) * column)
         if grad_s is not None:
             middle = plus(middle, ops.diag_embed(grad_s))
-        core = None if middle is None else ops.matmul(u, middle)
+        core = None if middle is None else u @ middle
         if x_shape[-2] > x_shape[-1]:
             left = core
             if held is not None:
-                left = plus(left, (held - ops.matmul(u, a)) / row)
+                left = plus(left, (held - u @ a) / row)
         else:
             left = core
         if x_shape[-2] >= x_shape[-1]:
-            grad_x = None if left is None else ops.matmul(left, vh)
+            grad_x = None if left is None else left @ vh
         else:
-            grad_x = None if left is None else ops.matmul(left, vh)
+            grad_x = None if left is None else left @ vh
             if grad_vh is not None:
-                grad_x = plus(grad_x, ops.matmul(u, (grad_vh - ops.matmul(ops.mH(b), vh)) / column))
+                grad_x = plus(grad_x, u @ ((grad_vh - ops.mH(b) @ vh) / column))
         return grad_x
 
     cdef void release_variables(self):

@@ -621,7 +621,7 @@ cdef class PowBackward(Node):
 
 
 cdef class RemainderBackward(Node):
-    """remainder(a, b) -> y; dy/da = 1; dy/db = -floor_divide(a, b)"""
+    """remainder(a, b) -> y; dy/da = 1; dy/db = -(a // b)"""
     saves = ("a", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -641,7 +641,7 @@ cdef class RemainderBackward(Node):
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_b = grad * -ops.floor_divide(a, b)
+            grad_b = grad * -(a // b)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -651,7 +651,7 @@ cdef class RemainderBackward(Node):
 cdef class ScaledPowBackward(Node):
     """_scaled_pow(c, a, b) -> y
 
-    dy/dc = pow(a, b)
+    dy/dc = a ** b
     dy/da = _scaled_pow(c * b, a, b - 1)
     dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
     """
@@ -688,7 +688,7 @@ cdef class ScaledPowBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_c = grad * ops.conj(ops.pow(a, b))
+            grad_c = grad * ops.conj(a ** b)
         if wanted_ & 2:
             c = saved_tensor(self, self.saved_c, self.version_c, "c")
             grad_a = grad * ops.conj(ops._scaled_pow(c * b, a, b - 1))

@@ -201,7 +201,7 @@ cdef class PowerNormBackward(Node):
 
     grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
     where share = _divide_or_zero(absolute(x), _unreduce(y, x.shape, axis, keepdims))
-    where slope = sign(x) * pow(share, ord - 1)
+    where slope = sign(x) * share ** (ord - 1)
     """
     saves = ("x", "y", "x_shape", "axis", "keepdims", "ord")
 
@@ -224,7 +224,7 @@ cdef class PowerNormBackward(Node):
         keepdims = self.saved_keepdims
         ord = self.saved_ord
         share = ops._divide_or_zero(ops.absolute(x), ops._unreduce(y, x_shape, axis, keepdims))
-        slope = ops.sign(x) * ops.pow(share, ord - 1)
+        slope = ops.sign(x) * share ** (ord - 1)
         return slope * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):

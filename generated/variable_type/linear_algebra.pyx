@@ -86,7 +86,7 @@ cdef object op_cholesky(object x):
 cdef tuple jvp_cholesky(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, y = tangents_[0], outputs_[0]
     half_t = ops.mH(ops.solve_triangular(y, ops._hermitian_part(x_t), lower=True))
-    return (ops.matmul(y, ops._lower_half(ops.solve_triangular(y, half_t, lower=True))),)
+    return (y @ ops._lower_half(ops.solve_triangular(y, half_t, lower=True)),)
 
 def cholesky(x):
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
@@ -266,9 +266,9 @@ cdef object op_dot(object a, object b):
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         if ndim_of(a) == 0 or ndim_of(b) == 0:
-            return ops.multiply(a, b)
+            return a * b
         if ndim_of(b) <= 2:
-            return ops.matmul(a, b)
+            return a @ b
         return ops.tensordot(a, b, ((-1,), (-2,)))
     result_ = wrap_forward(forward_dot(array_of(a), array_of(b)))
     attach_view(result_, a, <void*> op_dot, (b,))
@@ -304,10 +304,10 @@ cdef object op_eigh(object x):
 
 cdef tuple jvp_eigh(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, values, vectors = tangents_[0], inputs_[0], outputs_[0], outputs_[1]
-    change = ops.matmul(ops.mH(vectors), ops.matmul(ops._hermitian_part(x_t), vectors))
+    change = ops.mH(vectors) @ ops._hermitian_part(x_t) @ vectors
     values_t = ops.real(ops.diagonal(change, 0, -2, -1))
     gaps = ops._reciprocal_gaps(values)
-    free = ops.matmul(vectors, gaps * change)
+    free = vectors @ (gaps * change)
     if formulas.is_complex(dtype_of(x)):
         vectors_t = free - vectors * ops._phase_turn(free, vectors)
     else:
@@ -484,7 +484,7 @@ cdef object op_inner(object a, object b):
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         if ndim_of(a) == 0 or ndim_of(b) == 0:
-            return ops.multiply(a, b)
+            return a * b
         return ops.tensordot(a, b, ((-1,), (-1,)))
     result_ = wrap_forward(forward_inner(array_of(a), array_of(b)))
     attach_view(result_, a, <void*> op_inner, (b,))
@@ -516,7 +516,7 @@ cdef object op_inv(object x):
 
 cdef tuple jvp_inv(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, y = tangents_[0], outputs_[0]
-    return (-ops.matmul(y, ops.matmul(x_t, y)),)
+    return (-y @ x_t @ y,)
 
 def inv(x):
     """Inverse."""
@@ -609,9 +609,9 @@ cdef object op_matrix_power(object x, object n):
         if n == 1:
             return x
         if n % 2:
-            return ops.matmul(x, ops.matrix_power(x, n - 1))
+            return x @ ops.matrix_power(x, n - 1)
         if n:
-            return ops.matrix_power(ops.matmul(x, x), n // 2)
+            return ops.matrix_power(x @ x, n // 2)
         return ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
     result_ = wrap_forward(forward_matrix_power(array_of(x), n))
     attach_view(result_, x, <void*> op_matrix_power, (n,))
@@ -815,10 +815,10 @@ cdef object op_qr(object x):
 cdef tuple jvp_qr(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, q, r = tangents_[0], outputs_[0], outputs_[1]
     scaled = ops.mH(ops.solve_triangular(ops.mH(r), ops.mH(x_t), lower=True))
-    turned = ops.matmul(ops.mH(q), scaled)
+    turned = ops.mH(q) @ scaled
     ratio = ops.mH(ops._lower_half(turned + ops.mH(turned)))
-    q_t = scaled - ops.matmul(q, ratio)
-    r_t = ops.matmul(ratio, r)
+    q_t = scaled - q @ ratio
+    r_t = ratio @ r
     return (q_t, r_t)
 
 def qr(x):
@@ -919,7 +919,7 @@ cdef tuple jvp__solve_columns(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, y = tangents_[0], tangents_[1], inputs_[0], outputs_[0]
     y_t = None if b_t is None else ops._solve_columns(a, b_t)
     if a_t is not None:
-        y_t = minus(y_t, ops._solve_columns(a, ops.matmul(a_t, y)))
+        y_t = minus(y_t, ops._solve_columns(a, a_t @ y))
     return (y_t,)
 
 def _solve_columns(a, b):
@@ -960,7 +960,7 @@ cdef tuple jvp_solve_triangular(tuple outputs_, tuple inputs_, tuple tangents_):
         tangents_[0], tangents_[1], inputs_[0], inputs_[2], inputs_[3], inputs_[4], outputs_[0]
     )
     low = formulas.is_lower(lower, upper)
-    load = None if a_t is None else ops.matmul(ops._triangle(a_t, low, unit_diagonal), y)
+    load = None if a_t is None else ops._triangle(a_t, low, unit_diagonal) @ y
     y_t = None if b_t is None else ops.solve_triangular(a, b_t, lower=low, unit_diagonal=unit_diagonal)
     if load is not None:
         y_t = minus(y_t, ops.solve_triangular(a, load, lower=low, unit_diagonal=unit_diagonal))
@@ -1004,22 +1004,22 @@ cdef tuple jvp_svd(tuple outputs_, tuple inputs_, tuple tangents_):
     row = ops.expand_dims(s, -2)
     column = ops.expand_dims(s, -1)
     gaps = ops._reciprocal_gaps(s * s)
-    p = ops.matmul(ops.mH(u), ops.matmul(x_t, ops.mH(vh)))
+    p = ops.mH(u) @ (x_t @ ops.mH(vh))
     p_s = ops.diagonal(p, 0, -2, -1)
     twist = ops.diag_embed((p_s - ops.conj(p_s)) / (2 * s)) + gaps * (p * row + ops.mH(p) * column)
     if shape_of(x)[-2] <= shape_of(x)[-1]:
-        u_free = ops.matmul(u, twist)
+        u_free = u @ twist
     else:
-        u_free = ops.matmul(u, twist) + (ops.matmul(x_t, ops.mH(vh)) - ops.matmul(u, p)) / row
+        u_free = u @ twist + (x_t @ ops.mH(vh) - u @ p) / row
     if formulas.is_complex(dtype_of(x)):
         u_t = u_free - u * ops._phase_turn(u_free, u)
     else:
         u_t = u_free
     s_t = ops.real(p_s)
     if shape_of(x)[-2] >= shape_of(x)[-1]:
-        v_free = -ops.matmul(gaps * (p * column + ops.mH(p) * row), vh)
+        v_free = -(gaps * (p * column + ops.mH(p) * row)) @ vh
     else:
-        v_free = (ops.matmul(ops.mH(u), x_t) - ops.matmul(p, vh)) / column - ops.matmul(gaps * (p * column + ops.mH(p) * row), vh)
+        v_free = (ops.mH(u) @ x_t - p @ vh) / column - gaps * (p * column + ops.mH(p) * row) @ vh
     if formulas.is_complex(dtype_of(x)):
         vh_t = v_free + ops.mT(ops._phase_turn(u_free, u)) * vh
     else:

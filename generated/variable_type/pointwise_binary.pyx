@@ -826,7 +826,7 @@ cdef tuple jvp_remainder(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
     y_t = a_t
     if b_t is not None:
-        y_t = plus(y_t, b_t * -ops.floor_divide(a, b))
+        y_t = plus(y_t, b_t * -(a // b))
     return (y_t,)
 
 cdef object op_remainder_(object a, object b):
@@ -867,7 +867,7 @@ cdef object op__scaled_pow(object c, object a, object b):
 
 cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     c_t, a_t, b_t, c, a, b, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    y_t = None if c_t is None else c_t * ops.pow(a, b)
+    y_t = None if c_t is None else c_t * a ** b
     if a_t is not None:
         y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
     if b_t is not None:

@@ -343,7 +343,7 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
 cdef tuple jvp__power_norm(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, ord, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     share = ops._divide_or_zero(ops.absolute(x), ops._unreduce(y, shape_of(x), axis, keepdims))
-    slope = ops.sign(x) * ops.pow(share, ord - 1)
+    slope = ops.sign(x) * share ** (ord - 1)
     return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
 
 def _power_norm(x, ord, axis=None, keepdims=False):

@@ -31,6 +31,7 @@ CHANGES = {
         "-pad(a, n, wide=True)", "pad(n, a, wide=True)", "pad(a, n)", "a", "pad(a, n + 1, wide=True)",
         "pad(a, n, wide=False)",
     ],
+    "a @ b": ["-(a @ b)", "b @ a", "a", "b"],
     "a and not b": ["-(a and (not b))", "a or not b", "a", "not b", "a and b"],
 }  # fmt: skip
 
