@@ -211,6 +211,7 @@ class _OpAnalysis:
         resolver = Resolver(self.vocabulary, self.library, self.errors, self.op.name, key, self.kinds, names, elsewhere, numpy,
                             formula.location.file)  # fmt: skip
         resolver.metadata_only = self.overwritten - names
+        resolver.ints = {a.name for a in self.op.signature.arguments if a.type.base == "int" and not a.type.is_list}
         self.resolved[key] = Constant(None)
         with self.errors.catch(self.op.name, key):
             self.resolved[key] = resolver(formula.tree)

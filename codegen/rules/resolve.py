@@ -98,6 +98,7 @@ class Resolver:
         self.names, self.elsewhere = set(names), elsewhere
         self.numpy = numpy
         self.metadata_only: set[str] = set()  # names of which the shape can be read, not the value
+        self.ints: set[str] = set()  # names of arguments that are one int
 
     def report(self, message: str, at: ast.AST | Location, known: Iterable[str] = (), name: str = "") -> Expression:
         self.errors.add(message, at, self.op, self.key, suggestion=did_you_mean(name, known) if name else "")
@@ -229,15 +230,34 @@ class Resolver:
                 if value is not None:
                     resolved = self(value)
                     self._check_argument(ast.unparse(node.func), parameter, resolved, value)
-                    arguments.append(resolved)
+                    arguments.append(self._as_many(parameter, resolved))
                 else:
-                    arguments.append(None)
+                    default = Constant(ast.literal_eval(parameter.default), at=at) if parameter.type.length else None
+                    several = default and self._as_many(parameter, default)
+                    arguments.append(None if several is default else several)
         if len(arguments) < len(signature.arguments):
             return Constant(None)
         symbol = _SYMBOLS.get((op.operator, len(node.args)))
         if symbol and not node.keywords and any(argument is not None and argument.kind != STATIC for argument in arguments):
             return self.report(f"has an operator: write {_operated(symbol, node.args)}", node.func)
         return Call(op.name, tuple(arguments), kind=result_kind(signature), at=at)
+
+    def _as_many(self, parameter: Argument, value: Expression) -> Expression:
+        """One int for `int[2]` stands for two, as it does where users pass it."""
+        count = parameter.type.length
+        return Sequence((value,) * count, at=value.at) if count and self._is_int(value) else value
+
+    def _is_int(self, value: Expression) -> bool:
+        match value:
+            case Constant(number):
+                return type(number) is int
+            case Name(name):
+                return name in self.ints
+            case Metadata(_, attribute):
+                return attribute in ("ndim", "size")
+            case Operation(operators, operands):
+                return operators[0] in ("+", "-", "*", "//", "%") and all(map(self._is_int, operands))
+        return False
 
     def _helper(self, node: ast.Call, signature: Signature, at: Location) -> Expression:
         name = signature.name

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection
 
 from ..errors import SpecError
+from .constants import CONSTANTS
 from .model import Argument, Location, Output
 
 _NAME = re.compile(r"_*[A-Za-z]\w*", re.ASCII)
@@ -53,6 +54,8 @@ def check_value_name(name: str, at: Location, *, let: bool = False) -> None:
     check_name(name, at)
     if name in _TYPES:
         raise SpecError(f"'{name}' is a type of C, not a name", at)
+    if let and name in CONSTANTS:
+        raise SpecError(f"'{name}' is a constant of formulas", at)
     if name in _RESERVED or name.startswith("grad_") or name.endswith("_") or name.endswith("_t") and not let:
         raise SpecError(f"'{name}' is reserved for formulas", at)
     if name in CALLED or name.startswith(_BEGINNINGS) or name.endswith(_ENDINGS):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,14 +37,15 @@ def seed_of(op: str, index: int) -> int:
 
 
 def evaluate_sample(source: str, domain: str | None = None, dtype: Any = np.float64, seed: int = 0,
-                    parameters: Sequence[str] = ()) -> Sampled:  # fmt: skip
-    """The arguments of a sample call; `parameters` names the positional ones, so that the domain finds them."""
+                    parameters: Sequence[str] = (), defaults: Mapping[str, Any] | None = None) -> Sampled:  # fmt: skip
+    """The arguments of a sample call; the domain finds them by `parameters`, the positional ones, and by their defaults."""
     makers = _Makers(np.dtype(dtype), seed)
     names: dict[str, Any] = {name: _small(name, getattr(makers, name)) for name in _MAKER_NAMES}
     names |= {"f": lambda *args, **kwargs: (args, kwargs), **_LITERALS}
     args, kwargs = eval(compile(source, f"<sample {source}>", "eval"), {"__builtins__": {}}, names)
     if domain is not None:
-        _move_into_domain(ast.parse(domain, mode="eval").body, dict(zip(parameters, args)) | kwargs, makers)
+        given = dict(defaults or {}) | dict(zip(parameters, args)) | kwargs
+        _move_into_domain(ast.parse(domain, mode="eval").body, given, makers)
     return args, kwargs
 
 

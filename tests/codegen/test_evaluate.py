@@ -76,3 +76,21 @@ def test_ints_are_what_a_wrapper_hands_on(small):
     assert as_arrays(ops["rolled"], {"x": x, "shift": 1, "axis": None}) | {"x": x} == {"x": x, "shift": (1, 1), "axis": None}
     with pytest.raises(ValueError, match="'shift' takes an int or 2 ints, got 3"):
         run.forward(ops["rolled"], {"x": x, "shift": (1, 2, 3), "axis": 0})
+
+
+WINDOW = """\
+- op: window(x, int[2] size=1, int[2]? step=None) -> y
+  doc: Twice a size.
+  forward: np.sin(x) * size[0] * size[1] * (step[1] if step else 1)
+  dy/dx: cos(x) * size[0] * size[1] * (step[1] if step else 1)
+  samples:
+  - f(x(3))
+  - f(x(3), (2, 3), (1, 2))
+"""
+
+
+@pytest.mark.parametrize("call", ["window(x)", "window(x, 2)", "window(x, n)", "window(x, n + 1, step=x.ndim)", "window(x, (n, 2))"])
+def test_one_int_stands_for_two_in_a_formula(small, call):
+    """As it does where users pass it; forwards and kernels get two."""
+    entry = f"- op: f(x, int n=1) -> y\n  doc: F.\n  composite: {call} * n\n  samples:\n  - f(x(3), 2)\n"
+    assert small.check(entry + WINDOW) == []

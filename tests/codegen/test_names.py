@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.spec.constants import CONSTANTS
 from codegen.spec.names import CALLED
 from codegen.write.files import render
 
@@ -178,3 +179,11 @@ def test_arguments_may_be_called_like_variables_of_the_generated_code(small, tmp
              source / "generated" / folder / "tested.pyx", "-o", tmp_path / f"{folder}.c"], capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("word", sorted(CONSTANTS))
+def test_a_let_is_not_called_like_a_constant(small, word):
+    """Below it the constant would be something else; an argument may be called so, which a reader sees in the signature."""
+    entry = "- op: f(x) -> y\n  doc: F.\n  forward: np.sin(x)\n  let:\n    {0}: cos(x)\n  dy/dx: {0}\n  samples: one\n"
+    text = small.refusal("read", entry.format(word))
+    assert text.startswith(f"derivatives.yaml:16:5: error: f: let: {word}: '{word}' is a constant of formulas")

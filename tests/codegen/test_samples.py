@@ -82,3 +82,10 @@ def test_a_domain_of_two_arguments_broadcasts():
 def test_an_empty_domain_is_an_error():
     with pytest.raises(ValueError, match="no sample was found in the domain x > 100"):
         arrays("f(x(3))", domain="x > 100", parameters=["x"])
+
+
+def test_a_domain_finds_the_defaults():
+    """As it finds what the call gives."""
+    for call, bound in (("f(x(50))", 0.25), ("f(x(50), 0.5)", 0.5), ("f(x(50), c=0.5)", 0.5)):
+        args, _ = evaluate_sample(call, "abs(x) < c", parameters=["x", "c"], defaults={"c": 0.25})
+        assert (abs(args[0]) < bound).all()

@@ -41,8 +41,8 @@ class Case:
         """Every argument by name, defaults included: NumPy arrays, new in each call."""
         positional = [name for name, _, _, keyword_only in self.op.arguments if not keyword_only]
         seed = seed_of(self.op.name, self.index)
-        args, kwargs = evaluate_sample(self.op.samples[self.index], self.op.domain, self.dtype, seed, positional)
         defaults = {name: eval(default) for name, _, default, _ in self.op.arguments if default is not None}
+        args, kwargs = evaluate_sample(self.op.samples[self.index], self.op.domain, self.dtype, seed, positional, defaults)
         return defaults | dict(zip(positional, args)) | kwargs
 
     @cached_property
