@@ -162,6 +162,8 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     if mode == "any":
 
         def first(gradient):
+            if gradient is None:  # of an output beside one that has a gradient
+                return
             _, new = passes.current()
             if new:
                 fn(gradient)

@@ -247,6 +247,24 @@ def test_a_backward_of_one_output_that_cannot_take_none(fast_mode):
 
 
 @FAST
+def test_a_hook_that_cannot_take_none(fast_mode):
+    def function(x):
+        y = x * 1
+
+        def hook(gradient):
+            if gradient is None:
+                raise RuntimeError("the gradient is undefined")
+
+        y.register_hook(hook)
+        return y
+
+    text = "Expected backward function to handle undefined output grads: .*the gradient is undefined"
+    with pytest.warns(UserWarning, match="Backwards compatibility"), pytest.raises(GradcheckError, match=text):
+        gradcheck(function, leaf(3), fast_mode=fast_mode)
+    assert gradcheck(function, leaf(3), check_undefined_grad=False, fast_mode=fast_mode)
+
+
+@FAST
 def test_a_backward_that_makes_something_of_nothing(fast_mode):
     def made_up(ctx, one, other):
         return gs.ones((3,)) if one is None else careful(ctx, one, other)

@@ -70,6 +70,22 @@ def test_all_beside_grad_of_non_leaves():
     assert calls == [[[3.0], [2.0]]]
 
 
+def test_all_beside_an_output_whose_gradient_is_undefined():
+    x, calls = leaf(1.0, 2.0, 3.0), Calls()
+    a, b, c = (x * 2).unstack()
+    register_multi_grad_hook([a, b, x], calls)
+    (b * 5).backward()
+    assert calls == [[None, 5.0, [0.0, 10.0, 0.0]]]
+
+
+def test_any_skips_an_output_whose_gradient_is_undefined():
+    x, calls = leaf(1.0, 2.0), Calls()
+    a, b = (x * 2).unstack()
+    register_multi_grad_hook([a, b], calls, mode="any")
+    (b * 5).backward()
+    assert calls == [5.0]
+
+
 def test_any_calls_once_with_the_first_gradient():
     a, b, calls = leaf(1.0), leaf(2.0), Calls()
     plain = gs.tensor([1.0])
