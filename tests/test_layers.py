@@ -44,7 +44,7 @@ RUNTIME = [
     ["generated.docs"],
     ["generated.tensor", "generated.ops", "generated.op_info"],
     ["generated", "clip_grad", "optim", "serialization"],
-    ["autograd.forward_ad", "autograd.differences", "autograd.function", "autograd.mutation", "autograd.nest"],
+    ["autograd.forward_ad", "autograd.differences", "autograd.function", "autograd.mutation", "autograd.nest", "autograd.picture"],
     ["autograd.agreement", "autograd.graph", "autograd.passes"],
     ["autograd.checkpoint", "autograd.functional", "autograd.gradcheck"],
     ["autograd", "random"],

@@ -13,6 +13,7 @@ from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
 from . import checkpoint, forward_ad, functional, graph
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
+from .graph import _unsafe_preserve_version_counter  # noqa: F401 (where PyTorch has it, too)
 
 __all__ = [
     "Function", "GradcheckError", "GradientEdge", "Node", "backward", "checkpoint", "disable_saved_tensors_hooks",

@@ -25,10 +25,11 @@ from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import TensorBase
 from ..version import increment_version, set_version
 from .mutation import allow_mutation_on_saved_tensors
+from .picture import Picture, make_dot
 
 __all__ = [
-    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
-    "increment_version", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
+    "GradientEdge", "Node", "Picture", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "make_dot", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
 ]  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def test_dir_is_what_the_stub_describes(module):
     assert shown(module) == described(STUBS[module])
 
 
-HIDDEN = ("agreement", "differences", "mutation", "nest", "passes")  # what those of `gradspec.autograd` share
+HIDDEN = ("agreement", "differences", "mutation", "nest", "passes", "picture")  # what those of `gradspec.autograd` share
 AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph")
 PUBLIC = [
     *(gs, gs.linalg, gs.nn, gs.autograd, gs.optim, gs.random),

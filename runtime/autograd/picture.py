@@ -1,0 +1,121 @@
+"""Pictures of a graph: DOT text, and SVG where graphviz is installed.
+
+Owns what of a node is shown, and how.  Reads nodes only: it unpacks nothing and computes nothing.
+"""
+
+from ..tensor import TensorBase
+
+
+class Picture:
+    """The graph behind some tensors.  A notebook shows it, where graphviz's `dot` is installed.
+
+    Attributes
+    ----------
+    source : str
+        The graph as DOT text.
+    """
+
+    def __init__(self, source):
+        self.source = source
+
+    def __str__(self):
+        return self.source
+
+    def svg(self):
+        """The graph as SVG text.
+
+        Raises
+        ------
+        RuntimeError
+            graphviz is not installed.
+        """
+        import shutil
+        import subprocess
+
+        program = shutil.which("dot")
+        if program is None:
+            raise RuntimeError("a picture needs graphviz's program `dot`, which was not found; `source` is the DOT text")
+        return subprocess.run([program, "-Tsvg"], input=self.source, capture_output=True, check=True, text=True).stdout
+
+    def _repr_svg_(self):
+        try:
+            return self.svg()
+        except RuntimeError:  # the notebook shows the text instead
+            return None
+
+
+def make_dot(tensors, params=None, *, show_saved=True):
+    """A picture of the graph that backward would walk.
+
+    Parameters
+    ----------
+    tensors : Tensor, or sequence of them
+        What was computed.
+    params : dict, optional
+        Tensors by name: leaves, and whatever else should be found in the picture.
+    show_saved : bool
+        Show what each node saves.
+
+    Returns
+    -------
+    Picture
+
+    Examples
+    --------
+    >>> x = gs.ones((3,), requires_grad=True)
+    >>> print(gs.autograd.graph.make_dot(gs.exp(x).sum(), {"x": x}))  # doctest: +SKIP
+    """
+    tensors = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
+    names = {id(tensor): name for name, tensor in (params or {}).items()}
+    lines = ["digraph {", "  rankdir=BT;", '  node [shape=box, style=filled, fillcolor=white, fontname="monospace"];']
+    numbers, waiting = {}, []
+
+    def place(node):
+        """The node's name in the text; a node that is met for the first time waits to be written."""
+        if node not in numbers:
+            numbers[node] = f"n{len(numbers)}"
+            waiting.append(node)
+        return numbers[node]
+
+    edges = []
+    for i, tensor in enumerate(tensors):
+        name = names.get(id(tensor), "")
+        lines.append(f"  out{i} [label={_quoted([name, _described(tensor)])}, fillcolor=palegreen];")
+        if tensor.grad_fn is not None:
+            edges.append(f"  {place(tensor.grad_fn)} -> out{i};")
+    for node in waiting:  # it grows while we walk
+        for target, output_nr in node.next_functions:
+            if target is not None:
+                several = f' [label="{output_nr}"]' if len(target._input_metadata) > 1 else ""
+                edges.append(f"  {place(target)} -> {numbers[node]}{several};")
+        leaf = getattr(node, "variable", None)
+        if isinstance(leaf, TensorBase):
+            label, colour = [names.get(id(leaf), "leaf"), _described(leaf)], "lightblue"
+        else:
+            label, colour = [node.name(), *_outputs(node), *(_saved(node, names) if show_saved else ())], "white"
+        lines.append(f"  {numbers[node]} [label={_quoted(label)}, fillcolor={colour}];")
+    return Picture("\n".join([*lines, *edges, "}"]) + "\n")
+
+
+def _described(tensor):
+    return f"{tensor.dtype}{list(tensor.shape)}"
+
+
+def _outputs(node):
+    return [f"{metadata.dtype}{list(metadata.shape)}" for metadata in node._input_metadata]
+
+
+def _saved(node, names):
+    """A line for each tensor that a node saves; what hooks hold, or the node's own output, is not looked into."""
+    for name in node.saves:
+        value = getattr(node, f"saved_{name}", None)
+        if isinstance(value, TensorBase):
+            known = names.get(id(value))
+            yield f"saves {name} = {known}" if known else f"saves {name}: {_described(value)}"
+        elif type(value).__name__ == "SavedVariable":
+            yield f"saves {name}"
+
+
+def _quoted(lines):
+    escaped = [line.replace("\\", "\\\\").replace('"', '\\"') for line in lines if line]
+    return '"' + "\\n".join(escaped) + '"'
