@@ -111,6 +111,10 @@ class Slice(Expression):
     bounds: tuple[Expression | None, Expression | None, Expression | None]
 
 
+# Every node: what resolution makes, and what evaluation and spelling have to know.
+NODES = (Name, Constant, Metadata, Call, Helper, Foreign, Operation, Conditional, Sequence, Item, Slice)
+
+
 def children(expression: Expression) -> Iterator[Expression]:
     """The expressions directly inside, in the order in which they are read."""
     for part in fields(expression):

@@ -1,43 +1,37 @@
 """NumPy's functions that an operator answers to.
 
 Owns which function a dotted name is, and which ones follow from an entry: the one that its forward calls with the arguments
-as they are, and those of its names.  Must not know what the operator is used for.
+as they are, and those of its names.  NumPy is the oldest that gradspec runs with, as numpy_functions.txt has it, so that
+what is generated does not depend on the NumPy at hand.  Must not know what the operator is used for.
 """
 
 from __future__ import annotations
 
 import ast
-import types
-import warnings
-from collections.abc import Callable
-
-import numpy as np
+import functools
+from pathlib import Path
 
 from ..errors import SpecError, did_you_mean
 from .model import Op, Text
 
 
-def function(name: str) -> Callable | None:
-    """`np.linalg.svd` for "linalg.svd", None where NumPy has no such function."""
-    place: object = np
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for word in name.split("."):
-            public = isinstance(place, types.ModuleType) and word.isidentifier() and not word.startswith("_")
-            place = getattr(place, word, None) if public else None
-    return place if callable(place) and not isinstance(place, type) else None
+@functools.cache
+def functions() -> frozenset[str]:
+    """The names of NumPy's functions: "linalg.svd" is np.linalg.svd."""
+    lines = Path(__file__).with_name("numpy_functions.txt").read_text().splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 def function_named(text: Text) -> str:
     """The name as it is written, refused where NumPy has no function of that name."""
     name = text.value
-    if function(name) is None:
+    if name not in functions():
         module, _, last = name.rpartition(".")
-        if name.startswith("np.") and function(name[3:]):
+        if name.startswith("np.") and name[3:] in functions():
             near = f"; write {name[3:]}"
         else:
-            known = [n for n in dir(getattr(np, module, np)) if function(f"{module}.{n}".lstrip("."))]
-            near = did_you_mean(last, known)
+            beside = [other.rpartition(".") for other in sorted(functions())]
+            near = did_you_mean(last, [n for place, _, n in beside if place == module])
         raise SpecError(f"NumPy has no function '{name}'", text.location, suggestion=near)
     return name
 
@@ -48,7 +42,7 @@ def numpy_names(op: Op, *, stated: bool) -> tuple[str, ...]:
         return ()
     spelled = [(op.namespace, name) for name in (op.name, *op.aliases)] + list(op.elsewhere)
     names = [*(op.numpy if stated else _called(op)), *(f"{place}.{name}".lstrip(".") for place, name in spelled)]
-    return tuple(name for name in dict.fromkeys(names) if function(name))
+    return tuple(name for name in dict.fromkeys(names) if name in functions())
 
 
 def _called(op: Op) -> list[str]:

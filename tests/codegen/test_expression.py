@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
+
 import pytest
 
 from codegen.errors import ErrorList
+from codegen.rules import resolve
 from codegen.rules.analyze import _OpAnalysis
 from codegen.rules.resolve import Vocabulary
-from codegen.spec.expression import ARRAY, ARRAYS, STATIC, Expression, lets_in, names_of, renamed, terms, values_in
+from codegen.spec import expression
+from codegen.spec.expression import ARRAY, ARRAYS, NODES, STATIC, Expression, lets_in, names_of, renamed, terms, values_in
 from codegen.spec.formula import parse_formula
 from codegen.spec.library import read_library
 from codegen.spec.model import Text
+from codegen.verify.evaluate import Evaluator
 from codegen.write.spelling import Spelling
 
 ENTRY = """\
@@ -113,3 +120,18 @@ def test_a_chain_of_comparisons_between_arrays_is_refused(small):
 derivatives.yaml:15:10: error: f: dy/dx: a chain of comparisons between arrays: combine them with &
   dy/dx: 0 < x < 1
          ^"""
+
+
+@pytest.mark.parametrize("walker", [Evaluator.value, Spelling.tree], ids=lambda walker: walker.__qualname__)
+def test_a_walker_knows_every_node(walker):
+    """A node that is added is one more case in each, and none is left for what no formula can be."""
+    cases = [node for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(walker)))) if isinstance(node, ast.MatchClass)]
+    assert sorted(case.cls.id for case in cases) == sorted(node.__name__ for node in NODES)
+
+
+def test_resolution_makes_every_node():
+    made = {node.func.id for node in ast.walk(ast.parse(inspect.getsource(resolve))) if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)}  # fmt: skip
+    assert {node.__name__ for node in NODES} <= made
+    assert {node for node in vars(expression).values() if isinstance(node, type) and issubclass(node, Expression)} == {
+        Expression, *NODES}  # fmt: skip
