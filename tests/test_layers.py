@@ -45,7 +45,7 @@ RUNTIME = [
     ["generated.tensor", "generated.ops", "generated.op_info"],
     ["generated", "clip_grad", "optim", "serialization"],
     ["autograd.forward_ad", "autograd.differences", "autograd.function", "autograd.mutation", "autograd.nest", "autograd.picture"],
-    ["autograd.agreement", "autograd.graph", "autograd.passes"],
+    ["autograd.agreement", "autograd.graph", "autograd.passes", "autograd.variable"],
     ["autograd.checkpoint", "autograd.functional", "autograd.gradcheck"],
     ["autograd", "random"],
     ["gradspec"],

@@ -14,9 +14,10 @@ from . import checkpoint, forward_ad, functional, graph
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 from .graph import _unsafe_preserve_version_counter  # noqa: F401 (where PyTorch has it, too)
+from .variable import Variable
 
 __all__ = [
-    "Function", "GradcheckError", "GradientEdge", "Node", "backward", "checkpoint", "disable_saved_tensors_hooks",
+    "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "disable_saved_tensors_hooks",
     "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck", "gradgradcheck", "graph",
     "inference_mode", "is_multithreading_enabled", "no_grad", "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
     "set_multithreading_enabled",

@@ -596,6 +596,16 @@ def test_warnings_reach_the_caller():
         y.backward()
 
 
+def test_warnings_of_a_deep_pass_reach_the_caller():
+    """A warning raised inside backward reaches the caller as a Python warning, also from another stack, and as an error."""
+    with pytest.warns(UserWarning, match="careful"):
+        nested(130, lambda: warnings.warn("careful", UserWarning, stacklevel=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="careful"):
+            nested(130, lambda: warnings.warn("careful", UserWarning, stacklevel=2))
+
+
 # What a running pass tells.
 
 
@@ -755,6 +765,17 @@ def test_callbacks_run_once_at_the_end_of_their_pass():
     assert log == ["node", "callback", "another"]
     with pytest.raises(RuntimeError, match="Final callbacks can only be installed during backward pass"):
         queue_callback(print)
+
+
+def test_the_engine_under_its_old_name():
+    log = []
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.register_hook(lambda g: gs.autograd.Variable._execution_engine.queue_callback(lambda: log.append("done")))
+    y.sum().backward()
+    assert log == ["done"] and isinstance(y, gs.autograd.Variable) and not isinstance(3, gs.autograd.Variable)
+    v = gs.autograd.Variable(y, requires_grad=True)
+    assert v.is_leaf and v.requires_grad and np.shares_memory(v.detach().numpy(), y.detach().numpy())
 
 
 def test_callbacks_of_an_inner_pass_run_at_its_end():

@@ -55,7 +55,7 @@ def test_dir_is_what_the_stub_describes(module):
 
 
 HIDDEN = ("agreement", "differences", "mutation", "nest", "passes", "picture")  # what those of `gradspec.autograd` share
-AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph")
+AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph", "variable")
 PUBLIC = [
     *(gs, gs.linalg, gs.nn, gs.autograd, gs.optim, gs.random),
     *(importlib.import_module(f"gradspec.autograd.{name}") for name in AUTOGRAD),

@@ -1,0 +1,37 @@
+"""Variable: what tensors that take part in a graph were called once, and the engine under the name that its users know."""
+
+from ..engine import queue_callback
+from ..operand import asarray
+from ..tensor import TensorBase
+
+__all__ = ["Variable"]
+
+
+def __dir__():
+    return __all__
+
+
+class _Engine:
+    """`Variable._execution_engine`, as far as Python code uses it."""
+
+    queue_callback = staticmethod(queue_callback)
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, TensorBase)
+
+
+class Variable(metaclass=_VariableMeta):
+    """Every tensor is a Variable; a call gives a leaf that shares memory with `data`.
+
+    Parameters
+    ----------
+    data : Tensor
+    requires_grad : bool
+    """
+
+    _execution_engine = _Engine()
+
+    def __new__(cls, data, requires_grad=False):
+        return asarray(data).detach().requires_grad_(requires_grad)
