@@ -169,12 +169,11 @@ def rows(outputs, variables, create_graph):
     """The blocks of a Jacobian, a list for each output, by one backward pass for each element of the outputs."""
     blocks = []
     for output in outputs:
-        shapes = [output.shape + x.shape for x in variables]
         found = [] if create_graph else [np.zeros((output.size, *x.shape), x.dtype) for x in variables]
-        for row, where in enumerate(np.ndindex(output.shape)):
-            unit = np.zeros(output.shape, output.dtype)
-            unit[where] = 1
-            values = gradients([output], variables, [tensor(unit)], create_graph, True)
+        for row in range(output.size if output.requires_grad else 0):
+            unit = np.zeros(output.size, output.dtype)
+            unit[row] = 1
+            values = grad(output, variables, asarray(unit.reshape(output.shape)), True, create_graph, True)
             if create_graph:
                 found.append(filled(values, variables))
                 continue
@@ -184,10 +183,10 @@ def rows(outputs, variables, create_graph):
         if create_graph and found:
             found = [ops.stack(list(column)) for column in zip(*found)]
         elif create_graph:
-            found = [ops.zeros((0, *x.shape), dtype=x.dtype) for x in variables]
+            found = [ops.zeros((output.size, *x.shape), dtype=x.dtype) for x in variables]
         else:
             found = [asarray(block) for block in found]
-        blocks.append([ops.reshape(block, shape) for block, shape in zip(found, shapes)])
+        blocks.append([ops.reshape(block, output.shape + x.shape) for block, x in zip(found, variables)])
     return blocks
 
 
