@@ -598,6 +598,18 @@ class Tensor(ArrayTensor):
         """Elements on and below diagonal `k`, zeros above. In place."""
     def triu_(self, k: int = 0) -> Tensor:
         """Elements on and above diagonal `k`, zeros below. In place."""
+    def expand_dims_(self, axis: int | Sequence[int] = 0) -> Tensor:
+        """New axes of length 1 at the given positions of the result. In place."""
+    unsqueeze_ = expand_dims_
+    def permute_dims_(self, *axes: int | Sequence[int] | None) -> Tensor:
+        """Axes in the given order, reversed when `axes` is None. In place."""
+    permute_ = permute_dims_
+    transpose_ = permute_dims_
+    def squeeze_(self, *axis: int | Sequence[int] | None) -> Tensor:
+        """Without the given axes of length 1, or without all of them when `axis` is None. In place."""
+    def swapaxes_(self, axis1: int, axis2: int) -> Tensor:
+        """Two axes exchanged. In place."""
+    swapdims_ = swapaxes_
     def index_add_(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
     def index_put_(self, index: Index, value: Operand) -> Tensor:

@@ -39,8 +39,9 @@ from gradspec.generated.variable_type.linear_algebra cimport (
     op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
-    op_T, op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims, op_flatten, op_flip, op_mH, op_mT,
-    op_moveaxis, op_permute_dims, op_ravel, op_reshape, op_roll, op_rot90, op_squeeze, op_swapaxes,
+    op_T, op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_mH,
+    op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_roll, op_rot90, op_squeeze, op_squeeze_,
+    op_swapaxes, op_swapaxes_,
 )
 from gradspec.generated.variable_type.indexing cimport (
     op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_, op_index_select, op_masked_fill,
@@ -1112,6 +1113,11 @@ cdef class Tensor(ArrayTensor):
         return op_expand_dims(self, axis)
     unsqueeze = expand_dims
 
+    def expand_dims_(self, axis=0):
+        """New axes of length 1 at the given positions of the result. In place."""
+        return op_expand_dims_(self, axis)
+    unsqueeze_ = expand_dims_
+
     def flatten(self, start_axis=0, end_axis=-1):
         """The axes from `start_axis` to `end_axis` merged into one."""
         return op_flatten(self, start_axis, end_axis)
@@ -1140,6 +1146,11 @@ cdef class Tensor(ArrayTensor):
         return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
     permute = transpose = permute_dims
 
+    def permute_dims_(self, *axes, **keyword_):
+        """Axes in the given order, reversed when `axes` is None. In place."""
+        return op_permute_dims_(self, star(axes, keyword_, "permute_dims", "axes", True))
+    permute_ = transpose_ = permute_dims_
+
     def ravel(self):
         """One axis that holds every element in C order."""
         return op_ravel(self)
@@ -1161,10 +1172,19 @@ cdef class Tensor(ArrayTensor):
         """Without the given axes of length 1, or without all of them when `axis` is None."""
         return op_squeeze(self, star(axis, keyword_, "squeeze", "axis", True))
 
+    def squeeze_(self, *axis, **keyword_):
+        """Without the given axes of length 1, or without all of them when `axis` is None. In place."""
+        return op_squeeze_(self, star(axis, keyword_, "squeeze", "axis", True))
+
     def swapaxes(self, axis1, axis2):
         """Two axes exchanged."""
         return op_swapaxes(self, axis1, axis2)
     swapdims = swapaxes
+
+    def swapaxes_(self, axis1, axis2):
+        """Two axes exchanged. In place."""
+        return op_swapaxes_(self, axis1, axis2)
+    swapdims_ = swapaxes_
 
     def gather(self, axis, indices):
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""

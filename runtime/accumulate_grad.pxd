@@ -30,15 +30,11 @@ cdef inline int connect_two(Node node, ThreadState* state, object a, object b) e
 
 cdef inline bint needs_grad(ThreadState* state, object value) except -1:
     """Whether an operation on `value` has to be recorded."""
-    cdef unsigned int flags
-    if not is_tensor(value):
+    if not is_tensor(value) or not (<TensorBase> value).flags & (REQUIRES_GRAD | VIEW) or state.flags & GRAD_DISABLED:
         return False
-    flags = (<TensorBase> value).flags
-    if not flags & (REQUIRES_GRAD | VIEW) or state.flags & GRAD_DISABLED:
-        return False
-    if flags & VIEW:
+    if (<TensorBase> value).flags & VIEW:
         check_view(<TensorBase> value)
-    return flags & REQUIRES_GRAD
+    return (<TensorBase> value).flags & REQUIRES_GRAD
 
 cdef inline bint any_needs_grad(ThreadState* state, tuple values) except -1:
     for value in values:

@@ -11,7 +11,7 @@ import numpy as np
 from .capi cimport PyArray_NDIM
 from .forward_ad cimport levels_of
 from .grad_mode cimport GRAD_DISABLED, thread_state
-from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_stale
+from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view
 
 
 cdef class ArrayTensor(TensorBase):
@@ -126,9 +126,14 @@ cdef class ArrayTensor(TensorBase):
             parts.append(f"dtype={self.array.dtype}")
         if self.array.size == 0 and self.array.ndim != 1:
             parts.append(f"shape={self.shape}")
-        if self.grad_fn_ is not None:
-            stale = self.flags & VIEW and is_stale(self)
-            parts.append(f"grad_fn=<{'Invalid' if stale else self.grad_fn_.name()}>")
+        try:
+            if self.flags & VIEW:
+                check_view(self)
+            name = None if self.grad_fn_ is None else self.grad_fn_.name()
+        except RuntimeError:  # a write to the base makes a history that this view cannot have
+            name = "Invalid"
+        if name is not None:
+            parts.append(f"grad_fn=<{name}>")
         elif self.flags & REQUIRES_GRAD:
             parts.append("requires_grad=True")
         return f"tensor({', '.join(parts)})"

@@ -1,6 +1,6 @@
 """Dual levels and the tangents that tensors carry at each of them."""
 
-from .tensor cimport TANGENT, TensorBase, is_tensor
+from .tensor cimport TANGENT, VIEW, TensorBase, check_view, is_tensor
 
 cdef class DualLevel:
     cdef readonly int index
@@ -19,6 +19,7 @@ cdef class ForwardGrad:
     cdef void link(self, DualLevel owner)
     cdef void unlink(self)
 
+cdef ForwardGrad find(object operand, int level)
 cdef list levels_of(tuple operands)
 cdef TensorBase tangent_of(object operand, int level)
 cdef object primal_of(object operand, int level)
@@ -35,11 +36,16 @@ cdef object defined_tangent(object tangent, object primal)
 cdef object plus(object total, object term)
 cdef object minus(object total, object term)
 
-cdef inline bint any_tangent(tuple operands) noexcept:
+cdef inline bint any_tangent(tuple operands) except -1:
     for operand in operands:
         if has_tangent(operand):
             return True
     return False
 
-cdef inline bint has_tangent(object operand) noexcept:
-    return is_tensor(operand) and (<TensorBase> operand).flags & TANGENT != 0
+cdef inline bint has_tangent(object operand) except -1:
+    """Whether a tensor carries a tangent, at some level; a view takes that of its base first."""
+    if not is_tensor(operand) or not (<TensorBase> operand).flags & (TANGENT | VIEW):
+        return False
+    if (<TensorBase> operand).flags & VIEW:
+        check_view(<TensorBase> operand)
+    return (<TensorBase> operand).flags & TANGENT != 0

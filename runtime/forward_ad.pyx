@@ -10,16 +10,11 @@ cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
-import collections
-
 from .dispatch import ops
-from .grad_mode cimport DUAL, FORWARD_DISABLED, ThreadState, thread_objects, thread_state
+from .grad_mode cimport FORWARD_DISABLED, ThreadState, thread_objects, thread_state
 from .tensor cimport TANGENT, TensorBase, TensorExtra, is_inexact
 
 cnp.import_array()
-
-UnpackedDualTensor = collections.namedtuple("UnpackedDualTensor", ["primal", "tangent"])
-
 
 cdef class DualLevel:
     """One open level; it forgets its tangents when it is left."""
@@ -63,14 +58,24 @@ cdef class ForwardGrad:
 cdef ForwardGrad find(object operand, int level):
     """The tangent of `operand` at `level`, or None."""
     cdef ForwardGrad grad
-    if not isinstance(operand, TensorBase) or not (<TensorBase> operand).flags & TANGENT:
+    if not has_tangent(operand):
         return None
     grad = (<TensorBase> operand).extra.tangents
     while grad is not None:
         if grad.level == level and grad.owner is not None:
+            check_owner(grad)
             return grad
         grad = grad.outer
     return None
+
+
+cdef int check_owner(ForwardGrad grad) except -1:
+    """A level has an index in each thread: the tangents of another thread's are not those of this one's."""
+    cdef list levels = thread_objects().dual_levels
+    if grad.level > len(levels) or levels[grad.level - 1] is not grad.owner:
+        raise RuntimeError(f"a tensor has a tangent at dual level {grad.level} of another thread, which cannot be used in this "
+                           "thread: unpack_dual() it there, and make_dual() again here")
+    return 0
 
 
 cdef TensorBase tangent_of(object operand, int level):
@@ -91,6 +96,7 @@ cdef list levels_of(tuple operands):
             grad = (<TensorBase> operand).extra.tangents
             while grad is not None:
                 if grad.owner is not None:
+                    check_owner(grad)
                     found.add(grad.level)
                 grad = grad.outer
     return sorted(found)
@@ -253,6 +259,7 @@ cdef int take_tangents(TensorBase target, TensorBase source) except -1:
     """Give `target` the tangents of `source` instead of its own, after an in-place write."""
     cdef ForwardGrad grad
     if target.extra is not None:
+        target.extra = target.extra.copy()  # who saved the old value has the old tangents
         target.extra.tangents = None
     target.flags &= ~<unsigned int> TANGENT
     if source.flags & TANGENT:
@@ -262,134 +269,3 @@ cdef int take_tangents(TensorBase target, TensorBase source) except -1:
                 set_tangent(target, grad.level, grad.tangent)
             grad = grad.outer
     return 0
-
-
-def enter_dual_level():
-    """Open a dual level inside those that are open, and return its index, counted from 1.
-
-    Returns
-    -------
-    int
-    """
-    cdef DualLevel level = DualLevel.__new__(DualLevel)
-    cdef list levels = thread_objects().dual_levels
-    level.index = len(levels) + 1
-    levels.append(level)
-    thread_state().dual_level = level.index
-    thread_state().flags |= DUAL
-    return level.index
-
-
-def exit_dual_level(*, level=None):
-    """Leave the innermost dual level; its tangents vanish.
-
-    Parameters
-    ----------
-    level : int, optional
-        Must be the innermost one.
-    """
-    cdef list levels = thread_objects().dual_levels
-    if not levels:
-        raise RuntimeError("Trying to exit a dual level, but no level is open; enter one with dual_level()")
-    if level is not None and level != len(levels):
-        raise RuntimeError(f"Trying to exit level {level}, but the innermost open level is {len(levels)}: "
-                           "levels are left innermost first")
-    (<DualLevel> levels.pop()).leave()
-    thread_state().dual_level = len(levels)
-    if not levels:
-        thread_state().flags &= ~<unsigned int> DUAL
-
-
-class dual_level:
-    """A dual level as a context manager; yields its index."""
-
-    def __enter__(self):
-        self.level = enter_dual_level()
-        return self.level
-
-    def __exit__(self, *exc_info):
-        exit_dual_level(level=self.level)
-
-
-cdef int level_or_innermost(level, str function) except -1:
-    cdef int innermost = thread_state().dual_level
-    if innermost == 0:
-        raise RuntimeError(f"{function}: no dual level is open; call it inside `with dual_level():`")
-    if level is None:
-        return innermost
-    if not 1 <= level <= innermost:
-        raise RuntimeError(f"{function}: level {level} is not open; the innermost open level is {innermost}")
-    return level
-
-
-def make_dual(primal, tangent, *, level=None):
-    """A tensor with the value and history of `primal` that carries `tangent` at a level.
-
-    Parameters
-    ----------
-    primal, tangent : Tensor
-        Of one shape, floating point or complex.
-    level : int, optional
-        The innermost open level by default.
-
-    Returns
-    -------
-    Tensor
-    """
-    cdef int index = level_or_innermost(level, "make_dual")
-    cdef TensorBase dual, base
-    for name, value in (("primal", primal), ("tangent", tangent)):
-        if not isinstance(value, TensorBase):
-            raise TypeError(f"make_dual: Expected {name} to be a Tensor, got {type(value).__name__}")
-        if not is_inexact((<TensorBase> value).array):
-            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
-    if primal.shape != tangent.shape:
-        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
-                           f"this is not supported. Tensor is of size {primal.shape} while the given forward gradient is "
-                           f"of size {tangent.shape}.")
-    if find(tangent, index) is not None:
-        raise RuntimeError("Trying to set a forward gradient that has a forward gradient at the same level")
-    base = primal
-    dual = base.alias_with_history()
-    take_tangents(dual, base)
-    set_tangent(dual, index, tangent)
-    return dual
-
-
-def unpack_dual(tensor, *, level=None):
-    """Primal and tangent of a tensor at a level; the tangent is None where it has none.
-
-    Parameters
-    ----------
-    tensor : Tensor
-    level : int, optional
-        The innermost open level by default.
-
-    Returns
-    -------
-    UnpackedDualTensor
-        Named tuple of `primal` and `tangent`.
-    """
-    if not isinstance(tensor, TensorBase):
-        raise TypeError(f"unpack_dual: expected a Tensor, got {type(tensor).__name__}")
-    if level is None and not thread_state().flags & DUAL:
-        return UnpackedDualTensor(tensor, None)
-    cdef int index = level_or_innermost(level, "unpack_dual")
-    return UnpackedDualTensor(primal_of(tensor, index), tangent_of(tensor, index))
-
-
-class _set_fwd_grad_enabled:
-    """Stop or resume the propagation of tangents; a context manager."""
-
-    def __init__(self, mode):
-        self._previous = thread_state().flags & FORWARD_DISABLED
-        self._set(0 if mode else FORWARD_DISABLED)
-
-    def _set(self, bits):
-        thread_state().flags = (thread_state().flags & ~<unsigned int> FORWARD_DISABLED) | <unsigned int> bits
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        self._set(self._previous)

@@ -8,12 +8,13 @@ import inspect
 import warnings
 
 from .accumulate_grad cimport any_needs_grad, connect_all, set_history
+from .copy_slices cimport rebase_history
 from .error_nodes import DelayedError
 from .forward_ad cimport levels_of, primal_of, set_tangent, tangents_of
 from .function_node cimport FunctionNode
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
-from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
-from .view cimport attach_alias, check_inplace, rebase
+from .tensor cimport IN_FUNCTION, PLAIN, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
+from .view cimport attach_alias, check_inplace
 
 
 class Function:
@@ -188,12 +189,14 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
         if recording and differentiable:
             written = wrap(tensor.array)
             set_history(written, node, i)
-            rebase(tensor, written)
+            rebase_history(state, tensor, written)
         return tensor
     if is_input or (tensor.flags & REQUIRES_GRAD and tensor.grad_fn_ is not node):
         # What has a history of its own keeps it: the output is a new tensor on the same memory.
         tensor = tensor.alias()
         attach_alias(tensor, value)
+        if tensor.flags & VIEW and tensor.extra.creation == PLAIN:
+            tensor.extra.creation = IN_FUNCTION
     if recording and differentiable:
         set_history(tensor, node, i)
     elif recording:

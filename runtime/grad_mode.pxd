@@ -10,6 +10,8 @@ cdef enum:
     SAVED_HOOKS = 8         # saved_tensors_hooks is active
     FORWARD_DISABLED = 16   # tangents are not propagated
     ONE_THREAD = 1 << 16    # set_multithreading_enabled(False)
+    REFUSE_MUTATION = 32    # backward refuses a saved value that a recorded write changed, and gets no copy of it
+    REPLAY_VIEWS = 64       # a view follows its base by the operators that took it, and not by strides
 
 cdef struct ThreadState:
     unsigned int flags
@@ -24,6 +26,8 @@ cdef class ThreadObjects:
     cdef list dual_levels       # the open DualLevels, outermost first
     cdef list saved_hooks       # pairs of pack and unpack hook, innermost last
     cdef list hooks_disabled    # messages of disable_saved_tensors_hooks, innermost last
+
+cdef bint inference_used    # some thread has been in inference mode: results may have to be inference tensors
 
 cdef ThreadObjects thread_objects()
 cdef ThreadState* thread_state() noexcept nogil

@@ -8,6 +8,7 @@ from cpython.ref cimport PyObject
 import functools
 import inspect
 import warnings
+from _thread import get_ident
 
 from .capi cimport PyThreadState_GetDict
 
@@ -22,6 +23,9 @@ cdef extern from *:
     static GRADSPEC_THREAD_LOCAL unsigned long long gradspec_thread_bytes[16];
     """
     unsigned long long gradspec_thread_bytes[16]
+
+
+cdef bint inference_used = False
 
 
 cdef ThreadState* thread_state() noexcept nogil:
@@ -73,16 +77,22 @@ cdef unsigned int _replace(unsigned int mask, unsigned int bits) noexcept:
 
 
 class _Mode:
-    """A context manager and decorator that sets some flags of the thread and restores them."""
+    """A context manager and decorator that sets some flags of the thread and restores them.
+
+    One object may be entered several times, and by several threads: what to restore is kept for each.
+    """
 
     _mask = GRAD_DISABLED
     _bits = 0
 
     def __enter__(self):
-        self.__dict__.setdefault("_previous", []).append(_replace(self._mask, self._bits))
+        self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(_replace(self._mask, self._bits))
 
     def __exit__(self, *exc_info):
-        _replace(self._mask, self._previous.pop())
+        before = self._previous[get_ident()]
+        _replace(self._mask, before.pop())
+        if not before:
+            del self._previous[get_ident()]
 
     def __call__(self, function):
         if inspect.isclass(function):
@@ -173,7 +183,32 @@ class enable_grad(no_grad):
     _bits = 0
 
 
-class set_grad_enabled(_Mode):
+class _Switch(_Mode):
+    """A mode that is set at once, by the call; as a context manager it is restored on exit, as a decorator after each call."""
+
+    def __init__(self, mode, bits):
+        self.mode, self._bits = mode, bits
+        self._before = _replace(self._mask, bits)
+        self._thread = get_ident()
+
+    def __enter__(self):
+        if self._before is not None and get_ident() == self._thread:  # the call itself has set it
+            self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(self._before)
+            self._before = None
+            _replace(self._mask, self._bits)
+        else:
+            super().__enter__()
+
+    def __call__(self, function):
+        if self._before is not None:
+            _replace(self._mask, self._before)
+        return super().__call__(function)
+
+    def _clone(self):
+        return type(self)(self.mode)
+
+
+class set_grad_enabled(_Switch):
     """Switch recording on or off, at once; as a context manager it is restored on exit.
 
     Parameters
@@ -184,22 +219,46 @@ class set_grad_enabled(_Mode):
     def __init__(self, mode):
         if not isinstance(mode, (bool, int)):
             raise TypeError(f"set_grad_enabled: mode must be a bool, got {type(mode).__name__}")
-        self._bits = 0 if mode else GRAD_DISABLED
-        self.mode = bool(mode)
-        self._previous = []
-        self._before = _replace(GRAD_DISABLED, self._bits)
-        self._entered = False
+        super().__init__(bool(mode), 0 if mode else GRAD_DISABLED)
 
-    def __enter__(self):
-        self._previous.append(self._before if not self._previous else _replace(self._mask, self._bits))
-        _replace(self._mask, self._bits)
 
-    def __call__(self, function):
-        _replace(GRAD_DISABLED, self._before)
-        return super().__call__(function)
+class set_mutation_on_saved_tensors(_Switch):
+    """What becomes of a value that a node has saved when a recorded in-place write changes it.
 
-    def _clone(self):
-        return set_grad_enabled(self.mode)
+    A function that holds until it is called again in this thread, a context manager and a decorator.
+
+    Parameters
+    ----------
+    mode : {"copy", "error"}
+        "copy", the default, keeps the old value for the node, and its gradient is right; "error" refuses in backward, as
+        PyTorch does.  A write that is not recorded (under `no_grad`, through `data`) is refused in both.
+    """
+
+    _mask = REFUSE_MUTATION
+
+    def __init__(self, mode):
+        if mode not in ("copy", "error"):
+            raise ValueError(f"set_mutation_on_saved_tensors: mode must be 'copy' or 'error', got {mode!r}")
+        super().__init__(mode, REFUSE_MUTATION if mode == "error" else 0)
+
+
+class _force_original_view_tracking(_Switch):
+    """Whether a view follows its base by the operators that took it (True), or by strides where those express it.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    _mask = REPLAY_VIEWS
+
+    def __init__(self, mode):
+        super().__init__(bool(mode), REPLAY_VIEWS if mode else 0)
+
+
+def is_view_replay_enabled():
+    """Whether views follow their base by the operators that took them."""
+    return bool(thread_state().flags & REPLAY_VIEWS)
 
 
 class inference_mode(_Mode):
@@ -216,11 +275,13 @@ class inference_mode(_Mode):
     def __new__(cls, mode=True):
         self = super().__new__(cls)
         if callable(mode):
-            self._bits, self.mode = GRAD_DISABLED | INFERENCE, True
+            self.__init__(True)
             return self(mode)
         return self
 
     def __init__(self, mode=True):
+        global inference_used
+        inference_used = True
         self.mode = bool(mode)
         self._bits = GRAD_DISABLED | INFERENCE if mode else 0
         if not mode:

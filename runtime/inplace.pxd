@@ -22,7 +22,9 @@ cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int read
 cdef TensorBase writable(object target, str op)
 cdef TensorBase value_before(TensorBase target, bint copy)
 cdef TensorBase overwrite(TensorBase target, TensorBase value, str op)
-cdef TensorBase finish_inplace(TensorBase target, Node node)
+cdef TensorBase written_value(TensorBase target, Node node)
+cdef TensorBase before_view(object target, str op)
+cdef TensorBase become_view(TensorBase target, TensorBase view)
 
 cdef object out_unary(Ufunc ufunc, object x, object out, bint differentiable)
 cdef object out_binary(Ufunc ufunc, object a, object b, object out, bint differentiable)

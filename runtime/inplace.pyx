@@ -12,13 +12,15 @@ import numpy as np
 
 from .accumulate_grad cimport any_needs_grad, needs_grad, set_history
 from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_FLAGS
+from .copy_slices cimport rebase
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
 from .kernels.ufunc cimport EVERY, Ufunc
 from .node cimport Node
 from .operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
-from .tensor cimport REQUIRES_GRAD, TensorBase, wrap
-from .view cimport check_inplace, rebase
+from .snapshot cimport begin_write
+from .tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, wrap
+from .view cimport adopt, check_inplace
 
 cnp.import_array()
 
@@ -32,6 +34,18 @@ cdef inline object operand(Ufunc ufunc, int i, object value, str op):
     return claimed_operand(value, <Claim> ufunc.claim, op, ufunc.operands[i])
 
 
+cdef TensorBase write(ThreadState* state, Ufunc ufunc, TensorBase target, tuple operands, str op):
+    """Compute into the target, of which nothing is recorded."""
+    begin_write(state, target, False)
+    try:
+        ufunc.into(operands, target.array, op)
+    except (TypeError, ValueError):  # shapes and dtypes are checked before the first number is written
+        if target.counter is not None:
+            target.counter.value -= 1
+        raise
+    return target
+
+
 cdef object inplace_unary(Unary function, Ufunc ufunc, object x, unsigned int readers, str op):
     """`x.f_()` for a ufunc."""
     cdef ThreadState* state = thread_state()
@@ -40,9 +54,7 @@ cdef object inplace_unary(Unary function, Ufunc ufunc, object x, unsigned int re
     check_inplace(state, target, recording, op)
     if recording or state.flags & DUAL:
         return overwrite(target, function(value_before(target, readers != 0)), op)
-    ufunc.into((target.array,), target.array, op)
-    target.bump()
-    return target
+    return write(state, ufunc, target, (target.array,), op)
 
 
 cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, unsigned int readers, str op):
@@ -55,9 +67,7 @@ cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, uns
     check_inplace(state, target, recording, op)
     if recording or state.flags & DUAL:
         return overwrite(target, function(value_before(target, is_read(state, (a, b), readers)), b), op)
-    ufunc.into((target.array, array_of(b)), target.array, op)
-    target.bump()
-    return target
+    return write(state, ufunc, target, (target.array, array_of(b)), op)
 
 
 cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op):
@@ -82,20 +92,6 @@ cdef bint is_read(ThreadState* state, tuple operands, unsigned int readers) exce
     return False
 
 
-cdef object watcher = None  # called with each tensor that is about to be written to, while somebody wants to know
-
-
-def watch_writes(function):
-    """Call `function(tensor)` before every in-place write and every write to `out=`, in any thread; None ends it.
-
-    Parameters
-    ----------
-    function : callable or None
-    """
-    global watcher
-    watcher = function
-
-
 cdef TensorBase writable(object target, str op):
     """The target of an in-place operator, or an error that says what cannot be written to."""
     cdef TensorBase tensor
@@ -104,8 +100,6 @@ cdef TensorBase writable(object target, str op):
     tensor = target
     if not PyArray_FLAGS(tensor.array) & NPY_ARRAY_WRITEABLE:
         raise ValueError(f"{op}: the tensor's array is read-only; use the out-of-place operator, or copy() first")
-    if watcher is not None:
-        watcher(tensor)
     return tensor
 
 
@@ -120,31 +114,70 @@ cdef TensorBase value_before(TensorBase target, bint copy):
 
 
 cdef TensorBase overwrite(TensorBase target, TensorBase value, str op):
-    """Write `value` into the target's memory and give the target its history."""
-    copy_into(target.array, value.array, op)
-    target.bump()
-    rebase(target, value)
+    """Write `value` into the target's memory, and give the target its history and its tangents."""
+    cdef ThreadState* state = thread_state()
+    cdef bint recording = needs_grad(state, value) or needs_grad(state, target)
+    check_fit(target.array, value.array, op)
+    begin_write(state, target, recording)
+    target.array[...] = value.array
+    if recording or state.flags & DUAL:
+        rebase(state, target, value, recording)
     return target
 
 
-cdef int copy_into(ndarray target, ndarray value, str op) except -1:
+cdef TensorBase written_value(TensorBase target, Node node):
+    """What a kernel has written into the target, as the output of `node`, if there is one."""
+    cdef TensorBase value = wrap(target.array)
+    if node is not None:
+        set_history(value, node, 0)
+    return value
+
+
+cdef int check_fit(ndarray target, ndarray value, str op) except -1:
     if (<object> value).shape != (<object> target).shape:
         raise RuntimeError(f"{op}: output with shape {list((<object> target).shape)} doesn't match the broadcast shape "
                            f"{list((<object> value).shape)}")
     if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
         raise TypeError(f"{op}: result type {value.dtype} can't be cast to the target's dtype {target.dtype}")
-    target[...] = value
     return 0
 
 
-cdef TensorBase finish_inplace(TensorBase target, Node node):
-    """Note a write that a kernel made directly, and give the target the history of `node` if there is one."""
-    cdef TensorBase written
-    target.bump()
-    if node is not None:
-        written = wrap(target.array)
-        set_history(written, node, 0)
-        rebase(target, written)
+cdef TensorBase before_view(object target, str op):
+    """What an in-place view operator looks at: the target as it was, which its views go on to be views of."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase tensor, source
+    if not isinstance(target, TensorBase):
+        raise TypeError(f"{op}: the first argument is changed and must be a Tensor, got {type(target).__name__}")
+    tensor = target
+    check_inplace(state, tensor, needs_grad(state, tensor), op)
+    if tensor.counter is None and not tensor.flags & (REQUIRES_GRAD | VIEW | TANGENT):
+        return wrap(tensor.array)
+    source = value_before(tensor, False)
+    source.flags |= tensor.flags & (VIEW | INFERENCE_TENSOR)
+    if tensor.flags & VIEW:
+        source.extra = tensor.extra.copy()
+    return source
+
+
+cdef TensorBase become_view(TensorBase target, TensorBase view):
+    """Give the target the array, the history and the place among views of `view`, taken of what it was."""
+    cdef TensorExtra extra
+    cdef bint shared = target.counter is not None and target.counter is view.counter
+    begin_write(thread_state(), target, False)
+    target.replace_array(view.array)
+    if view.grad_fn_ is not None:
+        adopt(target, view)
+    if shared:  # tensors that look at the target follow what it was
+        extra = target.ensure_extra()
+        extra.hidden = extra.hidden or not target.flags & VIEW
+        extra.base, extra.steps, extra.creation = view.extra.base, view.extra.steps, view.extra.creation
+        extra.dual_base, extra.owns_tangents = view.extra.dual_base, view.extra.owns_tangents
+        target.flags |= VIEW
+        target.counter.rebased += 1
+        target.counter.histories += 1
+        extra.rebased, extra.histories = target.counter.rebased, target.counter.histories
+        if has_tangent(view):
+            take_tangents(target, view)
     return target
 
 
@@ -155,9 +188,7 @@ cdef object out_unary(Ufunc ufunc, object x, object out, bint differentiable):
     x = operand(ufunc, 0, x, ufunc.name)
     if differentiable:
         refuse_out(state, target, needs_grad(state, x), ufunc.name)
-    ufunc.into((array_of(x),), target.array, ufunc.name)
-    target.bump()
-    return target
+    return write(state, ufunc, target, (array_of(x),), ufunc.name)
 
 
 cdef object out_binary(Ufunc ufunc, object a, object b, object out, bint differentiable):
@@ -168,9 +199,7 @@ cdef object out_binary(Ufunc ufunc, object a, object b, object out, bint differe
     b = operand(ufunc, 1, b, ufunc.name)
     if differentiable:
         refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), ufunc.name)
-    ufunc.into((array_of(a), array_of(b)), target.array, ufunc.name)
-    target.bump()
-    return target
+    return write(state, ufunc, target, (array_of(a), array_of(b)), ufunc.name)
 
 
 cdef TensorBase prepare_out(object out, tuple operands, str op):
@@ -193,6 +222,7 @@ cdef int refuse_out(ThreadState* state, TensorBase target, bint recording, str o
 
 cdef TensorBase write_out(TensorBase target, TensorBase result, str op):
     """Store a result in `out=`."""
-    copy_into(target.array, result.array, op)
-    target.bump()
+    check_fit(target.array, result.array, op)
+    begin_write(thread_state(), target, False)
+    target.array[...] = result.array
     return target

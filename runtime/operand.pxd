@@ -4,6 +4,7 @@ cimport numpy as cnp
 from numpy cimport ndarray
 
 from .capi cimport PyArray_TYPE
+from .grad_mode cimport inference_used
 from .tensor cimport TensorBase, is_tensor, wrap
 
 # Which numbers an operator takes, where it does not take all: the `dtype` of its entry.
@@ -66,7 +67,7 @@ cdef inline object index_of(object index):
 
 cdef inline object wrap_forward(object result):
     """A forward's result as a tensor, several results as a tuple of them."""
-    return wrap(<ndarray> result) if type(result) is ndarray else slow_wrap(result)
+    return wrap(<ndarray> result) if type(result) is ndarray and not inference_used else slow_wrap(result)
 
 cdef inline object array_of(object value):
     """What a forward computes on: the tensor's array, or the Python number."""

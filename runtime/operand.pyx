@@ -40,9 +40,14 @@ cdef object slow_operand(object value, str op, str argument):
 
 
 cdef object slow_wrap(object result):
+    """`wrap_forward` of several results, of what NumPy made a scalar of, and where inference mode may be on."""
+    cdef TensorBase tensor
     if type(result) is tuple or type(result) is list:
-        return tuple([wrap(np.asarray(item)) for item in result])
-    return wrap(np.asarray(result))
+        return tuple([slow_wrap(item) for item in result])
+    tensor = wrap(result if type(result) is ndarray else np.asarray(result))
+    if thread_state().flags & INFERENCE:
+        tensor.flags |= INFERENCE_TENSOR
+    return tensor
 
 
 cdef tuple as_operands(object values, str op, str argument):

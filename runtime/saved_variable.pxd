@@ -5,9 +5,11 @@ from numpy cimport ndarray
 
 from .grad_mode cimport SAVED_HOOKS, ThreadState
 from .node cimport Node
-from .tensor cimport FOREIGN, TensorBase, TensorExtra, VersionCounter, is_tensor
+from .snapshot cimport Snapshot
+from .tensor cimport FOREIGN, INFERENCE_TENSOR, REPLACED, SAVED, TensorBase, TensorExtra, VersionCounter, is_tensor
 
 cdef enum:
+    RARE = INFERENCE_TENSOR | REPLACED | FOREIGN
     HAD_HISTORY = 0x80000000    # beside a version: the tensor was no leaf when it was saved
 
 cdef class SavedVariable:
@@ -16,7 +18,9 @@ cdef class SavedVariable:
     cdef uint32_t version
     cdef TensorBase variable        # the tensor itself; None for an output, which would hold its own node
     cdef TensorExtra extra          # an output's tangents
-    cdef Node grad_fn               # of an input whose value was packed
+    cdef Snapshot keeper            # has the value once a recorded write has changed the array
+    cdef ndarray copy               # the value itself, of a view of a buffer that is being written to
+    cdef Node grad_fn               # of an input, where the tensor itself may not have it any more
     cdef int output_nr
     cdef bint is_output
     cdef bint requires_grad
@@ -26,14 +30,13 @@ cdef class SavedVariable:
     cdef object owner               # weak reference to the node, once users have seen this object
 
     cdef pack(self, pack_hook, unpack_hook)
-    cdef ndarray unpacked(self)
+    cdef TensorBase unpacked(self)
 
 cdef class SavedList:
     cdef type kind          # list or tuple
     cdef tuple parts        # pairs of what was saved and its version
 
-cdef TensorBase owned(TensorBase value)
-cdef object pack_input(TensorBase value)
+cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version)
 cdef SavedVariable save_output(TensorBase value)
 cdef object saved_array(Node node, object saved, uint32_t version, str name)
 cdef object saved_tensor(Node node, object saved, uint32_t version, str name)
@@ -45,14 +48,14 @@ cdef bint holds_arrays(object saved) noexcept
 
 cdef inline object save_input(ThreadState* state, object value, uint32_t* version):
     """What to keep of an input: the tensor and its version, or the Python number."""
+    cdef TensorBase tensor
     if is_tensor(value):
-        if (<TensorBase> value).flags & FOREIGN:
-            value = owned(<TensorBase> value)
-        if state.flags & SAVED_HOOKS:
-            return pack_input(<TensorBase> value)
-        version[0] = (<TensorBase> value).version()
-        if (<TensorBase> value).grad_fn_ is not None:
-            version[0] |= HAD_HISTORY
+        tensor = <TensorBase> value
+        if state.flags & SAVED_HOOKS or tensor.counter is not None or tensor.flags & RARE:
+            return save_shared(state, tensor, version)
+        tensor.flags |= SAVED
+        if tensor.grad_fn_ is not None:
+            version[0] = HAD_HISTORY
     return value
 
 cdef inline object save_index(ThreadState* state, object index, uint32_t* version):

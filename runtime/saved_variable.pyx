@@ -13,9 +13,15 @@ import weakref
 
 from . cimport node as node_module
 from .accumulate_grad cimport grad_accumulator
-from .grad_mode cimport DUAL, SAVED_HOOKS, ThreadObjects, ThreadState, thread_objects, thread_state
+from .forward_ad cimport take_tangents
+from .grad_mode cimport DUAL, REFUSE_MUTATION, SAVED_HOOKS, ThreadState, thread_objects, thread_state
 from .node cimport Node
-from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
+from .snapshot cimport Snapshot, present_snapshot
+from .tensor cimport (
+    FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter,
+    is_tensor, wrap,
+)
+from .view cimport base_of, replayed, steps_of
 
 cnp.import_array()
 
@@ -45,33 +51,33 @@ cdef class SavedVariable:
         self.pack(pack_hook, unpack_hook)
 
     cdef pack(self, pack_hook, unpack_hook):
-        cdef TensorBase detached = wrap(self.array)
-        cdef uint32_t version = detached.version()
-        self.packed = pack_hook(detached)
-        if detached.version() != version:
+        cdef TensorBase shown = self.variable
+        cdef uint32_t version
+        if shown is None or shown.flags & REQUIRES_GRAD:
+            shown = wrap(self.array)
+        version = shown.version()
+        self.packed = pack_hook(shown)
+        if shown.version() != version:
             raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
                                "pack hook can not be modified by in-place operations")
         self.unpack_hook = unpack_hook
-        if self.variable is not None:
-            self.grad_fn = self.variable.grad_fn_
-            if self.grad_fn is not None or not self.variable.flags & REQUIRES_GRAD:
-                self.variable = None  # a leaf has to stay: its AccumulateGrad is found through it
-        self.array = None
+        if self.variable is not None and (self.grad_fn is not None or not self.requires_grad):
+            self.variable = None  # a leaf has to stay: its AccumulateGrad is found through it
+        self.array = self.copy = self.keeper = None
 
-    cdef ndarray unpacked(self):
-        if self.unpack_hook is None:
-            return self.array
+    cdef TensorBase unpacked(self):
+        """What the unpack hook gives."""
         value = self.unpack_hook(self.packed)
         if not isinstance(value, TensorBase):
             raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got {type(value).__name__}")
-        return (<TensorBase> value).array
+        return value
 
 
 cdef SavedVariable pack_variable(TensorBase value):
     cdef SavedVariable saved = SavedVariable.__new__(SavedVariable)
     saved.variable, saved.array = value, value.array
     saved.requires_grad, saved.had_history = value.flags & REQUIRES_GRAD, value.grad_fn_ is not None
-    saved.output_nr = value.output_nr_
+    saved.grad_fn, saved.output_nr = value.grad_fn_, value.output_nr_
     saved.extra = value.extra if value.flags & TANGENT else None
     saved.counter, saved.version = value.shared_counter(), value.version()
     return saved
@@ -82,16 +88,39 @@ cdef enum:
     COPIED = 4096
 
 
-cdef TensorBase owned(TensorBase value):
-    """An operand that was given as an ndarray, with memory of its own if it is small."""
-    return wrap((<object> value.array).copy(order="K")) if cnp.PyArray_SIZE(value.array) <= COPIED else value
+cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version):
+    """`save_input` where the tensor and its version may not be enough: under hooks, or of a buffer that was shared or written to.
 
-
-cdef object pack_input(TensorBase value):
-    """A saved input under the innermost saved-tensor hooks."""
-    cdef SavedVariable saved = pack_variable(value)
-    pack_hook, unpack_hook = thread_objects().saved_hooks[-1]
-    saved.pack(pack_hook, unpack_hook)
+    Of version 0 and of leaves the tensor itself is kept.  Of a later version, which the next recorded write may end, a node
+    holds the Snapshot as well; and of a view of a buffer that recorded writes fill step by step the value: a snapshot of the
+    whole buffer for each step would cost the square of its size.
+    """
+    cdef SavedVariable saved
+    if value.flags & INFERENCE_TENSOR:
+        raise RuntimeError("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+                           "tensor and use it in autograd.")
+    if value.flags & FOREIGN and cnp.PyArray_SIZE(value.array) <= COPIED:
+        value = wrap(value.array.copy(order="K"))
+    if state.flags & SAVED_HOOKS:
+        saved = pack_variable(value)
+        pack_hook, unpack_hook = thread_objects().saved_hooks[-1]
+        saved.pack(pack_hook, unpack_hook)
+        return saved
+    version[0] = value.version()
+    if value.flags & REPLACED:
+        return pack_variable(value)
+    if version[0] == 0 or (value.flags & REQUIRES_GRAD and value.grad_fn_ is None) or state.flags & REFUSE_MUTATION:
+        value.flags |= SAVED
+        if value.counter is not None:
+            value.counter.saved = True
+        if value.grad_fn_ is not None:
+            version[0] |= HAD_HISTORY
+        return value
+    saved = pack_variable(value)
+    if value.flags & VIEW and value.counter.rebased:
+        saved.copy = value.array.copy(order="K")
+    else:
+        saved.keeper = present_snapshot(value.counter)
     return saved
 
 
@@ -103,6 +132,9 @@ cdef SavedVariable save_output(TensorBase value):
     saved.counter = value.shared_counter()
     saved.version = saved.counter.value
     saved.extra = value.ensure_extra() if thread_state().flags & DUAL else value.extra  # tangents arrive after this
+    saved.counter.saved = True
+    if saved.version:
+        saved.keeper = present_snapshot(saved.counter)
     if thread_state().flags & SAVED_HOOKS:
         pack_hook, unpack_hook = thread_objects().saved_hooks[-1]
         saved.pack(pack_hook, unpack_hook)
@@ -160,31 +192,60 @@ cdef bint holds_arrays(object saved) noexcept:
     return isinstance(saved, (TensorBase, SavedVariable, SavedList))
 
 
-cdef int check_tensor(Node node, TensorBase tensor, uint32_t then, str name) except -1:
-    check(node, tensor.version(), then & ~<uint32_t> HAD_HISTORY, name)
-    if then & HAD_HISTORY and tensor.grad_fn_ is None:
+cdef object refuse_changed(Node node, uint32_t now, uint32_t then, str name):
+    how = f"is at version {now}; expected version {then} instead" if now != then else "has got other data since"
+    raise RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"'{name}', saved by {node.name()}, {how}. "
+        "Hint: write to a clone(), or compute what is needed before the in-place operation."
+    )
+
+
+cdef int check_detached(Node node, TensorBase tensor, str name) except -1:
+    if tensor.grad_fn_ is None:
         raise RuntimeError(f"Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(): '{name}', "
                            f"saved by {node.name()}. Use detach(), which makes a new tensor.")
     return 0
 
 
-cdef int check_variable(Node node, SavedVariable variable, str name) except -1:
-    """What `check_tensor` does; a value that a hook has packed cannot have changed."""
+cdef ndarray kept_array(Node node, VersionCounter counter, Snapshot keeper, ndarray array, uint32_t then, str name):
+    """What a saved array held, from the snapshot that the recorded write took which changed it."""
+    cdef Snapshot snapshot = keeper if keeper is not None else counter.first if then == 0 else None
+    cdef ndarray found = None
+    if snapshot is not None and snapshot.array is not None:
+        found = snapshot.array_of(array)
+    if found is None:
+        refuse_changed(node, counter.value, then, name)
+    return found
+
+
+cdef bint is_unchanged(TensorBase tensor, uint32_t then) noexcept:
+    """Whether a tensor is what a node saved; the rest of the version word says whether it had a history then."""
+    return (tensor.version() | (then & HAD_HISTORY)) == then and not tensor.flags & REPLACED and not (
+        then & HAD_HISTORY and tensor.grad_fn_ is None)
+
+
+cdef ndarray tensor_before(Node node, TensorBase tensor, uint32_t then, str name):
+    """The array of a saved tensor as it was."""
+    cdef uint32_t version = then & ~<uint32_t> HAD_HISTORY
+    if tensor.flags & REPLACED:
+        refuse_changed(node, tensor.version(), version, name)
+    if then & HAD_HISTORY:
+        check_detached(node, tensor, name)
+    return kept_array(node, tensor.counter, None, tensor.array, version, name)
+
+
+cdef ndarray variable_array(Node node, SavedVariable variable, str name):
+    """The array of a SavedVariable as it was."""
     if variable.unpack_hook is not None:
-        return 0
+        return variable.unpacked().array
     if variable.variable is not None and variable.had_history:
-        return check_tensor(node, variable.variable, variable.version | HAD_HISTORY, name)
-    return check(node, variable.counter.value, variable.version, name)
-
-
-cdef int check(Node node, uint32_t now, uint32_t then, str name) except -1:
-    if now != then:
-        raise RuntimeError(
-            "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"'{name}', saved by {node.name()}, is at version {now}; expected version {then} instead. "
-            "Hint: write to a clone(), or compute what is needed before the in-place operation."
-        )
-    return 0
+        check_detached(node, variable.variable, name)
+    if variable.counter.value == variable.version:
+        return variable.array
+    if variable.copy is not None:
+        return variable.copy
+    return kept_array(node, variable.counter, variable.keeper, variable.array, variable.version, name)
 
 
 cdef object freed(Node node, str name):
@@ -198,20 +259,14 @@ cdef object freed(Node node, str name):
 
 cdef object saved_array(Node node, object saved, uint32_t version, str name):
     """The saved value for an unrecorded formula: an array, a Python number, or None."""
-    cdef TensorBase tensor
-    cdef SavedVariable variable
     if is_tensor(saved):
-        tensor = saved
-        check_tensor(node, tensor, version, name)
-        return tensor.array
+        if is_unchanged(<TensorBase> saved, version):
+            return (<TensorBase> saved).array
+        return tensor_before(node, saved, version, name)
     if saved is None:
         return freed(node, name) if node.released else None
     if isinstance(saved, SavedVariable):
-        variable = saved
-        if variable.counter is None:
-            return None
-        check_variable(node, variable, name)
-        return variable.unpacked()
+        return None if (<SavedVariable> saved).counter is None else variable_array(node, saved, name)
     if isinstance(saved, SavedList):
         return (<SavedList> saved).kind([saved_array(node, item, v, name) for item, v in (<SavedList> saved).parts])
     return saved
@@ -219,37 +274,55 @@ cdef object saved_array(Node node, object saved, uint32_t version, str name):
 
 cdef object saved_tensor(Node node, object saved, uint32_t version, str name):
     """The saved value for a recorded formula: the tensor with its history, a Python number, or None."""
-    cdef TensorBase tensor
-    cdef SavedVariable variable
+    cdef TensorBase tensor, base, earlier, constant
     if is_tensor(saved):
         tensor = saved
-        check_tensor(node, tensor, version, name)
-        return tensor
+        if is_unchanged(tensor, version):
+            return tensor
+        array = tensor_before(node, tensor, version, name)
+        base = base_of(tensor)
+        if base.extra is None or base.extra.before is None:  # an alias without a history
+            return wrap(array)
+        earlier = replayed(steps_of(tensor), None, base.extra.before)
+        if not version & HAD_HISTORY:
+            constant = wrap(array)
+            take_tangents(constant, earlier)
+            return constant
+        return earlier
     if saved is None:
         return freed(node, name) if node.released else None
     if isinstance(saved, SavedVariable):
-        variable = saved
-        if variable.counter is None:
-            return None
-        check_variable(node, variable, name)
-        if variable.unpack_hook is None and variable.variable is not None:
-            return variable.variable
-        tensor = wrap(variable.unpacked())
-        if variable.unpack_hook is None:
-            tensor.counter = variable.counter
-        tensor.output_nr_ = variable.output_nr
-        tensor.grad_fn_ = node if variable.is_output else variable.grad_fn
-        if variable.requires_grad:
-            tensor.flags |= REQUIRES_GRAD
-        if variable.variable is not None and tensor.grad_fn_ is None:
-            tensor.grad_fn_ = grad_accumulator(variable.variable)
-        if variable.extra is not None and variable.extra.tangents is not None:
-            tensor.extra = variable.extra
-            tensor.flags |= TANGENT
-        return tensor
+        return None if (<SavedVariable> saved).counter is None else variable_tensor(node, saved, name)
     if isinstance(saved, SavedList):
         return (<SavedList> saved).kind([saved_tensor(node, item, v, name) for item, v in (<SavedList> saved).parts])
     return saved
+
+
+cdef TensorBase variable_tensor(Node node, SavedVariable variable, str name):
+    """A SavedVariable as a tensor at its place in the graph."""
+    cdef TensorBase tensor, unpacked
+    cdef bint packed = variable.unpack_hook is not None
+    if packed:
+        unpacked = variable.unpacked()
+        if not variable.requires_grad:
+            return unpacked
+        tensor = wrap(unpacked.array)
+    else:
+        tensor = wrap(variable_array(node, variable, name))
+        if tensor.array is variable.array:
+            if variable.variable is not None:
+                return variable.variable
+            tensor.counter = variable.counter
+    tensor.output_nr_ = variable.output_nr
+    tensor.grad_fn_ = node if variable.is_output else variable.grad_fn
+    if variable.requires_grad:
+        tensor.flags |= REQUIRES_GRAD
+        if tensor.grad_fn_ is None and variable.variable is not None:
+            tensor.grad_fn_ = grad_accumulator(variable.variable)
+    if variable.extra is not None and variable.extra.tangents is not None:
+        tensor.ensure_extra().tangents = variable.extra.tangents
+        tensor.flags |= TANGENT
+    return tensor
 
 
 cdef object as_variable(Node node, object saved, uint32_t version):
@@ -299,54 +372,3 @@ cdef object read_saved(Node node, str name, bint raw):
 
 
 node_module.read_saved = read_saved
-
-
-class saved_tensors_hooks:
-    """Pack every tensor saved inside the block, and unpack it when backward needs it.
-
-    Parameters
-    ----------
-    pack_hook : callable
-        Gets a tensor, returns anything.
-    unpack_hook : callable
-        Gets what `pack_hook` returned, returns a tensor with the same values.
-    """
-
-    def __init__(self, pack_hook, unpack_hook):
-        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
-
-    def __enter__(self):
-        cdef ThreadObjects objects = thread_objects()
-        if objects.hooks_disabled:
-            raise RuntimeError(objects.hooks_disabled[-1])
-        objects.saved_hooks.append((self.pack_hook, self.unpack_hook))
-        thread_state().flags |= SAVED_HOOKS
-
-    def __exit__(self, *exc_info):
-        cdef list hooks = thread_objects().saved_hooks
-        if hooks:
-            hooks.pop()
-        if not hooks:
-            thread_state().flags &= ~<unsigned int> SAVED_HOOKS
-
-
-class disable_saved_tensors_hooks:
-    """Refuse `saved_tensors_hooks` inside the block.
-
-    Parameters
-    ----------
-    error_message : str
-        What the RuntimeError says.
-    """
-
-    def __init__(self, error_message):
-        self.error_message = error_message
-
-    def __enter__(self):
-        cdef ThreadObjects objects = thread_objects()
-        if objects.saved_hooks:
-            raise RuntimeError(self.error_message)
-        objects.hooks_disabled.append(self.error_message)
-
-    def __exit__(self, *exc_info):
-        thread_objects().hooks_disabled.pop()

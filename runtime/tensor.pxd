@@ -12,20 +12,42 @@ cdef enum:
     INFERENCE_TENSOR = 4
     TANGENT = 8         # `extra.tangents` may hold a tangent of an open level
     RETAINS_GRAD = 16
+    SAVED = 32          # some node may hold this very tensor, at version 0
+    REPLACED = 64       # `data` was set while some node may have held the tensor
     FOREIGN = 256       # made for an operator out of an ndarray, which its owner may write to unseen
     ACCUMULATING = 1 << 16  # some thread adds to this `.grad` with the GIL given up
 
+# Where a view was made: what decides whether a recorded write to it is allowed.
+cdef enum Creation:
+    PLAIN
+    IN_FUNCTION         # returned by a custom Function
+    ONE_OF_SEVERAL      # of an operator that gives a list of views
+    IN_NO_GRAD
+    IN_INFERENCE
+
 cdef class VersionCounter:
     cdef uint32_t value     # in-place writes so far
-    cdef uint32_t rebased   # recorded in-place writes: views made before one have a stale history
+    cdef uint32_t rebased   # writes that changed histories or tangents: views made before one follow when they are used
+    cdef uint32_t histories  # those that changed histories
+    cdef bint saved         # some node may hold a tensor of this buffer, at version 0
+    cdef object first       # the Snapshot of version 0, once a recorded write has ended it
+    cdef object current     # the Snapshot that nodes hold of the present version
 
 cdef class TensorExtra:
     cdef TensorBase base        # what a view was taken from, itself never a view
-    cdef uint32_t rebased       # the base's count when the view was taken
+    cdef uint32_t rebased       # the buffer's counts when the view was taken, or when it followed its base
+    cdef uint32_t histories
+    cdef bint hidden            # it became a view by an in-place view operator: users do not see the base
     cdef object steps           # the ViewStep that leads from the base to a view; None where both are the same array
+    cdef TensorBase dual_base   # whose tangents a view shares, where that is not `base`: an alias without the base's tangents
+    cdef bint owns_tangents     # an alias, made by make_dual and the like, that shares nobody's tangents
+    cdef Creation creation      # of a view
+    cdef TensorBase before      # this base, with its history, at version 0, once a recorded write has ended it
     cdef object tangents        # the innermost ForwardGrad, or None
     cdef dict attributes        # what the user set on the tensor
     cdef NodeHooks leaf_hooks   # hooks of a leaf, shared with its AccumulateGrad
+
+    cdef TensorExtra copy(self)
 
 cdef class TensorBase:
     cdef ndarray array
@@ -42,6 +64,7 @@ cdef class TensorBase:
     cdef TensorExtra ensure_extra(self)
     cdef void track(self) noexcept
     cdef void bump(self)
+    cdef int replace_array(self, ndarray array) except -1
     cdef TensorBase alias(self)
     cdef TensorBase alias_with_history(self)
     cdef NodeHooks hooks_of_node(self)
@@ -58,5 +81,15 @@ cdef inline bint is_tensor(object value) noexcept:
 cdef TensorBase wrap(ndarray array)
 cdef bint is_inexact(ndarray array) noexcept
 
-cdef bint is_stale(TensorBase view) noexcept
-cdef int check_view(TensorBase view) except -1
+# How a view takes the history and the tangents of a base that was written to; set by the module of views.
+ctypedef int (*Refresh)(TensorBase) except -1
+cdef Refresh refresh_view
+
+cdef inline bint is_stale(TensorBase view) noexcept:
+    return view.extra.rebased != view.counter.rebased
+
+cdef inline int check_view(TensorBase view) except -1:
+    """Bring a view up to the last recorded write to its base, or to another view of it."""
+    if is_stale(view):
+        refresh_view(view)
+    return 0

@@ -20,6 +20,7 @@ import numpy as np
 from .capi cimport (
     PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT,
 )
+from .grad_mode cimport INFERENCE, thread_state
 from .hooks import RemovableHandle
 from .node cimport accumulator_of
 
@@ -48,6 +49,7 @@ cdef extern from *:
     void gradspec_adopt(PyTypeObject*, PyTypeObject*, destructor)
 
 cdef PyTypeObject* tensor_type = NULL
+cdef Refresh refresh_view = NULL
 cdef tuple NOTHING = ()
 
 
@@ -87,12 +89,22 @@ cdef bint is_inexact(ndarray array) noexcept:
     return cnp.PyTypeNum_ISFLOAT(type_num) or cnp.PyTypeNum_ISCOMPLEX(type_num)
 
 
+@cython.no_gc
+@cython.freelist(64)
 cdef class VersionCounter:
     """Counts the in-place writes to one buffer, for all tensors that share it."""
 
 
 cdef class TensorExtra:
     """The rarely used fields of a tensor."""
+
+    cdef TensorExtra copy(self):
+        cdef TensorExtra other = TensorExtra.__new__(TensorExtra)
+        other.base, other.rebased, other.histories, other.hidden = self.base, self.rebased, self.histories, self.hidden
+        other.steps, other.creation = self.steps, self.creation
+        other.dual_base, other.owns_tangents, other.before = self.dual_base, self.owns_tangents, self.before
+        other.tangents, other.attributes, other.leaf_hooks = self.tangents, self.attributes, self.leaf_hooks
+        return other
 
 
 @cython.freelist(256)
@@ -106,6 +118,7 @@ cdef class TensorBase:
     cdef VersionCounter shared_counter(self):
         if self.counter is None:
             self.counter = VersionCounter.__new__(VersionCounter)
+            self.counter.saved = self.flags & SAVED
         return self.counter
 
     cdef TensorExtra ensure_extra(self):
@@ -124,6 +137,13 @@ cdef class TensorBase:
         cdef VersionCounter counter = self.shared_counter()
         counter.value += 1
 
+    cdef int replace_array(self, ndarray array) except -1:
+        """Take other memory, or another look at it: what nodes hold of this tensor is not what they saved any more."""
+        self.array = array
+        if self.flags & SAVED or self.counter is not None and self.counter.saved:
+            self.flags |= REPLACED
+        return 0
+
     cdef TensorBase alias(self):
         """A new tensor with the same array and version, and no history."""
         cdef TensorBase other = wrap(self.array)
@@ -133,6 +153,8 @@ cdef class TensorBase:
     cdef TensorBase alias_with_history(self):
         """`alias` at this tensor's place in the graph; what goes with a tensor's identity, such as `.grad`, stays behind."""
         cdef TensorBase other = self.alias()
+        if self.flags & VIEW:
+            check_view(self)
         if self.flags & REQUIRES_GRAD:
             other.grad_fn_ = self.grad_fn_ if self.grad_fn_ is not None else accumulator_of(self)
             other.output_nr_ = self.output_nr_
@@ -163,6 +185,8 @@ cdef class TensorBase:
     @property
     def requires_grad(self):
         """Whether gradients flow to this tensor; settable on leaves."""
+        if self.flags & VIEW:
+            check_view(self)
         return bool(self.flags & REQUIRES_GRAD)
 
     @requires_grad.setter
@@ -176,6 +200,9 @@ cdef class TensorBase:
                                "variable in a subgraph that doesn't require differentiation use "
                                "var_no_grad = var.detach().")
         if value:
+            if self.flags & INFERENCE_TENSOR and not thread_state().flags & INFERENCE:
+                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed; use "
+                                   "clone() to get a normal tensor")
             if not is_inexact(self.array):
                 raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
                                    f"this one is {self.dtype}; use astype(float) first")
@@ -201,6 +228,8 @@ cdef class TensorBase:
     @property
     def is_leaf(self):
         """True where no recorded operation made this tensor."""
+        if self.flags & VIEW:
+            check_view(self)
         return self.grad_fn_ is None
 
     @property
@@ -215,6 +244,8 @@ cdef class TensorBase:
     @property
     def output_nr(self):
         """Which output of `grad_fn` this is."""
+        if self.flags & VIEW:
+            check_view(self)
         return self.output_nr_
 
     @property
@@ -250,7 +281,7 @@ cdef class TensorBase:
 
     def retain_grad(self):
         """Keep the gradient of this non-leaf in `.grad`; does nothing on a leaf."""
-        if not self.flags & REQUIRES_GRAD:
+        if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self.grad_fn_ is None or self.flags & RETAINS_GRAD:
             return
@@ -268,7 +299,7 @@ cdef class TensorBase:
         -------
         RemovableHandle
         """
-        if not self.flags & REQUIRES_GRAD:
+        if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not callable(hook):
             raise TypeError(f"register_hook: expected a callable, got {type(hook).__name__}")
@@ -281,7 +312,7 @@ cdef class TensorBase:
         -------
         RemovableHandle
         """
-        if not self.flags & REQUIRES_GRAD:
+        if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self.grad_fn_ is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -310,10 +341,10 @@ cdef class TensorBase:
     @property
     def _base(self):
         """What this tensor is a view of, or None."""
-        return None if self.extra is None else self.extra.base
+        return None if self.extra is None or self.extra.hidden else self.extra.base
 
     def _is_view(self):
-        return bool(self.flags & VIEW)
+        return bool(self.flags & VIEW) and not self.extra.hidden
 
     def __getattr__(self, name):
         if self.extra is not None and self.extra.attributes is not None and name in self.extra.attributes:
@@ -333,6 +364,10 @@ cdef class TensorBase:
         other.flags = self.flags & INFERENCE_TENSOR
         return other
 
+    def is_inference(self):
+        """Whether this is an inference tensor: made inside `inference_mode`, never recorded."""
+        return bool(self.flags & INFERENCE_TENSOR)
+
     def detach_(self):
         """Forget this tensor's history, in place.
 
@@ -345,6 +380,8 @@ cdef class TensorBase:
             raise RuntimeError("can't detach views in-place; use detach() instead")
         self.grad_fn_, self.output_nr_ = None, 0
         self.flags &= ~<unsigned int> (REQUIRES_GRAD | RETAINS_GRAD | TANGENT)
+        if self.extra is not None:
+            self.extra.tangents = None
         return self
 
     @property
@@ -358,16 +395,4 @@ cdef class TensorBase:
             raise TypeError(f"data must be a Tensor, got {type(value).__name__}")
         if self.flags & REQUIRES_GRAD and not is_inexact((<TensorBase> value).array):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        self.array = (<TensorBase> value).array
-
-
-cdef bint is_stale(TensorBase view) noexcept:
-    return view.extra.rebased != view.counter.rebased
-
-
-cdef int check_view(TensorBase view) except -1:
-    """Refuse a view whose base was written to in place since: its recorded history is not that of its values."""
-    if is_stale(view):
-        raise RuntimeError("this view was taken before a recorded in-place write to its base or to another view, so its "
-                           "history does not match its values; take the view again after the write")
-    return 0
+        self.replace_array((<TensorBase> value).array)

@@ -1,4 +1,6 @@
-"""Views: where they came from, and what a write does to a history."""
+"""Views: where they came from, and how they follow a base that was written to."""
+
+from numpy cimport ndarray
 
 from .grad_mode cimport ThreadState
 from .tensor cimport TensorBase
@@ -12,7 +14,13 @@ cdef class ViewStep:
 cdef int attach_view(TensorBase view, object operand, void* operator, tuple statics) except -1
 cdef int attach_views(list views, object operand, void* operator, tuple statics) except -1
 cdef int attach_alias(TensorBase view, object operand) except -1
-cdef object replayed(ViewStep last, object base)
+cdef int attach_dual(TensorBase view, TensorBase operand) except -1
+
+cdef object replayed(ViewStep last, ViewStep stop, object base)
+cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base)
+cdef TensorBase base_of(TensorBase tensor)
+cdef TensorBase dual_base_of(TensorBase view)
+cdef ViewStep steps_of(TensorBase tensor)
 
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1
-cdef int rebase(TensorBase target, TensorBase value) except -1
+cdef int adopt(TensorBase target, TensorBase value) except -1

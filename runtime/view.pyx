@@ -1,8 +1,8 @@
-"""Views: who shares memory with whom, and what a write does to a history.
+"""Views: who shares memory with whom, and whose history a view has.
 
-Owns base and view metadata, the steps that lead from a base to a view, and the refusals that keep gradients right.  An
-in-place write that is recorded makes the target's history that of the written value; views taken before it then have a
-stale history and refuse to be used.  A recorded write to a view itself is refused.
+Owns base and view metadata, the steps that lead from a base to a view, and what follows from them: a view whose base was
+written to takes its history and its tangents from the base again, by the same steps, when somebody asks; a write to a view
+whose steps cannot be gone again is refused.
 """
 
 cimport cython
@@ -10,9 +10,13 @@ cimport numpy as cnp
 from numpy cimport ndarray
 
 from .capi cimport NPY_ARRAY_OWNDATA, PyArray_FLAGS, Py_REFCNT
-from .forward_ad cimport has_tangent, take_tangents
-from .grad_mode cimport GRAD_DISABLED, ThreadState
-from .tensor cimport FOREIGN, REQUIRES_GRAD, RETAINS_GRAD, VIEW, TensorBase, TensorExtra, VersionCounter
+from .forward_ad cimport take_tangents
+from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
+from . cimport tensor as tensor_module
+from .tensor cimport (
+    FOREIGN, IN_INFERENCE, IN_NO_GRAD, INFERENCE_TENSOR, ONE_OF_SEVERAL, PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT,
+    VIEW, Creation, TensorBase, TensorExtra, check_view, wrap,
+)
 
 cnp.import_array()
 
@@ -41,20 +45,43 @@ cdef class ViewStep:
 
 cdef int attach_alias(TensorBase view, object operand) except -1:
     """Note that `view` shares the memory of `operand`, if it really does; 1 says so."""
-    cdef TensorExtra extra
-    cdef TensorBase base, source
+    cdef unsigned int modes
+    cdef TensorExtra extra, before = None
+    cdef TensorBase source
     if not isinstance(operand, TensorBase):  # a Python number
         return 0
     source = operand
+    if view.flags & source.flags & INFERENCE_TENSOR:  # no version, no history: nothing to keep track of
+        return 0
     if view.array is not source.array and owner_of(view.array) is not owner_of(source.array):
         return 0
-    base = source.extra.base if source.flags & VIEW else source
+    if source.flags & INFERENCE_TENSOR:
+        view.flags |= INFERENCE_TENSOR
+        return 0
+    view.flags = (view.flags & ~<unsigned int> INFERENCE_TENSOR) | VIEW
     view.counter = source.shared_counter()
     extra = view.ensure_extra()
-    extra.base, extra.rebased = base, view.counter.rebased
-    extra.steps = source.extra.steps if source.flags & VIEW else None
-    view.flags |= VIEW | source.flags & FOREIGN
+    if source.flags & VIEW:
+        check_view(source)
+    extra.base, extra.rebased, extra.histories = source, view.counter.rebased, view.counter.histories
+    if source.flags & VIEW:
+        before = source.extra
+        extra.base, extra.steps, extra.creation = before.base, before.steps, before.creation
+        extra.dual_base = source if before.dual_base is None and before.owns_tangents else before.dual_base
+    view.flags |= source.flags & FOREIGN
+    modes = thread_state().flags
+    if modes & (GRAD_DISABLED | INFERENCE):
+        extra.creation = IN_INFERENCE if modes & INFERENCE else IN_NO_GRAD
+        if modes & INFERENCE:
+            view.flags |= source.flags & REQUIRES_GRAD
     return 1
+
+
+cdef int attach_dual(TensorBase view, TensorBase operand) except -1:
+    """`attach_alias` for a tensor with tangents of its own: a write to one does not reach the tangents of the other."""
+    if attach_alias(view, operand):
+        view.extra.owns_tangents, view.extra.dual_base = True, None
+    return 0
 
 
 cdef inline bint is_array_of(object operand, ndarray array) noexcept:
@@ -83,6 +110,8 @@ cdef int attach_step(TensorBase view, object operand, void* operator, tuple stat
         step.operator, step.statics, step.index = operator, statics, index
         step.previous = view.extra.steps
         view.extra.steps = step
+        if index >= 0 and view.extra.creation < ONE_OF_SEVERAL:
+            view.extra.creation = ONE_OF_SEVERAL
     return 0
 
 
@@ -112,15 +141,30 @@ cdef object take(ViewStep step, object source):
     return result if step.index < 0 else result[step.index]
 
 
-cdef object replayed(ViewStep last, object base):
-    """The view that the steps up to `last` take of `base`, through the operators: recorded where `base` needs a gradient."""
+cdef object replayed(ViewStep last, ViewStep stop, object base):
+    """The view that the steps up to `last`, from behind `stop`, take of `base`: recorded where `base` needs a gradient."""
     cdef list steps = []
-    while last is not None:
+    while last is not stop:
         steps.append(last)
         last = last.previous
     for step in reversed(steps):
         base = take(step, base)
     return base
+
+
+cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base):
+    """The same on arrays."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int flags = state.flags
+    cdef TensorBase view
+    state.flags |= GRAD_DISABLED | FORWARD_DISABLED
+    try:
+        view = replayed(last, stop, wrap(base))
+    finally:
+        state.flags = flags
+    if owner_of(view.array) is not owner_of(base):
+        raise RuntimeError("a view cannot be taken again: of memory in another order its operator makes a copy")
+    return view.array
 
 
 def replay(TensorBase view, TensorBase base):
@@ -139,39 +183,114 @@ def replay(TensorBase view, TensorBase base):
     """
     if not view.flags & VIEW:
         raise ValueError("replay: the first tensor is no view")
-    return replayed(view.extra.steps, base)
+    return replayed(view.extra.steps, None, base)
+
+
+cdef TensorBase base_of(TensorBase tensor):
+    """What a tensor is a view of, itself where it is none.  A base that an in-place view operator changed is a view itself."""
+    if not tensor.flags & VIEW:
+        return tensor
+    return base_of(tensor.extra.base)
+
+
+cdef ViewStep steps_of(TensorBase tensor):
+    """The steps from its base to a tensor; None where it is its own."""
+    return tensor.extra.steps if tensor.flags & VIEW else None
+
+
+cdef TensorBase dual_base_of(TensorBase view):
+    """The tensor whose tangents are also those of `view`."""
+    cdef TensorExtra extra = view.extra
+    if not view.flags & VIEW or extra.owns_tangents:
+        return view
+    return base_of(view) if extra.dual_base is None else extra.dual_base
+
+
+cdef int refresh(TensorBase view) except -1:
+    """Give a view the history and the tangents that its base has by now."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int flags = state.flags
+    cdef TensorExtra extra = view.extra
+    cdef TensorBase base = base_of(view), dual = dual_base_of(view), fresh
+    cdef bint history = base.flags & REQUIRES_GRAD and extra.histories != view.counter.histories
+    cdef bint tangents = flags & DUAL and dual is not view and (dual.flags | view.flags) & TANGENT
+    if history and extra.creation != PLAIN:
+        refuse(view, "", "its base or another view of its base has been")
+    extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # to go the steps again asks for them
+    state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
+    try:
+        if history:
+            state.flags |= FORWARD_DISABLED
+            fresh = replayed(extra.steps, None, base) if extra.steps is not None else base.alias_with_history()
+            adopt(view, fresh)
+        if tangents:
+            state.flags = flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED | INFERENCE)
+            fresh = replayed(extra.steps, steps_of(dual), dual)
+            take_tangents(view, fresh)
+    finally:
+        state.flags = flags
+    return 0
+
+
+tensor_module.refresh_view = refresh
+
+
+cdef int adopt(TensorBase target, TensorBase value) except -1:
+    """Make the history of `value` that of `target`."""
+    cdef object keeper
+    if target.flags & RETAINS_GRAD and target.grad_fn_ is not None:
+        keeper = target.grad_fn_.ensure_hooks().retains_grad.pop(target.output_nr_, None)
+        if keeper is not None:
+            value.grad_fn_.ensure_hooks().retains_grad[value.output_nr_] = keeper
+    target.grad_fn_, target.output_nr_ = value.grad_fn_, value.output_nr_
+    target.flags |= REQUIRES_GRAD
+    if value.grad_fn_.tracked:
+        target.track()
+    return 0
+
+
+cdef dict AMBIGUOUS = {
+    IN_NO_GRAD: ("no_grad", "no_grad block", "with grad mode enabled"),
+    IN_INFERENCE: ("inference", "inference_mode block", "in normal mode"),
+}
+
+
+cdef int refuse(TensorBase view, str op, str written) except -1:
+    """The write makes a history that the view cannot have."""
+    cdef Creation creation = view.extra.creation
+    cdef str made = "A view was created in", output
+    prefix = f"{op}: " if op else ""
+    output = "A view" if view.grad_fn_ is None else f"Output {view.output_nr_} of {view.grad_fn_.name()} is a view"
+    if creation == IN_NO_GRAD or creation == IN_INFERENCE:
+        mode, block, otherwise = AMBIGUOUS[creation]
+        if view.grad_fn_ is not None:
+            made = output + " of a view which was created in"
+        raise RuntimeError(f"{prefix}{made} {mode} mode and {written} modified inplace {otherwise}. What was meant cannot be "
+                           f"known, so it is refused: put both the view and the write inside the {block}, if the write is not "
+                           "to be recorded, or both outside.")
+    if creation == ONE_OF_SEVERAL:
+        raise RuntimeError(f"{prefix}{output} and {written} modified inplace. This view is the output of a function that returns "
+                           "multiple views, and such views cannot be written to: use the out-of-place operator, or index the "
+                           "base.")
+    raise RuntimeError(f"{prefix}{output} and {written} modified inplace. This view was created inside a custom Function (or an "
+                       "input was returned as-is), and the write would pass by the Function's own backward: clone() its output "
+                       "first.")
 
 
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1:
     """Refuse the in-place writes whose gradients would be wrong; before anything has changed."""
-    cdef TensorBase base
-    if state.flags & GRAD_DISABLED:
+    if target.flags & INFERENCE_TENSOR and not state.flags & INFERENCE:
+        raise RuntimeError(f"{op}: Inplace update to inference tensor outside InferenceMode is not allowed. clone() it first, "
+                           "or write inside inference_mode.")
+    if not recording:
         return 0
-    base = target.extra.base if target.flags & VIEW else target
-    if base.flags & REQUIRES_GRAD and base.grad_fn_ is None:
-        raise RuntimeError(f"{op}: a {'view of a ' if base is not target else ''}leaf Variable that requires grad is being "
-                           "used in an in-place operation. Write under no_grad(), or to a clone().")
-    if target.flags & VIEW and (recording or base.flags & REQUIRES_GRAD):
-        raise RuntimeError(f"{op}: an in-place write to a view is not differentiable yet. Write to the base with an index "
-                           "(base[index] = value), or use the out-of-place operator.")
-    return 0
-
-
-cdef int rebase(TensorBase target, TensorBase value) except -1:
-    """Make the history and the tangents of `value` those of `target` (rebase_history)."""
-    cdef object keeper
-    cdef VersionCounter counter
-    if value.grad_fn_ is not None:
-        if target.flags & RETAINS_GRAD and target.grad_fn_ is not None:
-            keeper = target.grad_fn_.ensure_hooks().retains_grad.pop(target.output_nr_, None)
-            if keeper is not None:
-                value.grad_fn_.ensure_hooks().retains_grad[value.output_nr_] = keeper
-        target.grad_fn_, target.output_nr_ = value.grad_fn_, value.output_nr_
-        target.flags |= REQUIRES_GRAD
-        counter = target.shared_counter()
-        counter.rebased += 1
-        if value.grad_fn_.tracked:
-            target.track()
-    if has_tangent(target) or has_tangent(value):
-        take_tangents(target, value)
+    if target.flags & VIEW:
+        if target.extra.creation != PLAIN:
+            refuse(target, op, "is being")
+        if target.flags & REQUIRES_GRAD and base_of(target).grad_fn_ is None:
+            raise RuntimeError(f"{op}: a view of a leaf Variable that requires grad is being used in an in-place operation. "
+                               "Write under no_grad(), or to a clone().")
+    if target.flags & REQUIRES_GRAD and target.grad_fn_ is None:
+        raise RuntimeError(f"{op}: a leaf Variable that requires grad is being used in an in-place operation. Write under "
+                           "no_grad(), or to a clone().")
     return 0

@@ -107,7 +107,7 @@ def test_the_table_of_operators_holds_every_fact(spec, files):
     signatures = {name: op.signature for op in spec.ops.values() for name in (op.name, *op.aliases)}
     for op in spec.ops.values():
         assert {key: value or None for key, value in table[op.name].items()} == {
-            key: value or None for key, value in facts(OpText(op, signatures)).items()
+            key: value or None for key, value in facts(OpText(op, signatures, spec.by_spelling)).items()
         }
 
 

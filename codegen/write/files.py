@@ -65,7 +65,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     )  # fmt: skip
     templates.globals |= {"maths": maths, "sections": sections, "package": package}
     signatures = {spelling: op.signature for spelling, op in spec.by_spelling.items()}
-    texts = {family.name: [OpText(op, signatures) for op in family.ops] for family in spec.families}
+    texts = {family.name: [OpText(op, signatures, spec.by_spelling) for op in family.ops] for family in spec.families}
     everything = [text for family in texts.values() for text in family]
     files: dict[str, str] = {}
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..rules.sharing import shared_inputs
 from ..rules.statements import forward_statements
 from ..spec.expression import renamed
 from ..spec.model import Argument, Op, Signature
@@ -20,8 +21,9 @@ from .spelling import OnArrays, OnTensors, lines
 class OpText(NodeText):
     """One op as the templates see it."""
 
-    def __init__(self, op: Op, signatures: Mapping[str, Signature]):
+    def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op]):
         super().__init__(op, signatures)
+        self.may_share_memory = bool(op.composite) and bool(shared_inputs(op, ops))
         self.forward_calls: set[str] = set()  # what its forward calls on arrays
         self.forward_lines = self._forward_lines()
 
@@ -78,12 +80,6 @@ class OpText(NodeText):
         tangents = self.arguments[0].name in self.jvp_names
         mask = sum(1 << self.arrays.index(a) for a in self._readers())
         return bin(mask or tangents << len(self.arrays))
-
-    @property
-    def may_share(self) -> bool:
-        """Whether a composite of arrays may give the memory of its first one, as a view of which nobody was told."""
-        first = self.arguments[0]
-        return first.is_array and not first.type.is_list and len(self.outputs) == 1 and self.outputs[0].differentiable
 
     @property
     def copies_first(self) -> str:

@@ -23,7 +23,6 @@ from gradspec.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
 
 
 cdef object op_celu(object x, object alpha):
@@ -181,9 +180,7 @@ cdef object op_hardshrink(object x, object lambd):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.where(ops.absolute(x) > lambd, x, 0)
-    result_ = wrap_forward(forward_hardshrink(array_of(x), lambd))
-    attach_view(result_, x, <void*> op_hardshrink, (lambd,))
-    return result_
+    return wrap_forward(forward_hardshrink(array_of(x), lambd))
 
 cdef object op_hardshrink_(object x, object lambd):
     x = as_real_operand(writable(x, "hardshrink_"), "hardshrink_", "x")
@@ -202,9 +199,7 @@ cdef object op_hardsigmoid(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x + 3, 0, 6) / 6
-    result_ = wrap_forward(forward_hardsigmoid(array_of(x)))
-    attach_view(result_, x, <void*> op_hardsigmoid, ())
-    return result_
+    return wrap_forward(forward_hardsigmoid(array_of(x)))
 
 cdef object op_hardsigmoid_(object x):
     x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")
@@ -222,9 +217,7 @@ cdef object op_hardswish(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x * ops.clip(x + 3, 0, 6) / 6
-    result_ = wrap_forward(forward_hardswish(array_of(x)))
-    attach_view(result_, x, <void*> op_hardswish, ())
-    return result_
+    return wrap_forward(forward_hardswish(array_of(x)))
 
 cdef object op_hardswish_(object x):
     x = as_real_operand(writable(x, "hardswish_"), "hardswish_", "x")
@@ -244,9 +237,7 @@ cdef object op_hardtanh(object x, object min_val, object max_val):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x, min_val, max_val)
-    result_ = wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
-    attach_view(result_, x, <void*> op_hardtanh, (min_val, max_val))
-    return result_
+    return wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
 
 cdef object op_hardtanh_(object x, object min_val, object max_val):
     x = as_real_operand(writable(x, "hardtanh_"), "hardtanh_", "x")
@@ -302,9 +293,7 @@ cdef object op_log_sigmoid(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return -ops.logaddexp(0, -x)
-    result_ = wrap_forward(forward_log_sigmoid(array_of(x)))
-    attach_view(result_, x, <void*> op_log_sigmoid, ())
-    return result_
+    return wrap_forward(forward_log_sigmoid(array_of(x)))
 
 cdef object op_log_sigmoid_(object x):
     x = as_real_operand(writable(x, "log_sigmoid_"), "log_sigmoid_", "x")
@@ -322,9 +311,7 @@ cdef object op_mish(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x * ops.tanh(ops.logaddexp(0, x))
-    result_ = wrap_forward(forward_mish(array_of(x)))
-    attach_view(result_, x, <void*> op_mish, ())
-    return result_
+    return wrap_forward(forward_mish(array_of(x)))
 
 cdef object op_mish_(object x):
     x = as_real_operand(writable(x, "mish_"), "mish_", "x")
@@ -375,9 +362,7 @@ cdef object op_relu6(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.clip(x, 0, 6)
-    result_ = wrap_forward(forward_relu6(array_of(x)))
-    attach_view(result_, x, <void*> op_relu6, ())
-    return result_
+    return wrap_forward(forward_relu6(array_of(x)))
 
 cdef object op_relu6_(object x):
     x = as_real_operand(writable(x, "relu6_"), "relu6_", "x")
@@ -395,9 +380,7 @@ cdef object op_selu(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
-    result_ = wrap_forward(forward_selu(array_of(x)))
-    attach_view(result_, x, <void*> op_selu, ())
-    return result_
+    return wrap_forward(forward_selu(array_of(x)))
 
 cdef object op_selu_(object x):
     x = as_real_operand(writable(x, "selu_"), "selu_", "x")
@@ -488,9 +471,7 @@ cdef object op_softshrink(object x, object lambd):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x - ops.clip(x, -lambd, lambd)
-    result_ = wrap_forward(forward_softshrink(array_of(x), lambd))
-    attach_view(result_, x, <void*> op_softshrink, (lambd,))
-    return result_
+    return wrap_forward(forward_softshrink(array_of(x), lambd))
 
 cdef object op_softshrink_(object x, object lambd):
     x = as_real_operand(writable(x, "softshrink_"), "softshrink_", "x")
@@ -509,9 +490,7 @@ cdef object op_softsign(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x / (1 + ops.absolute(x))
-    result_ = wrap_forward(forward_softsign(array_of(x)))
-    attach_view(result_, x, <void*> op_softsign, ())
-    return result_
+    return wrap_forward(forward_softsign(array_of(x)))
 
 cdef object op_softsign_(object x):
     x = as_real_operand(writable(x, "softsign_"), "softsign_", "x")
@@ -529,9 +508,7 @@ cdef object op_tanhshrink(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return x - ops.tanh(x)
-    result_ = wrap_forward(forward_tanhshrink(array_of(x)))
-    attach_view(result_, x, <void*> op_tanhshrink, ())
-    return result_
+    return wrap_forward(forward_tanhshrink(array_of(x)))
 
 cdef object op_tanhshrink_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "tanhshrink_")

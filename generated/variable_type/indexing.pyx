@@ -20,13 +20,15 @@ from gradspec.generated.functions.indexing cimport (
     TakeAlongAxisBackwardBackward,
 )
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport finish_inplace, overwrite, value_before, writable
+from gradspec.inplace cimport overwrite, value_before, writable, written_value
 from gradspec.operand cimport (
     array_of, as_index, as_ints, as_mask, as_operand, as_scalar, dtype_of, index_of, shape_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_index
+from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, check_inplace
 
@@ -158,7 +160,7 @@ cdef tuple jvp_index_add(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_index_add_(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef IndexAddBackward node_ = None
-    cdef TensorBase written_ = writable(x, "index_add_")
+    cdef TensorBase written_ = writable(x, "index_add_"), value_
     cdef bint recording_
     axis = as_scalar(axis, "index_add_", "axis")
     indices = as_index(indices, "index_add_", "indices")
@@ -176,12 +178,15 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
             node_.saved_axis = axis
 
+    begin_write(state_, written_, recording_)
     try:
         kernels.index_add_(written_.array, axis, index_of(indices), array_of(source))
     except Exception as error_:
         raise explain(error_, "index_add_", x=x, axis=axis, indices=indices, source=source) from None
 
-    finish_inplace(written_, node_)
+    value_ = written_value(written_, node_)
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
     return written_
 
 def index_add(x, axis, indices, source):
@@ -219,7 +224,7 @@ cdef tuple jvp_index_put(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_index_put_(object x, object index, object value):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackward node_ = None
-    cdef TensorBase written_ = writable(x, "index_put_")
+    cdef TensorBase written_ = writable(x, "index_put_"), value_
     cdef bint recording_
     index = as_index(index, "index_put_", "index")
     value = as_operand(value, "index_put_", "value")
@@ -236,12 +241,15 @@ cdef object op_index_put_(object x, object index, object value):
         if node_.needs(1):
             node_.saved_value_shape = shape_of(value)
 
+    begin_write(state_, written_, recording_)
     try:
         kernels.index_put_(written_.array, index_of(index), array_of(value))
     except Exception as error_:
         raise explain(error_, "index_put_", x=x, index=index, value=value) from None
 
-    finish_inplace(written_, node_)
+    value_ = written_value(written_, node_)
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
     return written_
 
 def index_put(x, index, value):
@@ -289,9 +297,7 @@ cdef object op_index_select(object x, object axis, object indices):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.take(x, indices, axis)
-    result_ = wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
-    attach_view(result_, x, <void*> op_index_select, (axis, indices))
-    return result_
+    return wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
 
 def index_select(x, axis, indices):
     """Slices of `x` along `axis`, in the order of `indices`."""
@@ -326,7 +332,7 @@ cdef tuple jvp_masked_fill(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_masked_fill_(object x, object mask, object value):
     cdef ThreadState* state_ = thread_state()
     cdef MaskedFillBackward node_ = None
-    cdef TensorBase written_ = writable(x, "masked_fill_")
+    cdef TensorBase written_ = writable(x, "masked_fill_"), value_
     cdef bint recording_
     mask = as_mask(mask, "masked_fill_", "mask")
     value = as_operand(value, "masked_fill_", "value")
@@ -341,12 +347,15 @@ cdef object op_masked_fill_(object x, object mask, object value):
         connect_two(node_, state_, x, value)
         node_.saved_mask = save_index(state_, mask, &node_.version_mask)
 
+    begin_write(state_, written_, recording_)
     try:
         kernels.masked_fill_(written_.array, index_of(mask), array_of(value))
     except Exception as error_:
         raise explain(error_, "masked_fill_", x=x, mask=mask, value=value) from None
 
-    finish_inplace(written_, node_)
+    value_ = written_value(written_, node_)
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
     return written_
 
 def masked_fill(x, mask, value):
@@ -387,7 +396,7 @@ cdef tuple jvp_scatter_add(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_scatter_add_(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef ScatterAddBackward node_ = None
-    cdef TensorBase written_ = writable(x, "scatter_add_")
+    cdef TensorBase written_ = writable(x, "scatter_add_"), value_
     cdef bint recording_
     axis = as_scalar(axis, "scatter_add_", "axis")
     indices = as_index(indices, "scatter_add_", "indices")
@@ -405,12 +414,15 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
             node_.saved_axis = axis
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
 
+    begin_write(state_, written_, recording_)
     try:
         kernels.scatter_add_(written_.array, axis, index_of(indices), array_of(source))
     except Exception as error_:
         raise explain(error_, "scatter_add_", x=x, axis=axis, indices=indices, source=source) from None
 
-    finish_inplace(written_, node_)
+    value_ = written_value(written_, node_)
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
     return written_
 
 def scatter_add(x, axis, indices, source):

@@ -11,12 +11,12 @@ from gradspec.dispatch import ops, register
 from gradspec.generated.kernels.linear_algebra cimport (
     forward__checkerboard, forward_cholesky, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp,
     forward_cosine_similarity, forward_cross, forward_det, forward_dot, forward_eigh, forward_eigvalsh, forward_einsum,
-    forward__einsum_fold, forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward,
-    forward__hermitian_part, forward_inner, forward_inv, forward_logdet, forward__lower_half, forward_matmul,
-    forward_matrix_power, forward__minors, forward__minors_backward, forward_outer, forward__phase_turn,
-    forward__phase_turn_backward, forward_pinv, forward__pivots, forward_qr, forward__reciprocal_gaps, forward_slogdet,
-    forward_solve, forward__solve_columns, forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot,
-    forward_trace, forward__triangle, forward_tril, forward_triu, forward_vdot, forward_vecdot,
+    forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
+    forward_inv, forward_logdet, forward__lower_half, forward_matmul, forward__minors, forward__minors_backward,
+    forward_outer, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivots, forward_qr,
+    forward__reciprocal_gaps, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_triangular, forward_svd,
+    forward_svdvals, forward_tensordot, forward_trace, forward__triangle, forward_tril, forward_triu, forward_vdot,
+    forward_vecdot,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward, EighBackward,
@@ -34,7 +34,6 @@ from gradspec.operand cimport (
 )
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
 
 
 cdef object op__checkerboard(object x):
@@ -129,9 +128,7 @@ cdef object op__cofactor_hessian(object x, object s, object t):
 
     if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
         return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
-    result_ = wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
-    attach_view(result_, x, <void*> op__cofactor_hessian, (s, t))
-    return result_
+    return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
 
 def _cofactor_hessian(x, s, t):
     """Second derivative of cofactor at `x` along `s` and `t`, minor by minor."""
@@ -183,9 +180,7 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
         a_norm = ops.vector_norm(ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
         b_norm = ops.vector_norm(ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
         return ops.sum(a * b, axis) / (ops.maximum(a_norm, eps) * ops.maximum(b_norm, eps))
-    result_ = wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
-    attach_view(result_, a, <void*> op_cosine_similarity, (b, axis, eps))
-    return result_
+    return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
 
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`."""
@@ -270,9 +265,7 @@ cdef object op_dot(object a, object b):
         if ndim_of(b) <= 2:
             return a @ b
         return ops.tensordot(a, b, ((-1,), (-2,)))
-    result_ = wrap_forward(forward_dot(array_of(a), array_of(b)))
-    attach_view(result_, a, <void*> op_dot, (b,))
-    return result_
+    return wrap_forward(forward_dot(array_of(a), array_of(b)))
 
 def dot(a, b):
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
@@ -326,9 +319,7 @@ cdef object op_eigvalsh(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.eigh(x)[0]
-    result_ = wrap_forward(forward_eigvalsh(array_of(x)))
-    attach_view(result_, x, <void*> op_eigvalsh, ())
-    return result_
+    return wrap_forward(forward_eigvalsh(array_of(x)))
 
 def eigvalsh(x):
     """Eigenvalues of a Hermitian matrix in rising order."""
@@ -350,18 +341,15 @@ def einsum(subscripts, *operands):
 
 
 cdef object op__einsum_fold(object steps, object x, object operands):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_einsum_fold", "x")
     operands = as_operands(operands, "_einsum_fold", "operands")
 
-    if needs_grad(state_, x) or any_needs_grad(state_, operands) or state_.flags & DUAL:
-        if not steps:
-            return x
-        return ops._einsum_fold(
-            steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]),
-            operands[1:]
-        )
-    return wrap_forward(forward__einsum_fold(steps, array_of(x), arrays_of(operands)))
+    if not steps:
+        return x
+    return ops._einsum_fold(
+        steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]),
+        operands[1:]
+    )
 
 def _einsum_fold(steps, x, operands):
     """What remains of einsum once `x` holds the operands on the left."""
@@ -468,9 +456,7 @@ cdef object op__hermitian_part(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return (x + ops.mH(x)) / 2
-    result_ = wrap_forward(forward__hermitian_part(array_of(x)))
-    attach_view(result_, x, <void*> op__hermitian_part, ())
-    return result_
+    return wrap_forward(forward__hermitian_part(array_of(x)))
 
 def _hermitian_part(x):
     """(x + mH(x)) / 2."""
@@ -486,9 +472,7 @@ cdef object op_inner(object a, object b):
         if ndim_of(a) == 0 or ndim_of(b) == 0:
             return a * b
         return ops.tensordot(a, b, ((-1,), (-1,)))
-    result_ = wrap_forward(forward_inner(array_of(a), array_of(b)))
-    attach_view(result_, a, <void*> op_inner, (b,))
-    return result_
+    return wrap_forward(forward_inner(array_of(a), array_of(b)))
 
 def inner(a, b):
     """Sum over the last axis of both operands; 0-d operands multiply."""
@@ -529,9 +513,7 @@ cdef object op_logdet(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.slogdet(x)[1]
-    result_ = wrap_forward(forward_logdet(array_of(x)))
-    attach_view(result_, x, <void*> op_logdet, ())
-    return result_
+    return wrap_forward(forward_logdet(array_of(x)))
 
 def logdet(x):
     """Logarithm of the determinant of a matrix whose determinant is positive."""
@@ -544,9 +526,7 @@ cdef object op__lower_half(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return (ops.tril(x) + ops.tril(x, -1)) / 2
-    result_ = wrap_forward(forward__lower_half(array_of(x)))
-    attach_view(result_, x, <void*> op__lower_half, ())
-    return result_
+    return wrap_forward(forward__lower_half(array_of(x)))
 
 def _lower_half(x):
     """Lower triangle with half of the diagonal, so that _lower_half(h) + mH(_lower_half(h)) is h for a Hermitian h."""
@@ -599,23 +579,18 @@ def matmul(a, b, *, out=None):
 
 
 cdef object op_matrix_power(object x, object n):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "matrix_power", "x")
     n = as_scalar(n, "matrix_power", "n")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        if n < 0:
-            return ops.matrix_power(ops.inv(x), -n)
-        if n == 1:
-            return x
-        if n % 2:
-            return x @ ops.matrix_power(x, n - 1)
-        if n:
-            return ops.matrix_power(x @ x, n // 2)
-        return ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
-    result_ = wrap_forward(forward_matrix_power(array_of(x), n))
-    attach_view(result_, x, <void*> op_matrix_power, (n,))
-    return result_
+    if n < 0:
+        return ops.matrix_power(ops.inv(x), -n)
+    if n == 1:
+        return x
+    if n % 2:
+        return x @ ops.matrix_power(x, n - 1)
+    if n:
+        return ops.matrix_power(x @ x, n // 2)
+    return ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
 
 def matrix_power(x, n):
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
@@ -722,9 +697,7 @@ cdef object op__phase_turn(object x, object vectors):
         rows = ops._pivots(vectors)
         ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
         return (ratio - ops.conj(ratio)) / 2
-    result_ = wrap_forward(forward__phase_turn(array_of(x), array_of(vectors)))
-    attach_view(result_, x, <void*> op__phase_turn, (vectors,))
-    return result_
+    return wrap_forward(forward__phase_turn(array_of(x), array_of(vectors)))
 
 def _phase_turn(x, vectors):
     """Rate, times i, at which the largest entry of each column of `vectors` turns when they move along `x`."""
@@ -741,9 +714,7 @@ cdef object op__phase_turn_backward(object x, object vectors):
         return ops._take_along_axis_backward(
             (x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2
         )
-    result_ = wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
-    attach_view(result_, x, <void*> op__phase_turn_backward, (vectors,))
-    return result_
+    return wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
 
 def _phase_turn_backward(x, vectors):
     """The adjoint of phase_turn for columns whose largest entry is real."""
@@ -832,9 +803,7 @@ cdef object op__reciprocal_gaps(object values):
 
     if needs_grad(state_, values) or state_.flags & DUAL:
         return ops._divide_or_zero(1, ops.expand_dims(values, -2) - ops.expand_dims(values, -1))
-    result_ = wrap_forward(forward__reciprocal_gaps(array_of(values)))
-    attach_view(result_, values, <void*> op__reciprocal_gaps, ())
-    return result_
+    return wrap_forward(forward__reciprocal_gaps(array_of(values)))
 
 def _reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal."""
@@ -884,9 +853,7 @@ cdef object op_solve(object a, object b):
         if ndim_of(b) == 1:
             return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1)
         return ops._solve_columns(a, b)
-    result_ = wrap_forward(forward_solve(array_of(a), array_of(b)))
-    attach_view(result_, a, <void*> op_solve, (b,))
-    return result_
+    return wrap_forward(forward_solve(array_of(a), array_of(b)))
 
 def solve(a, b):
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
@@ -1038,9 +1005,7 @@ cdef object op_svdvals(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.svd(x)[1]
-    result_ = wrap_forward(forward_svdvals(array_of(x)))
-    attach_view(result_, x, <void*> op_svdvals, ())
-    return result_
+    return wrap_forward(forward_svdvals(array_of(x)))
 
 def svdvals(x):
     """Singular values, falling."""
@@ -1095,9 +1060,7 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
-    result_ = wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
-    attach_view(result_, x, <void*> op_trace, (offset, axis1, axis2))
-    return result_
+    return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
 
 def trace(x, offset=0, axis1=0, axis2=1):
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
@@ -1114,9 +1077,7 @@ cdef object op__triangle(object x, object lower, object strict):
         if lower:
             return ops.tril(x, -1 if strict else 0)
         return ops.triu(x, 1 if strict else 0)
-    result_ = wrap_forward(forward__triangle(array_of(x), lower, strict))
-    attach_view(result_, x, <void*> op__triangle, (lower, strict))
-    return result_
+    return wrap_forward(forward__triangle(array_of(x), lower, strict))
 
 def _triangle(x, lower=True, strict=False):
     """One triangle of a matrix, without the diagonal where `strict`."""
@@ -1198,9 +1159,7 @@ cdef object op_vdot(object a, object b):
 
     if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return ops.vecdot(ops.ravel(a), ops.ravel(b))
-    result_ = wrap_forward(forward_vdot(array_of(a), array_of(b)))
-    attach_view(result_, a, <void*> op_vdot, (b,))
-    return result_
+    return wrap_forward(forward_vdot(array_of(a), array_of(b)))
 
 def vdot(a, b):
     """Sum of conj(a) * b over all elements."""

@@ -10,7 +10,7 @@ from gradspec.dispatch import ops, register
 from gradspec.generated.kernels.losses cimport (
     forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward_cross_entropy, forward_huber_loss,
     forward_kl_div, forward_l1_loss, forward_mse_loss, forward_nll_loss, forward__pick, forward__unpick,
-    forward__reduce_loss, forward_smooth_l1_loss,
+    forward_smooth_l1_loss,
 )
 from gradspec.generated.functions.losses cimport PickBackward, UnpickBackward
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -21,7 +21,6 @@ from gradspec.operand cimport (
 )
 from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
 
 
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
@@ -31,9 +30,7 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
-    result_ = wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
-    attach_view(result_, x, <void*> op_binary_cross_entropy, (target, reduction))
-    return result_
+    return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
 
 def binary_cross_entropy(x, target, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities."""
@@ -47,9 +44,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
-    result_ = wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
-    attach_view(result_, x, <void*> op_binary_cross_entropy_with_logits, (target, reduction))
-    return result_
+    return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow."""
@@ -67,9 +62,7 @@ cdef object op_cross_entropy(object x, object target, object reduction):
         else:
             axis = 0
         return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
-    result_ = wrap_forward(forward_cross_entropy(array_of(x), index_of(target), reduction))
-    attach_view(result_, x, <void*> op_cross_entropy, (target, reduction))
-    return result_
+    return wrap_forward(forward_cross_entropy(array_of(x), index_of(target), reduction))
 
 def cross_entropy(x, target, reduction='mean'):
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...)."""
@@ -86,9 +79,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
         error = x - target
         near = ops.clip(error, -delta, delta)
         return ops._reduce_loss(near * (error - near / 2), reduction)
-    result_ = wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
-    attach_view(result_, x, <void*> op_huber_loss, (target, reduction, delta))
-    return result_
+    return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
 
 def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
@@ -102,9 +93,7 @@ cdef object op_kl_div(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
-    result_ = wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
-    attach_view(result_, x, <void*> op_kl_div, (target, reduction))
-    return result_
+    return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
 
 def kl_div(x, target, reduction='mean'):
     """target * (log(target) - x) of log-probabilities x."""
@@ -118,9 +107,7 @@ cdef object op_l1_loss(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.absolute(x - target), reduction)
-    result_ = wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
-    attach_view(result_, x, <void*> op_l1_loss, (target, reduction))
-    return result_
+    return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
 
 def l1_loss(x, target, reduction='mean'):
     """Absolute error."""
@@ -134,9 +121,7 @@ cdef object op_mse_loss(object x, object target, object reduction):
 
     if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
         return ops._reduce_loss(ops.square(x - target), reduction)
-    result_ = wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
-    attach_view(result_, x, <void*> op_mse_loss, (target, reduction))
-    return result_
+    return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
 
 def mse_loss(x, target, reduction='mean'):
     """Squared error."""
@@ -150,9 +135,7 @@ cdef object op_nll_loss(object x, object target, object reduction):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
-    result_ = wrap_forward(forward_nll_loss(array_of(x), index_of(target), reduction))
-    attach_view(result_, x, <void*> op_nll_loss, (target, reduction))
-    return result_
+    return wrap_forward(forward_nll_loss(array_of(x), index_of(target), reduction))
 
 def nll_loss(x, target, reduction='mean'):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
@@ -224,19 +207,14 @@ def _unpick(x, indices, shape, axis=-1):
 
 
 cdef object op__reduce_loss(object x, object reduction):
-    cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "_reduce_loss", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        kind = formulas.checked_reduction(reduction)
-        if kind == 'mean':
-            return ops.mean(x)
-        if kind == 'sum':
-            return ops.sum(x)
-        return x
-    result_ = wrap_forward(forward__reduce_loss(array_of(x), reduction))
-    attach_view(result_, x, <void*> op__reduce_loss, (reduction,))
-    return result_
+    kind = formulas.checked_reduction(reduction)
+    if kind == 'mean':
+        return ops.mean(x)
+    if kind == 'sum':
+        return ops.sum(x)
+    return x
 
 def _reduce_loss(x, reduction='mean'):
     """The mean of the losses, their sum, or the losses themselves."""
@@ -253,9 +231,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
         if beta == 0:
             return ops.l1_loss(x, target, reduction)
         return ops.huber_loss(x, target, reduction, beta) / beta
-    result_ = wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
-    attach_view(result_, x, <void*> op_smooth_l1_loss, (target, reduction, beta))
-    return result_
+    return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
 
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     """huber_loss divided by `beta`, l1_loss where it is 0."""

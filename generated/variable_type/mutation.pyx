@@ -10,10 +10,12 @@ from gradspec.errors import explain
 
 from gradspec.generated.functions.mutation cimport CopyBackward, FillBackward, ZeroBackward
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad
+from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport finish_inplace, value_before, writable
+from gradspec.inplace cimport value_before, writable, written_value
 from gradspec.operand cimport array_of, as_operand
+from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport check_inplace
 
@@ -25,7 +27,7 @@ cdef tuple jvp_copy_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_copy_(object x, object source):
     cdef ThreadState* state_ = thread_state()
     cdef CopyBackward node_ = None
-    cdef TensorBase written_ = writable(x, "copy_")
+    cdef TensorBase written_ = writable(x, "copy_"), value_
     cdef bint recording_
     source = as_operand(source, "copy_", "source")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
@@ -36,14 +38,17 @@ cdef object op_copy_(object x, object source):
         node_ = CopyBackward.__new__(CopyBackward)
         connect_two(node_, state_, x, source)
 
+    begin_write(state_, written_, recording_)
     try:
         kernels.copy_(written_.array, array_of(source))
     except Exception as error_:
         raise explain(error_, "copy_", x=x, source=source) from None
 
-    finish_inplace(written_, node_)
+    value_ = written_value(written_, node_)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
-        push_linear(jvp_copy_, (written_,), (x, source))
+        push_linear(jvp_copy_, (value_,), (x, source))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
     return written_
 
 def copy_(x, source):
@@ -58,7 +63,7 @@ cdef tuple jvp_fill_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_fill_(object x, object value):
     cdef ThreadState* state_ = thread_state()
     cdef FillBackward node_ = None
-    cdef TensorBase written_ = writable(x, "fill_")
+    cdef TensorBase written_ = writable(x, "fill_"), value_
     cdef bint recording_
     value = as_operand(value, "fill_", "value")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
@@ -69,14 +74,17 @@ cdef object op_fill_(object x, object value):
         node_ = FillBackward.__new__(FillBackward)
         connect_two(node_, state_, x, value)
 
+    begin_write(state_, written_, recording_)
     try:
         kernels.fill_(written_.array, array_of(value))
     except Exception as error_:
         raise explain(error_, "fill_", x=x, value=value) from None
 
-    finish_inplace(written_, node_)
+    value_ = written_value(written_, node_)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(value)):
-        push_linear(jvp_fill_, (written_,), (x, value))
+        push_linear(jvp_fill_, (value_,), (x, value))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
     return written_
 
 def fill_(x, value):
@@ -91,7 +99,7 @@ cdef tuple jvp_zero_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_zero_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ZeroBackward node_ = None
-    cdef TensorBase written_ = writable(x, "zero_")
+    cdef TensorBase written_ = writable(x, "zero_"), value_
     cdef bint recording_
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "zero_")
@@ -101,14 +109,17 @@ cdef object op_zero_(object x):
         node_ = ZeroBackward.__new__(ZeroBackward)
         connect_one(node_, state_, x)
 
+    begin_write(state_, written_, recording_)
     try:
         kernels.zero_(written_.array)
     except Exception as error_:
         raise explain(error_, "zero_", x=x) from None
 
-    finish_inplace(written_, node_)
+    value_ = written_value(written_, node_)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_zero_, (written_,), (x,))
+        push_linear(jvp_zero_, (value_,), (x,))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
     return written_
 
 def zero_(x):

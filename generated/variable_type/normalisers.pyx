@@ -14,7 +14,6 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_ints, as_real_operand, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
 
 
 cdef object op_log_softmax(object x, object axis):
@@ -84,9 +83,7 @@ cdef object op_softmin(object x, object axis):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.softmax(-x, axis)
-    result_ = wrap_forward(forward_softmin(array_of(x), axis))
-    attach_view(result_, x, <void*> op_softmin, (axis,))
-    return result_
+    return wrap_forward(forward_softmin(array_of(x), axis))
 
 def softmin(x, axis=-1):
     """softmax(-x)."""

@@ -30,7 +30,6 @@ from gradspec.inplace cimport (
 from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, as_scalar, index_of, wrap_forward
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
 
 
 cdef object op_add(object a, object b):
@@ -78,9 +77,7 @@ cdef object op_addcdiv(object x, object a, object b, object value):
 
     if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return x + value * (a / b)
-    result_ = wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
-    attach_view(result_, x, <void*> op_addcdiv, (a, b, value))
-    return result_
+    return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
 
 cdef object op_addcdiv_(object x, object a, object b, object value):
     a = as_operand(a, "addcdiv_", "a")
@@ -103,9 +100,7 @@ cdef object op_addcmul(object x, object a, object b, object value):
 
     if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
         return x + value * (a * b)
-    result_ = wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
-    attach_view(result_, x, <void*> op_addcmul, (a, b, value))
-    return result_
+    return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
 
 cdef object op_addcmul_(object x, object a, object b, object value):
     a = as_operand(a, "addcmul_", "a")
@@ -546,9 +541,7 @@ cdef object op_lerp(object a, object b, object weight):
 
     if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & DUAL:
         return a + weight * (b - a)
-    result_ = wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
-    attach_view(result_, a, <void*> op_lerp, (b, weight))
-    return result_
+    return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
 
 cdef object op_lerp_(object a, object b, object weight):
     b = as_operand(b, "lerp_", "b")

@@ -269,9 +269,7 @@ cdef object op_nanmean(object x, object axis, object keepdims):
         return (
             ops.nansum(x, axis, keepdims) / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
         )
-    result_ = wrap_forward(forward_nanmean(array_of(x), axis, keepdims))
-    attach_view(result_, x, <void*> op_nanmean, (axis, keepdims))
-    return result_
+    return wrap_forward(forward_nanmean(array_of(x), axis, keepdims))
 
 def nanmean(x, axis=None, keepdims=False):
     """Arithmetic mean of the elements that are not NaN."""
@@ -286,9 +284,7 @@ cdef object op_nansum(object x, object axis, object keepdims):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.sum(ops.where(ops.isnan(x), 0, x), axis, keepdims)
-    result_ = wrap_forward(forward_nansum(array_of(x), axis, keepdims))
-    attach_view(result_, x, <void*> op_nansum, (axis, keepdims))
-    return result_
+    return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
 
 def nansum(x, axis=None, keepdims=False):
     """Sum of the elements that are not NaN."""
@@ -304,9 +300,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.vector_norm(x, ord, axis, keepdims)
-    result_ = wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
-    attach_view(result_, x, <void*> op_norm, (ord, axis, keepdims))
-    return result_
+    return wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
 
 def norm(x, ord=2, axis=None, keepdims=False):
     """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
@@ -401,9 +395,7 @@ cdef object op__product_of_others(object x, object axis):
             after = ops._shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
             return before * after
         return ops._product_of_others(x, axes[:1]) * ops._product_of_others(ops.prod(x, axes[:1], True), axes[1:])
-    result_ = wrap_forward(forward__product_of_others(array_of(x), axis))
-    attach_view(result_, x, <void*> op__product_of_others, (axis,))
-    return result_
+    return wrap_forward(forward__product_of_others(array_of(x), axis))
 
 def _product_of_others(x, axis=None):
     """y[i] = product of all elements along `axis` but x[i]."""
@@ -599,9 +591,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
         if ord == -math.inf:
             return ops.min(ops.absolute(x), axis, keepdims)
         return ops._power_norm(x, ord, axis, keepdims)
-    result_ = wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
-    attach_view(result_, x, <void*> op_vector_norm, (ord, axis, keepdims))
-    return result_
+    return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the

@@ -8,7 +8,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.scans cimport (
-    forward_cumprod, forward_cumsum, forward_diff, forward__linear_recurrence, forward__shift, forward_trapezoid,
+    forward_cumprod, forward_cumsum, forward__linear_recurrence, forward__shift, forward_trapezoid,
 )
 from gradspec.generated.functions.scans cimport (
     CumprodBackward, CumsumBackward, LinearRecurrenceBackward, ShiftBackward,
@@ -20,7 +20,6 @@ from gradspec.inplace cimport prepare_out, write_out
 from gradspec.operand cimport array_of, as_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
 
 
 cdef object op_cumprod(object x, object axis, object reverse):
@@ -108,20 +107,15 @@ def cumsum(x, axis=None, *, reverse=False, out=None):
 
 
 cdef object op_diff(object x, object n, object axis):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "diff", "x")
     n = as_scalar(n, "diff", "n")
     axis = as_scalar(axis, "diff", "axis")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        if n == 0:
-            return x
-        later = formulas.slice_along(axis, 1, None)
-        earlier = formulas.slice_along(axis, None, -1)
-        return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), n - 1, axis)
-    result_ = wrap_forward(forward_diff(array_of(x), n, axis))
-    attach_view(result_, x, <void*> op_diff, (n, axis))
-    return result_
+    if n == 0:
+        return x
+    later = formulas.slice_along(axis, 1, None)
+    earlier = formulas.slice_along(axis, None, -1)
+    return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), n - 1, axis)
 
 def diff(x, n=1, axis=-1):
     """Each element less the one before it, `n` times."""
@@ -213,9 +207,7 @@ cdef object op_trapezoid(object x, object dx, object axis):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
-    result_ = wrap_forward(forward_trapezoid(array_of(x), dx, axis))
-    attach_view(result_, x, <void*> op_trapezoid, (dx, axis))
-    return result_
+    return wrap_forward(forward_trapezoid(array_of(x), dx, axis))
 
 def trapezoid(x, dx=1.0, axis=-1, *, out=None):
     """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""

@@ -16,7 +16,6 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_real_operand, as_scalar, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
 
 
 cdef object op_argmax(object x, object axis, object keepdims):
@@ -76,9 +75,7 @@ cdef object op_sort(object x, object axis, object descending, object stable):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
-    result_ = wrap_forward(forward_sort(array_of(x), axis, descending, stable))
-    attach_view(result_, x, <void*> op_sort, (axis, descending, stable))
-    return result_
+    return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
 
 def sort(x, axis=-1, *, descending=False, stable=True):
     """Sorted along `axis`; equal elements keep their order."""

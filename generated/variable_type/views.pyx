@@ -9,9 +9,9 @@ from gradspec import formulas
 from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.views cimport (
-    forward_T, forward_broadcast_to, forward_diag, forward_diag_embed, forward_diagonal, forward__diagonal_backward,
-    forward_expand_dims, forward_flatten, forward_flip, forward_mH, forward_mT, forward_moveaxis, forward_permute_dims,
-    forward_ravel, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward_swapaxes,
+    forward_T, forward_broadcast_to, forward_diag_embed, forward_diagonal, forward__diagonal_backward, forward_expand_dims,
+    forward_flip, forward_mT, forward_moveaxis, forward_permute_dims, forward_reshape, forward_roll, forward_rot90,
+    forward_squeeze, forward_swapaxes,
 )
 from gradspec.generated.functions.views cimport (
     TBackward, BroadcastToBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward, ExpandDimsBackward,
@@ -21,6 +21,7 @@ from gradspec.generated.functions.views cimport (
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.inplace cimport become_view, before_view
 from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
@@ -84,17 +85,12 @@ def broadcast_to(x, shape):
 
 
 cdef object op_diag(object x, object k):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "diag", "x")
     k = as_scalar(k, "diag", "k")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        if ndim_of(x) == 1:
-            return ops.diag_embed(x, k)
-        return ops.diagonal(x, k)
-    result_ = wrap_forward(forward_diag(array_of(x), k))
-    attach_view(result_, x, <void*> op_diag, (k,))
-    return result_
+    if ndim_of(x) == 1:
+        return ops.diag_embed(x, k)
+    return ops.diagonal(x, k)
 
 def diag(x, k=0):
     """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
@@ -228,22 +224,22 @@ cdef tuple jvp_expand_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis = tangents_[0], inputs_[1]
     return (ops.expand_dims(x_t, axis),)
 
+cdef object op_expand_dims_(object x, object axis):
+    axis = as_ints(axis, "expand_dims_", "axis", -1)
+
+    return become_view(x, op_expand_dims(before_view(x, "expand_dims_"), axis))
+
 def expand_dims(x, axis=0):
     """New axes of length 1 at the given positions of the result."""
     return op_expand_dims(x, axis)
 
 
 cdef object op_flatten(object x, object start_axis, object end_axis):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "flatten", "x")
     start_axis = as_scalar(start_axis, "flatten", "start_axis")
     end_axis = as_scalar(end_axis, "flatten", "end_axis")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
-    result_ = wrap_forward(forward_flatten(array_of(x), start_axis, end_axis))
-    attach_view(result_, x, <void*> op_flatten, (start_axis, end_axis))
-    return result_
+    return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
 
 def flatten(x, start_axis=0, end_axis=-1):
     """The axes from `start_axis` to `end_axis` merged into one."""
@@ -281,16 +277,11 @@ def flip(x, axis=None):
 
 
 cdef object op_mH(object x):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "mH", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        if formulas.is_complex(dtype_of(x)):
-            return ops.conj(ops.mT(x))
-        return ops.mT(x)
-    result_ = wrap_forward(forward_mH(array_of(x)))
-    attach_view(result_, x, <void*> op_mH, ())
-    return result_
+    if formulas.is_complex(dtype_of(x)):
+        return ops.conj(ops.mT(x))
+    return ops.mT(x)
 
 def mH(x):
     """Conjugate transpose of the last two axes; a view of a real array."""
@@ -382,20 +373,20 @@ cdef tuple jvp_permute_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axes = tangents_[0], inputs_[1]
     return (ops.permute_dims(x_t, axes),)
 
+cdef object op_permute_dims_(object x, object axes):
+    axes = as_ints(axes, "permute_dims_", "axes", -1)
+
+    return become_view(x, op_permute_dims(before_view(x, "permute_dims_"), axes))
+
 def permute_dims(x, axes=None):
     """Axes in the given order, reversed when `axes` is None."""
     return op_permute_dims(x, axes)
 
 
 cdef object op_ravel(object x):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "ravel", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.reshape(x, (-1,))
-    result_ = wrap_forward(forward_ravel(array_of(x)))
-    attach_view(result_, x, <void*> op_ravel, ())
-    return result_
+    return ops.reshape(x, (-1,))
 
 def ravel(x):
     """One axis that holds every element in C order."""
@@ -520,6 +511,11 @@ cdef tuple jvp_squeeze(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis = tangents_[0], inputs_[1]
     return (ops.squeeze(x_t, axis),)
 
+cdef object op_squeeze_(object x, object axis):
+    axis = as_ints(axis, "squeeze_", "axis", -1)
+
+    return become_view(x, op_squeeze(before_view(x, "squeeze_"), axis))
+
 def squeeze(x, axis=None):
     """Without the given axes of length 1, or without all of them when `axis` is None."""
     return op_squeeze(x, axis)
@@ -551,6 +547,12 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
 cdef tuple jvp_swapaxes(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis1, axis2 = tangents_[0], inputs_[1], inputs_[2]
     return (ops.swapaxes(x_t, axis1, axis2),)
+
+cdef object op_swapaxes_(object x, object axis1, object axis2):
+    axis1 = as_scalar(axis1, "swapaxes_", "axis1")
+    axis2 = as_scalar(axis2, "swapaxes_", "axis2")
+
+    return become_view(x, op_swapaxes(before_view(x, "swapaxes_"), axis1, axis2))
 
 def swapaxes(x, axis1, axis2):
     """Two axes exchanged."""

@@ -7,9 +7,17 @@ function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` fin
 from ..backward import GradientEdge, backward, get_gradient_edge, grad
 from ..engine import is_multithreading_enabled, set_multithreading_enabled
 from ..errors import GradcheckError
-from ..grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..grad_mode import (
+    _force_original_view_tracking,  # noqa: F401 (PyTorch's name, found but not shown)
+    enable_grad,
+    inference_mode,
+    is_view_replay_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_mutation_on_saved_tensors,
+)
 from ..node import Node
-from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from . import checkpoint, forward_ad, functional, graph
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
@@ -19,8 +27,8 @@ from .variable import Variable
 __all__ = [
     "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "disable_saved_tensors_hooks",
     "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck", "gradgradcheck", "graph",
-    "inference_mode", "is_multithreading_enabled", "no_grad", "once_differentiable", "saved_tensors_hooks", "set_grad_enabled",
-    "set_multithreading_enabled",
+    "inference_mode", "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable",
+    "saved_tensors_hooks", "set_grad_enabled", "set_multithreading_enabled", "set_mutation_on_saved_tensors",
 ]  # fmt: skip
 
 

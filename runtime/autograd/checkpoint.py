@@ -17,7 +17,7 @@ from ..function import Function
 from ..generator import as_generator
 from ..grad_mode import enable_grad, is_grad_enabled
 from ..operand import tensor
-from ..saved_variable import saved_tensors_hooks
+from ..saved_tensors_hooks import saved_tensors_hooks
 from ..tensor import TensorBase
 from .mutation import SavedValues, watching
 from .nest import flatten, rebuild

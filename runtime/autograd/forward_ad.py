@@ -1,9 +1,9 @@
 """Forward mode as users call it: dual levels, and tensors that carry tangents at them.
 
-Owns the names; what they do is in `gradspec.forward_ad`.
+Owns the names; what they do is in `gradspec.dual`.
 """
 
-from ..forward_ad import (
+from ..dual import (
     UnpackedDualTensor,
     _set_fwd_grad_enabled,  # noqa: F401 (PyTorch's name for it, found but not shown)
     dual_level,

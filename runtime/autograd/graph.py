@@ -19,9 +19,10 @@ from ..engine import (
     queue_callback,
     will_engine_execute_node,
 )
+from ..grad_mode import set_mutation_on_saved_tensors
 from ..node import Node
 from ..operand import asarray
-from ..saved_variable import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import TensorBase
 from ..version import increment_version, set_version
 from .mutation import allow_mutation_on_saved_tensors
@@ -30,6 +31,7 @@ from .picture import Picture, make_dot
 __all__ = [
     "GradientEdge", "Node", "Picture", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
     "increment_version", "make_dot", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
+    "set_mutation_on_saved_tensors",
 ]  # fmt: skip
 
 

@@ -116,16 +116,18 @@ def test_values_do_not_depend_on_what_is_recorded(case):
     plain = case.all_outputs(*case.leaves(requires_grad=False))
     same(case.all_outputs(*case.leaves()), plain)
     with gs.no_grad():
-        outputs = case.all_outputs(*case.leaves())
+        leaves = case.leaves()
+        outputs = case.all_outputs(*leaves)
         same(outputs, plain)
-        assert not any(y.requires_grad for y in outputs)
+        # What gives back its operand gives back that very tensor.
+        assert not any(y.requires_grad for y in outputs if not any(y is x for x in leaves))
     with forward_ad.dual_level():
         duals = [forward_ad.make_dual(x, gs.ones_like(x)) for x in case.leaves(requires_grad=False)]
         same(case.all_outputs(*duals), plain)
 
 
 class TestInPlace:
-    INPLACE = [c for c in cases(lambda op: "inplace" in op.variants)]
+    INPLACE = [c for c in cases(lambda op: "inplace" in op.variants and not op.view)]
 
     @staticmethod
     def target(case, arguments):
@@ -199,6 +201,43 @@ class TestInPlace:
             function(*rest)
         np.testing.assert_array_equal(array(x), before)
         assert x._version == 0
+
+
+class TestInPlaceViews:
+    """In-place view operators (`swapaxes_`): the tensor becomes the view, and who looks at it keeps looking at what it was."""
+
+    CASES = [c for c in cases(lambda op: "inplace" in op.variants and op.view)]
+
+    @staticmethod
+    def apply(case, x):
+        arguments = case.arguments()
+        return getattr(x, case.op.name + "_")(*[arguments[name] for name, *_ in case.op.arguments[1:]])
+
+    @pytest.mark.parametrize("case", CASES)
+    def test_becomes_the_view(self, case):
+        arguments = case.arguments()
+        x = gs.asarray(arguments[case.op.arguments[0][0]].copy())
+        memory = x.numpy()
+        assert self.apply(case, x) is x and x._version == 1 and not x._is_view()
+        same([x], case.all_outputs(*case.arrays))
+        assert np.shares_memory(memory, x.numpy()) or memory.size == 0
+
+    @pytest.mark.parametrize("case", [c for c in CASES if c.values[0].op.inputs])
+    def test_the_gradient_and_those_of_views_taken_before(self, case):
+        leaf = case.leaves()[0]
+        x = leaf * 1
+        before = x[...]
+        self.apply(case, x)
+        x.multiply_(3.0)
+        weights = np.cos(np.arange(x.size)).reshape(x.shape)
+        expected = leaf.detach().numpy()
+        (whole,) = grad((x * weights).sum(), leaf, gs.ones((), dtype=x.dtype), retain_graph=True)
+        (part,) = grad(before.sum(), leaf, gs.ones((), dtype=x.dtype))
+        np.testing.assert_allclose(part.numpy(), np.full(expected.shape, 3.0))
+        plain = gs.tensor(expected, requires_grad=True)
+        (y,) = flat(case.apply(case.arguments() | {case.op.arguments[0][0]: plain}))
+        (right,) = grad((y * 3.0 * weights).sum(), plain, gs.ones((), dtype=x.dtype))
+        same([whole], [right])
 
 
 class TestOut:

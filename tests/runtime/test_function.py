@@ -525,9 +525,18 @@ def test_saved_output_keeps_its_node_without_a_cycle():
 def test_version_check():
     a, b = leaf(1.0) * 1, leaf(2.0)
     y = Product.apply(a, b)
-    a.add_(1)
+    with gs.no_grad():
+        a.add_(1)
     with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
         y.backward()
+
+
+def test_a_recorded_write_leaves_what_was_saved():
+    a, b = leaf(3.0) * 1, leaf(2.0)
+    y = Product.apply(a, b)
+    a.add_(1)
+    y.backward()
+    same(b.grad, [3.0])
 
 
 def test_freed_after_backward():

@@ -12,9 +12,7 @@ cdef object op_root_mean_square(object x):
 
     if needs_grad(state_, x) or state_.flags & DUAL:
         return ops.sqrt(ops.mean(ops.square(x)))
-    result_ = wrap_forward(forward_root_mean_square(array_of(x)))
-    attach_view(result_, x, <void*> op_root_mean_square, ())
-    return result_
+    return wrap_forward(forward_root_mean_square(array_of(x)))
 
 def root_mean_square(x):
     """Root of the mean of squares."""

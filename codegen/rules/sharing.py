@@ -1,0 +1,38 @@
+"""Sharing: which composites may hand back the memory of an input.
+
+Owns that one question, answered from the formulas: an operator with `view:` does, and a composite does whose result is an
+input, or what such an operator makes of one.  Such a composite has to run through the operators, which note what is a view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..spec.expression import Call, Conditional, Expression, Name
+from ..spec.model import Op
+
+
+def shared_inputs(op: Op, ops: Mapping[str, Op], above: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The inputs whose memory the result may be."""
+    if op.view:
+        return frozenset({op.view})
+    if op.composite is None or op.name in above:
+        return frozenset()
+    above |= {op.name}
+
+    def sources(value: Expression | None) -> frozenset[str]:
+        match value:
+            case Name(name=name) if name in op.let_expressions:
+                return sources(op.let_expressions[name])
+            case Name(name=name):
+                return frozenset({name})
+            case Conditional(body=body, orelse=orelse):
+                return sources(body) | sources(orelse)
+            case Call(op=callee, arguments=arguments) if callee in ops:
+                shared = shared_inputs(ops[callee], ops, above)
+                parameters = ops[callee].signature.arguments
+                found = [sources(given) for a, given in zip(parameters, arguments) if a.name in shared]
+                return frozenset().union(*found)
+        return frozenset()
+
+    return sources(op.composite.expression)

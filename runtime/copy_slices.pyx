@@ -1,0 +1,124 @@
+# cython: boundscheck=False, wraparound=False
+"""CopySlices: a base after a recorded write to one of its views.
+
+Owns `rebase`, which makes a written value's history and tangents those of the tensor that it was written to.  A write to a
+view is one to its base: of the base's gradient the part under the view goes to the value, and the rest to what the base was
+before.  The same step, on tangents, carries the value's tangent into that of the base.
+"""
+
+cimport numpy as cnp
+from numpy cimport ndarray
+
+import numpy as np
+
+from .accumulate_grad cimport connect_two, needs_grad, set_history
+from .capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, Py_REFCNT,
+)
+from .dispatch import ops
+from .forward_ad cimport has_tangent, push_linear, take_tangents
+from .grad_mode cimport DUAL, FORWARD_DISABLED, ThreadState, thread_state
+from .node cimport Node, Wanted
+from .tensor cimport REQUIRES_GRAD, TensorBase, wrap
+from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, replayed, steps_of
+
+cnp.import_array()
+
+
+cdef class CopySlices(Node):
+    """The base, with a value in the place of one of its views."""
+
+    cdef object apply(self, object grad, Wanted wanted):
+        cdef ndarray whole = grad, part, value_grad = None
+        cdef int owned = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | (NPY_ARRAY_C_CONTIGUOUS if self.layout is None else 0)
+        # The engine's name for it and this one: nobody else sees the gradient, so it is written to.
+        if not (wanted & 1 and self.hooks is None and Py_REFCNT(whole) <= 2 and PyArray_FLAGS(whole) & owned == owned):
+            whole = laid_out(grad, self.layout)
+        part = whole if self.steps is self.stop else array_view(self.steps, self.stop, whole)
+        if wanted & 2:
+            value_grad = part.copy()
+        if wanted & 1:
+            part[...] = 0
+        return whole if wanted & 1 else None, value_grad
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        return (put(grad, None, self.steps, self.stop, self.layout) if wanted & 1 else None,
+                replayed(self.steps, self.stop, grad) if wanted & 2 else None)
+
+
+cdef int link(ThreadState* state, TensorBase base, object value, ViewStep steps, ViewStep stop, TensorBase written) except -1:
+    """Make `written` the output of a CopySlices of `base` and `value`."""
+    cdef CopySlices node = CopySlices.__new__(CopySlices)
+    node.steps, node.stop = steps, stop
+    if not PyArray_FLAGS(base.array) & NPY_ARRAY_C_CONTIGUOUS:
+        shape, strides = (<object> base.array).shape, (<object> base.array).strides
+        node.layout = np.lib.stride_tricks.as_strided(np.empty((), base.array.dtype), shape, strides)
+    connect_two(node, state, base, value)
+    set_history(written, node, 0)
+    return 0
+
+
+cdef ndarray laid_out(ndarray array, object layout):
+    """A copy in the memory order of `layout`, C order where it is None: what is a view of the one is a view of the other."""
+    cdef ndarray copy
+    if layout is None:
+        return np.array(array, order="C")
+    copy = np.empty_like(layout, dtype=array.dtype)
+    copy[...] = array
+    return copy
+
+
+cdef TensorBase put(TensorBase base, TensorBase value, ViewStep steps, ViewStep stop, object layout):
+    """A copy of `base` with `value`, zeros where it is None, in the place of the view that the steps lead to."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = wrap(laid_out(base.array, layout))
+    cdef ndarray part = written.array if steps is stop else array_view(steps, stop, written.array)
+    part[...] = 0 if value is None else value.array
+    if needs_grad(state, base) or needs_grad(state, value):
+        link(state, base, value, steps, stop, written)
+    if state.flags & DUAL and (has_tangent(base) or has_tangent(value)):
+        push_linear(put_tangent, (written,), (base, value, steps, stop))
+    return written
+
+
+cdef tuple put_tangent(tuple outputs, tuple inputs, tuple tangents):
+    base_t, value_t = tangents[0], tangents[1]
+    return (put(ops.zeros_like(outputs[0]) if base_t is None else base_t, value_t, inputs[2], inputs[3],
+                (<TensorBase> outputs[0]).array),)
+
+
+cdef int rebase(ThreadState* state, TensorBase target, TensorBase value, bint recording) except -1:
+    """Make the history and the tangents of `value`, whose numbers `target` holds by now, those of `target`."""
+    if recording:
+        rebase_history(state, target, value)
+    if state.flags & DUAL and not state.flags & FORWARD_DISABLED and (has_tangent(target) or has_tangent(value)):
+        rebase_tangents(target, value)
+    return 0
+
+
+cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value) except -1:
+    """The history: of a view's base, which all of its views then follow."""
+    cdef TensorBase base = base_of(target)
+    cdef TensorBase written = value
+    if value.grad_fn_ is None and not base.flags & REQUIRES_GRAD:
+        return 0
+    if base is not target or value.grad_fn_ is None:
+        written = wrap(base.array)
+        link(state, base, value, steps_of(target), None, written)
+    adopt(base, written)
+    target.counter.rebased += 1
+    target.counter.histories += 1
+    return 0
+
+
+cdef int rebase_tangents(TensorBase target, TensorBase value) except -1:
+    """The tangents: of the tensor whose tangents a view shares."""
+    cdef TensorBase dual = dual_base_of(target), written
+    if dual is target:
+        take_tangents(target, value)
+    else:
+        written = wrap(dual.array)
+        push_linear(put_tangent, (written,), (dual, value, steps_of(target), steps_of(dual)))
+        take_tangents(dual, written)
+    target.counter.rebased += 1
+    return 0

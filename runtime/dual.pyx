@@ -1,0 +1,176 @@
+"""Dual levels as users call them, and the way in and out of forward mode: make_dual and unpack_dual.
+
+Owns what opens and closes a level, and the checks of what users pass.  Knows no formulas.
+"""
+
+cimport numpy as cnp
+
+import collections
+
+import numpy as np
+
+from .dispatch import ops
+from .forward_ad cimport DualLevel, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
+from .grad_mode cimport DUAL, FORWARD_DISABLED, thread_objects, thread_state
+from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
+from .view cimport attach_dual
+
+cnp.import_array()
+
+UnpackedDualTensor = collections.namedtuple("UnpackedDualTensor", ["primal", "tangent"])
+
+
+def enter_dual_level():
+    """Open a dual level inside those that are open, and return its index, counted from 1.
+
+    Returns
+    -------
+    int
+    """
+    cdef DualLevel level = DualLevel.__new__(DualLevel)
+    cdef list levels = thread_objects().dual_levels
+    level.index = len(levels) + 1
+    levels.append(level)
+    thread_state().dual_level = level.index
+    thread_state().flags |= DUAL
+    return level.index
+
+
+def exit_dual_level(*, level=None):
+    """Leave the innermost dual level; its tangents vanish.
+
+    Parameters
+    ----------
+    level : int, optional
+        Must be the innermost one.
+    """
+    cdef list levels = thread_objects().dual_levels
+    if not levels:
+        raise RuntimeError("Trying to exit a dual level, but no level is open; enter one with dual_level()")
+    if level is not None and level != len(levels):
+        raise RuntimeError(f"Trying to exit level {level}, but the innermost open level is {len(levels)}: "
+                           "levels are left innermost first")
+    (<DualLevel> levels.pop()).leave()
+    thread_state().dual_level = len(levels)
+    if not levels:
+        thread_state().flags &= ~<unsigned int> DUAL
+
+
+class dual_level:
+    """A dual level as a context manager; yields its index."""
+
+    def __enter__(self):
+        self.level = enter_dual_level()
+        return self.level
+
+    def __exit__(self, *exc_info):
+        exit_dual_level(level=self.level)
+
+
+cdef int level_or_innermost(level, str function) except -1:
+    cdef int innermost = thread_state().dual_level
+    if innermost == 0:
+        raise RuntimeError(f"{function}: no dual level is open; call it inside `with dual_level():`")
+    if level is None:
+        return innermost
+    if not 1 <= level <= innermost:
+        raise RuntimeError(f"{function}: level {level} is not open; the innermost open level is {innermost}")
+    return level
+
+
+def make_dual(primal, tangent, *, level=None):
+    """A tensor with the value and history of `primal` that carries `tangent` at a level.
+
+    Parameters
+    ----------
+    primal, tangent : Tensor
+        Of one shape, floating point or complex.
+    level : int, optional
+        The innermost open level by default.
+
+    Returns
+    -------
+    Tensor
+    """
+    cdef int index = level_or_innermost(level, "make_dual")
+    cdef TensorBase dual, base
+    for name, value in (("primal", primal), ("tangent", tangent)):
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"make_dual: Expected {name} to be a Tensor, got {type(value).__name__}")
+        if not is_inexact((<TensorBase> value).array):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    if primal.shape != tangent.shape:
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                           f"this is not supported. Tensor is of size {primal.shape} while the given forward gradient is "
+                           f"of size {tangent.shape}.")
+    if find(tangent, index) is not None:
+        raise RuntimeError("Trying to set a forward gradient that has a forward gradient at the same level")
+    base = primal
+    dual = base.alias_with_history()
+    if has_tangent(base):
+        take_tangents(dual, base)
+    attach_dual(dual, base)
+    set_tangent(dual, index, laid_out_as(tangent, base))
+    return dual
+
+
+cdef TensorBase laid_out_as(TensorBase tangent, TensorBase primal):
+    """The tangent itself where its memory is laid out as the primal's: views of the one are then views of the other."""
+    cdef TensorBase copy
+    cdef int i
+    for i in range(primal.array.ndim):
+        if primal.array.shape[i] > 1 and primal.array.strides[i] != tangent.array.strides[i] and primal.array.size:
+            break
+    else:
+        return tangent
+    if tangent.flags & (REQUIRES_GRAD | TANGENT):
+        return ops.copy(tangent)
+    copy = wrap(np.empty_like(primal.array, dtype=tangent.array.dtype))
+    copy.array[...] = tangent.array
+    return copy
+
+
+def unpack_dual(tensor, *, level=None):
+    """Primal and tangent of a tensor at a level; the tangent is None where it has none.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    level : int, optional
+        The innermost open level by default.
+
+    Returns
+    -------
+    UnpackedDualTensor
+        Named tuple of `primal` and `tangent`.
+    """
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"unpack_dual: expected a Tensor, got {type(tensor).__name__}")
+    if level is None and not thread_state().flags & DUAL:
+        return UnpackedDualTensor(tensor, None)
+    cdef int index = level_or_innermost(level, "unpack_dual")
+    cdef TensorBase primal
+    cdef TensorBase tangent = tangent_of(tensor, index)
+    if not has_tangent(tensor):
+        return UnpackedDualTensor(tensor, None)
+    primal = primal_of(tensor, index)
+    if primal is not tensor:
+        attach_dual(primal, tensor)
+    return UnpackedDualTensor(primal, tangent)
+
+
+class _set_fwd_grad_enabled:
+    """Stop or resume the propagation of tangents; a context manager."""
+
+    def __init__(self, mode):
+        self._previous = thread_state().flags & FORWARD_DISABLED
+        self._set(0 if mode else FORWARD_DISABLED)
+
+    def _set(self, bits):
+        thread_state().flags = (thread_state().flags & ~<unsigned int> FORWARD_DISABLED) | <unsigned int> bits
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self._set(self._previous)
