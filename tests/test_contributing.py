@@ -18,8 +18,9 @@ sys.path.insert(0, str(ROOT))
 
 from codegen.errors import ErrorList, SpecErrors  # noqa: E402
 from codegen.rules.analyze import analyze  # noqa: E402
+from codegen.spec.entry import DEFAULT_KEYS, ENTRY_KEYS  # noqa: E402
 from codegen.spec.model import TYPES, VARIANTS  # noqa: E402
-from codegen.spec.reader import DEFAULT_KEYS, ENTRY_KEYS, FAMILY_KEYS, read_text  # noqa: E402
+from codegen.spec.reader import FAMILY_KEYS, read_text  # noqa: E402
 from codegen.spec.samples import MAKERS  # noqa: E402
 from codegen.verify.check import check_op, quiet  # noqa: E402
 from codegen.verify.evaluate import Evaluator  # noqa: E402

@@ -1,0 +1,319 @@
+"""One entry of the spec: its keys, their order, and what each says, defaults of the family applied.
+
+Owns the grammar of an entry, names that may stand once only, and which derivative form an entry has.  Must not know what a
+formula means: that is analysis.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import replace
+
+import yaml
+
+from ..errors import ErrorList, SpecError, did_you_mean
+from .constants import folded
+from .formula import names_in, parse_formula
+from .model import NAMESPACES, VARIANTS, Formula, Location, Op, Signature, Stated, Text
+from .names import check_name, check_value_name, generated_names, shortened
+from .nodes import Nodes
+from .numpy_names import function_named, numpy_names
+from .results import parse_dtype
+from .shapes import parse_shape
+from .signature import parse_signature
+
+DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
+PARTIAL = "dy/dx"
+ENTRY_KEYS = (
+    "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
+    "forward", "inplace", "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples",
+    "examples", "kinks",
+)  # fmt: skip
+PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
+FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
+OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
+_PARTIAL_KEY = re.compile(r"d(\w+)/d(\w+)$")
+
+Items = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
+
+
+class EntryReader(Nodes):
+    """Reads entries one by one, and knows what those before have taken."""
+
+    def __init__(self, source: str, file: str, errors: ErrorList):
+        super().__init__(source, file)
+        self.errors = errors
+        self.presets: dict[str, tuple[Formula, ...]] = {}
+        self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
+        self.operators: dict[str, str] = {}
+        self.names: set[str] = set()  # what means something of its own in the entry that is being read
+
+    def entry(self, family: str, node: yaml.Node, defaults: Items) -> Op:
+        if not isinstance(node, yaml.MappingNode) or not node.value or node.value[0][0].value != "op":
+            raise SpecError("an entry starts with 'op:'", self._location(node))
+        text = self._text(node.value[0][1])
+        try:
+            signature = parse_signature(text)
+        except SpecError as error:
+            error.op, error.key = re.match(r"\w*", text.value)[0], "op"
+            raise
+        name = signature.name
+        own = self.items(node, ENTRY_KEYS, op=name, what="an entry")
+        self._claim(name, signature.location, name, "op")
+        self.names = {item.name for item in (*signature.arguments, *signature.outputs)}
+        if "let" in own and isinstance(own["let"][1], yaml.MappingNode):
+            self.names |= {name.value for name, _ in own["let"][1].value}
+        form, own_form = "", [key for key in FORM_KEYS if key in own or key == PARTIAL and _partials(own)]
+        with self.errors.catch(name):
+            form = self._form(own, own_form, defaults, signature)
+        # A default that the entry states otherwise, or that its form or its privacy excludes, does not apply.
+        idle = {*(["nondifferentiable"] if own_form else []), *(PUBLIC_KEYS if name.startswith("_") else [])}
+        items = {k: v for k, v in defaults.items() if k not in idle} | own
+        for key in PUBLIC_KEYS & own.keys() if name.startswith("_") else ():
+            self.errors.add("a private operator is called by formulas only", self._location(own[key][0]), name, key)
+        if "doc" not in items:
+            self.errors.add("missing: one line that says what the op computes", signature.location, name, "doc")
+        if "shape" not in items:
+            message = "missing: shapes of the inputs and outputs, _ where one depends on values"
+            self.errors.add(message, signature.location, name, "shape")
+        op = Op(family, signature, form, "", signature.location)
+        op = replace(op, places={key: self._location(value) for key, (_, value) in items.items()})
+        fields: dict[str, object] = {"variants": _variants(op, []), "partials": {}}
+        for key, (_, value) in items.items():
+            with self.errors.catch(name, key):
+                if match := _PARTIAL_KEY.match(key):
+                    fields["partials"][match.group(1, 2)] = self._formula(value)
+                elif key == "args":
+                    fields["args"] = self._args(op, *(self.items_of("args", keys, op.name) for keys in (defaults, own)))
+                else:
+                    fields |= self._field(op, key, value, own=key in own)
+        op = replace(op, **fields)
+        op = replace(op, numpy=numpy_names(op, stated="numpy" in own))
+        if "inplace" in op.variants:
+            for spelling in (op.name, *op.aliases):
+                self._claim(f"{spelling}_", op.location, op.name, "variants")
+        return op
+
+    def _form(self, own: Items, keys: list[str], defaults: Items, signature: Signature) -> str:
+        if "nondifferentiable" in keys and self._text(own["nondifferentiable"][1]).value == "false":
+            keys = [key for key in keys if key != "nondifferentiable"]
+        elif not keys and "nondifferentiable" in defaults:
+            return "nondifferentiable"
+        forms = {
+            (): "", (PARTIAL,): "partial", ("linear", "vjp"): "linear", ("multilinear", "vjp"): "multilinear",
+            ("vjp", "jvp"): "vjp_jvp", ("composite",): "composite", ("nondifferentiable",): "nondifferentiable",
+        }  # fmt: skip
+        form = forms.get(tuple(keys))
+        if form:
+            return form
+        if not keys:
+            forms_text = "d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable"
+            raise SpecError(f"no derivative: write one of {forms_text}", signature.location)
+        where = next(self._location(node) for key, (node, _) in own.items() if _slot(key) == keys[-1])
+        if keys in (["vjp"], ["jvp"], ["linear"], ["multilinear"]):
+            partner = {"vjp": "jvp, linear or multilinear"}.get(keys[0], "vjp")
+            raise SpecError(f"'{keys[0]}' stands alone; it needs {partner}", where)
+        raise SpecError(f"more than one derivative form: {', '.join(keys)}", where)
+
+    def _field(self, op: Op, key: str, node: yaml.Node, own: bool) -> dict[str, object]:
+        """The fields of Op that one key of an entry gives."""
+        match key:
+            case "doc":
+                return {"doc": self._doc(node)}
+            case "ref":
+                return {"ref": self._line(node)}
+            case "numpy":
+                text = self._text(node)
+                return {"numpy": () if text.value == "false" else (function_named(text),)}
+            case "alias":
+                return self._aliases(op, self._words(node))
+            case "nondifferentiable":
+                self._choice(self._text(node), ("true", "false"), "value")
+            case "operator":
+                return {"operator": self._operator(op, self._text(node))}
+            case "namespace":
+                return {key: self._choice(self._text(node), NAMESPACES, key)}
+            case "dtype":
+                return dict(zip(("dtype", "result_dtypes"), parse_dtype(self._text(node), op.signature)))
+            case "variants":
+                words = self._words(node)
+                return {"variants": _variants(op, [self._variant(op, word, own) for word in words])}
+            case "view":
+                return {"view": self._array_input(op.signature, self._text(node))}
+            case "shape":
+                parse_shape(text := self._text(node), op.signature)
+                return {"shape": text.value}
+            case "domain" | "forward" | "inplace" | "composite":
+                return {key: parse_formula(self._text(node)) if key == "domain" else self._formula(node)}
+            case "linear" | "multilinear":
+                return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}
+            case "let" | "vjp":
+                return {"lets" if key == "let" else "vjp": self._formulas(op, node, key)}
+            case "jvp":
+                return {"jvp": self._jvp(op, node)}
+            case "samples":
+                return {"samples": self._samples(node)}
+            case "examples" | "kinks":
+                items = self.items(node, key=key, op=op.name).values()
+                pairs = [(self._text(call), self._written(value)) for call, value in items]
+                return {key: tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)}
+        return {}
+
+    def _args(self, op: Op, lines: Items, own: Items) -> dict[str, str]:
+        """What each argument is, in the order of the signature: of the family's lines those that fit, and the entry's own."""
+        known = [a.name for a in op.signature.arguments]
+        for name in own.keys() - set(known):
+            near = did_you_mean(name, known)
+            self.errors.add(f"no argument '{name}'", self._location(own[name][0]), op.name, "args", suggestion=near)
+        lines = lines | own
+        return {name: self._line(lines[name][1]) for name in known if name in lines}
+
+    def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
+        """`alias: [expit, nn.sigmoid]`: a second name, and a name in another namespace."""
+        elsewhere = []
+        for text in words:
+            namespace, dot, name = text.value.rpartition(".")
+            if dot and namespace not in NAMESPACES[1:]:
+                near = did_you_mean(namespace, NAMESPACES)
+                raise SpecError(f"unknown namespace '{namespace}'", text.location, suggestion=near)
+            check_name(name, text.location)
+            if dot:
+                elsewhere.append((namespace, name))
+            if not dot or name != op.name:  # gs.nn.tanh beside gs.tanh
+                self._claim(text.value, text.location, op.name, "alias")
+        return {"aliases": tuple(t.value for t in words if "." not in t.value), "elsewhere": tuple(elsewhere)}
+
+    def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:
+        formulas = {}
+        for name, (key_node, value) in self.items(node, key=key, op=op.name).items():
+            with self.errors.catch(op.name, f"{key}: {shortened(name)}"):
+                if key == "let":
+                    self._check_let(name, self._location(key_node), op.signature)
+                formulas[name] = self._formula(value)
+        return formulas
+
+    def _formula(self, node: yaml.Node) -> Formula:
+        """A formula of the entry that is being read, its constants folded."""
+        formula = parse_formula(self._text(node))
+        tree = folded(formula.tree, self.names)
+        return replace(formula, tree=tree, names=frozenset(names_in(tree)))
+
+    def _check_let(self, name: str, at: Location, signature: Signature) -> None:
+        check_value_name(name, at, let=True)
+        taken = {a.name: "an argument already" for a in signature.arguments}
+        taken |= {o.name: "an output already" for o in signature.outputs}
+        taken |= {f"{a.name}_t": "a tangent already" for a in signature.arrays}
+        taken |= generated_names([*signature.arguments, *signature.outputs])
+        if name in taken:
+            raise SpecError(f"'{name}' is {taken[name]}", at)
+
+    def _jvp(self, op: Op, node: yaml.Node) -> dict[str, Formula]:
+        """`jvp: FORMULA` where callers get one output, a formula for each where they get several."""
+        single = len(op.signature.visible) == 1
+        if single != isinstance(node, yaml.ScalarNode):
+            wanted = "there is one output: write jvp: FORMULA" if single else "write one formula for each output"
+            raise SpecError(wanted, self._location(node))
+        return {op.signature.outputs[0].name: self._formula(node)} if single else self._formulas(op, node, "jvp")
+
+    def _samples(self, node: yaml.Node) -> tuple[Formula, ...]:
+        """A preset, or calls; the name of a preset among the calls stands for all of its own."""
+        if isinstance(node, yaml.SequenceNode):
+            parts = [self._text(item) for item in node.value]
+            return tuple(f for t in parts for f in ([parse_formula(t)] if "(" in t.value else self._preset(t)))
+        return self._preset(self._text(node))
+
+    def _preset(self, text: Text) -> tuple[Formula, ...]:
+        if text.value not in self.presets:
+            near = did_you_mean(text.value, self.presets)
+            raise SpecError(f"unknown preset '{text.value}'", text.location, suggestion=near)
+        return self.presets[text.value]
+
+    # Values.
+
+    def _operator(self, op: Op, text: Text) -> str:
+        if text.value not in OPERATOR_METHODS:
+            near = did_you_mean(text.value, OPERATOR_METHODS)
+            raise SpecError(f"'{text.value}' is not an operator method", text.location, suggestion=near)
+        if text.value in self.operators:
+            raise SpecError(f"{text.value} is already {self.operators[text.value]}", text.location)
+        self.operators[text.value] = op.name
+        return text.value
+
+    def _choice(self, text: Text, known: tuple[str, ...], what: str) -> str:
+        if text.value not in known:
+            raise SpecError(f"unknown {what} '{text.value}'", text.location, suggestion=did_you_mean(text.value, known))
+        return text.value
+
+    def _variant(self, op: Op, text: Text, own: bool) -> str | None:
+        """The variant, or None where a family default does not fit this op."""
+        name, signature = self._choice(text, VARIANTS, "variant"), op.signature
+        first = signature.arguments[0].type if signature.arguments else None
+        problem = ""
+        on_array = first is not None and not first.is_list and first.base in ("Array", "Mask", "Index")
+        if name in ("method", "property", "inplace") and not on_array:
+            problem = "needs an array as first argument"
+        elif name in ("inplace", "out") and (len(signature.outputs) > 1 or signature.outputs[0].type.is_list):
+            problem = "needs a single output"
+        elif name in ("inplace", "out") and op.inplace_only:
+            problem = "cannot be: the op is in place already"
+        if problem and own:
+            raise SpecError(f"variant '{name}' {problem}", text.location)
+        return None if problem else name
+
+    def _array_input(self, signature: Signature, text: Text) -> str:
+        names = [a.name for a in signature.arrays]
+        if text.value not in names:
+            near = did_you_mean(text.value, names)
+            raise SpecError(f"'{text.value}' is not an array input", text.location, suggestion=near)
+        return text.value
+
+    def _claim(self, spelling: str, at: Location, op: str, key: str) -> None:
+        if spelling in self.spellings:
+            owner = self.spellings[spelling]
+            what = "has an entry already" if owner == spelling else f"is another spelling of {owner} already"
+            self.errors.add(f"'{spelling}' {what}", at, op, key)
+        self.spellings.setdefault(spelling, op)
+
+    # YAML nodes.
+
+    def items_of(self, key: str, items: Items, op: str = "") -> Items:
+        return self.items(items[key][1], key=key, op=op) if key in items else {}
+
+    def items(self, node: yaml.Node, known: tuple[str, ...] = (), *,
+               op: str = "", key: str = "", what: str = "") -> Items:  # fmt: skip
+        """The pairs of a mapping; keys that are unknown, repeated or out of order are refused."""
+        if not isinstance(node, yaml.MappingNode):
+            raise SpecError(f"{what or f'{key!r}'} is a mapping", self._location(node))
+        items: Items = {}
+        last = -1
+        for key_node, value in node.value:
+            name, at = self._text(key_node).value, self._location(key_node)
+            slot = _slot(name) if PARTIAL in known else name
+            if name in items:
+                self.errors.add(f"'{name}' is written twice", at, op, key or name)
+            elif known and slot not in known:
+                self.errors.add(f"unknown key '{name}'", at, op, key, suggestion=did_you_mean(name, known))
+            else:
+                items[name] = (key_node, value)
+                place = known.index(slot) if known else last
+                if place < last and known is not DEFAULT_KEYS:
+                    message = f"the order of keys is fixed: it belongs above '{known[last]}'"
+                    self.errors.add(message, at, op, key or name)
+                last = max(place, last)
+        return items
+
+
+def _slot(key: str) -> str:
+    """The place of a key in the fixed order: every partial stands where dy/dx does."""
+    return PARTIAL if _PARTIAL_KEY.match(key) else key
+
+
+def _partials(items: Items) -> bool:
+    return any(_PARTIAL_KEY.match(key) for key in items)
+
+
+def _variants(op: Op, names: list[str | None]) -> tuple[str, ...]:
+    """A method where the op only works in place, else a function unless it is a property; nothing where it is private."""
+    wanted = {*names, *(["method"] if op.inplace_only else [] if "property" in names else ["function"])}
+    return () if op.private else tuple(name for name in VARIANTS if name in wanted)
