@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # On CI two workers, whatever the machine says of itself.
 WORKERS ?= $(if $(CI),2,auto)
 
-.PHONY: all setup build test lint bench clean
+.PHONY: all setup build test sanitize lint bench clean
 
 all: setup
 	$(BIN)/python -m codegen
@@ -28,6 +28,19 @@ build: setup
 
 test: build
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The tests of the runtime with AddressSanitizer and UndefinedBehaviorSanitizer, on a build and an install of their own.
+# TESTS=... for others.  The editable install is told to stand back; Python's allocator, which would hide a use after free, too.
+TESTS ?= tests/runtime
+SANITIZED := $(CURDIR)/build/sanitize
+sanitize: build
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check -q --no-build-isolation --no-deps \
+	  --upgrade --target $(SANITIZED)/site \
+	  -Cbuild-dir=$(SANITIZED)/meson -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false .
+	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	  MESONPY_EDITABLE_SKIP=$$($(BIN)/python -c 'import pathlib, codegen.build; print(codegen.build.build_folder(pathlib.Path.cwd()))') \
+	  PYTHONPATH=$(SANITIZED)/site $(BIN)/python -m pytest -q -p no:cacheprovider $(TESTS)
 
 lint: setup
 	$(BIN)/ruff check .
