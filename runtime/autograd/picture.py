@@ -112,7 +112,7 @@ def _saved(node, names):
         if isinstance(value, TensorBase):
             known = names.get(id(value))
             yield f"saves {name} = {known}" if known else f"saves {name}: {_described(value)}"
-        elif type(value).__name__ == "SavedVariable":
+        elif value is not None and hasattr(node, f"version_{name}"):  # no axis, no shape
             yield f"saves {name}"
 
 

@@ -214,6 +214,15 @@ def test_an_input_that_was_written_to_is_refused():
         y.sum().backward()
 
 
+def test_a_recorded_write_to_an_input_after_the_call():
+    base = leaf()
+    x = base * 1
+    y = keep_inputs(smooth, x)
+    x.mul_(2)
+    (y + x).sum().backward()
+    same(base.grad, slope(A) + 2)
+
+
 # Which runs, and when.
 
 

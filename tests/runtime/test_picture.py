@@ -50,6 +50,17 @@ def test_every_node_is_there_once():
     assert {"out0", "out1"} <= set(labels)
 
 
+def test_what_was_written_over_is_still_shown():
+    h = gs.ones((3,), requires_grad=True) * 2
+    y = gs.sin(h)
+    h.mul_(2)
+    z = gs.sin(h)
+    h.mul_(2)
+    for result in (y, z):
+        (label,) = [label for label in parsed(make_dot(result))[0].values() if label[0] == "SinBackward"]
+        assert any(line.startswith("saves x") for line in label)
+
+
 def test_saved_values_can_be_left_out():
     x = gs.ones((3,), requires_grad=True)
     assert "saves" in str(make_dot(gs.exp(x))) and "saves" not in str(make_dot(gs.exp(x), show_saved=False))
