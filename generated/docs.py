@@ -2149,7 +2149,8 @@ for _name, _text in {
     Notes
     -----
     diff(x, int n=1, int axis=-1) -> y
-    composite: x if n == 0 else diff(getitem(x, later) - getitem(x, earlier), n - 1, axis)
+    composite: x if steps == 0 else diff(getitem(x, later) - getitem(x, earlier), steps - 1, axis)
+    where steps = difference_order(n, x.shape, axis)
     where later = slice_along(axis, 1, None)
     where earlier = slice_along(axis, None, -1)
     """,

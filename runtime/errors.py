@@ -3,6 +3,12 @@
 Owns the exception classes and the sentences that several modules raise.  Knows no tensors and no graphs.
 """
 
+import numbers
+import types
+
+# What operators take beside arrays: an attribute that one of these lacks is a mistake of the caller's.
+NO_ARRAYS = (numbers.Number, list, tuple, slice, types.NoneType, types.EllipsisType)
+
 
 class GradcheckError(RuntimeError):
     """A gradient does not match its numerical reference."""
@@ -10,6 +16,8 @@ class GradcheckError(RuntimeError):
 
 def explain(error, op, /, **arguments):
     """An error of the type of `error`, or the nearest above it, that also names the operator and shows its arguments.
+
+    An error that a composite's inner operator has explained is explained again as the composite's own.
 
     Parameters
     ----------
@@ -20,23 +28,34 @@ def explain(error, op, /, **arguments):
     **arguments
         The operator's arguments, arrays shown by shape and dtype.
     """
+    if type(error).__module__.partition(".")[0] not in ("builtins", "numpy"):
+        return error  # what a user's hook raised
+    cause = error
     shown = ", ".join(f"{name}={describe(value)}" for name, value in arguments.items())
-    message = f"{op}: {error} (called with {shown})"
+    reason, inner = getattr(error, "explained", (str(error), ""))
+    reason = reason.removeprefix(f"{op}: ")
+    if isinstance(error, AttributeError) and isinstance(error.obj, NO_ARRAYS):
+        error, reason = TypeError(reason), f"an array is needed where something else was given: {reason}"
+    message = f"{op}: {reason}{f', in {inner}' if inner else ''} (called with {shown})"
     for kind in type(error).__mro__:
         try:
             explained = kind(message if kind is type(error) else f"{message} [{type(error).__name__}]")
             break
         except TypeError:  # an exception whose constructor wants more than a message: its base may do
             continue
-    explained.__cause__ = error.__cause__
-    return explained.with_traceback(error.__traceback__)
+    explained.__cause__ = cause.__cause__
+    explained.explained = reason, inner or op
+    return explained.with_traceback(cause.__traceback__)
 
 
-def describe(value):
+def describe(value, nested=False):
     """An argument in a few words: arrays by dtype and shape, sequences of arrays item by item."""
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
+    if hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, type):
         return f"{value.dtype}{list(value.shape)}"
-    if isinstance(value, (list, tuple)) and any(hasattr(item, "shape") for item in value):
-        return "[" + ", ".join(map(describe, value)) + "]"
-    text = repr(value)
+    if isinstance(value, (list, tuple)) and not nested and any(hasattr(item, "shape") for item in value):
+        return "[" + ", ".join(describe(item, nested=True) for item in value[:8]) + (", ...]" if len(value) > 8 else "]")
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -35,6 +35,18 @@ def checked_reduction(reduction):
     return reduction
 
 
+def difference_order(n, shape, axis):
+    """How many differences along `axis` give what `n` of them give: beyond its length there is nothing left."""
+    if n < 0:
+        raise ValueError(f"the order of the difference must not be negative, got {n}")
+    if not shape:
+        raise ValueError("a single number has no differences")
+    order = min(n, shape[axis])
+    if order > 1000:
+        raise OverflowError(f"the coefficients of difference {n} are beyond floating point")
+    return order
+
+
 def einsum_adjoint(subscripts, operand):
     """The summation that carries the cotangent of 'a,b->y' back to `a` (operand 0) or `b` (1)."""
     left, right, out = subscripts.replace("->", ",").split(",")

@@ -25,13 +25,10 @@ cdef tuple as_int_operands(object values, str op, str argument)
 cdef tuple as_bool_operands(object values, str op, str argument)
 cdef object listed(tuple values)
 cdef list arrays_of(tuple values)
-cdef object slow_as_index(object index, str op, str argument)
+cdef object slow_as_index(object index, str op, str argument, int depth)
 cdef object slow_index_of(object index)
 cdef object as_mask(object mask, str op, str argument)
-cdef object as_ints(object value, str op, str argument, Py_ssize_t count)
-cdef object as_scalar(object value, str op, str argument)
-cdef object as_dtype(object dtype)
-cdef object numpy_of(object value)
+cdef object numpy_of(object value, int depth=*)
 cdef object shape_of(object value)
 cdef object ndim_of(object value)
 cdef object size_of(object value)
@@ -59,7 +56,7 @@ cdef inline object as_real_operand(object value, str op, str argument):
 
 cdef inline object as_index(object index, str op, str argument):
     """An index with its tensors and arrays as they are, whatever else as NumPy understands it."""
-    return index if type(index) is int else slow_as_index(index, op, argument)
+    return index if type(index) is int else slow_as_index(index, op, argument, 0)
 
 cdef inline object index_of(object index):
     """What a forward indexes with: arrays in the place of tensors."""

@@ -1,7 +1,7 @@
 """Operands: what users pass to operators, as what wrappers, formulas and kernels take.
 
-Owns the conversions of tensors, arrays, numbers, indices, axes and dtypes, their refusals, and the two ways in: `tensor`
-and `asarray`.  Knows no graphs.
+Owns the conversions of tensors, arrays, numbers and indices, their refusals, and the two ways in: `tensor` and
+`asarray`.  Knows no graphs.
 """
 
 cimport numpy as cnp
@@ -13,17 +13,21 @@ import operator
 import numpy as np
 
 from .capi cimport PyArray_CheckExact, PyArray_TYPE
-from .grad_mode cimport GRAD_DISABLED, INFERENCE, thread_state
-from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TensorBase, is_tensor, wrap
+from .errors import explain
+from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, thread_state
+from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
 
 cnp.import_array()
+
+cdef enum:
+    DEPTH = 64      # of nested lists, as many as NumPy's arrays have axes: a list that holds itself ends there
 
 cdef TensorBase as_tensor(object data, str op, str argument):
     """`data` as a tensor, without a copy where it is an array."""
     cdef ndarray array
     if isinstance(data, TensorBase):
         return data
-    array = data if PyArray_CheckExact(data) else np.asarray(data)
+    array = data if PyArray_CheckExact(data) else array_from(data, op, argument)
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{op}: argument '{argument}' must be a tensor, an array or a number, "
                         f"got {type(data).__name__}{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
@@ -33,8 +37,43 @@ cdef TensorBase as_tensor(object data, str op, str argument):
     return result
 
 
+cdef ndarray array_from(object data, str op, str argument):
+    """np.asarray of what is no plain array, where nothing is lost by it."""
+    cdef object kind = type(data)
+    if isinstance(data, ndarray):
+        if kind.__mul__ is not ndarray.__mul__ or kind.__array_ufunc__ is not ndarray.__array_ufunc__:
+            raise TypeError(f"{op}: argument '{argument}' is a {kind.__name__}, whose operators mean something else than those "
+                            "of an ndarray; pass numpy.asarray() of it, or what it stands for")
+    elif kind is list or kind is tuple:
+        check_parts(data, 0, op, argument)
+    try:
+        return np.asarray(data)
+    except Exception as error:
+        raise explain(error, op, **{argument: data}) from None
+
+
+cdef int check_parts(object data, int depth, str op, str argument) except -1:
+    """Refuse nested lists that hold a tensor with a history or a tangent, which np.asarray would drop or trip over."""
+    for item in data:
+        if isinstance(item, TensorBase):
+            if loses(item):
+                raise TypeError(f"{op}: argument '{argument}' is a sequence that holds a tensor which requires grad or has a "
+                                "tangent; stack() or concat() makes a tensor of it")
+        elif (type(item) is list or type(item) is tuple) and depth < DEPTH:
+            check_parts(item, depth + 1, op, argument)
+    return 0
+
+
+cdef bint loses(TensorBase item) noexcept:
+    """Whether a copy of the values of `item` would drop a history or a tangent."""
+    cdef unsigned int state = thread_state().flags
+    if item.flags & REQUIRES_GRAD and not state & GRAD_DISABLED:
+        return True
+    return item.flags & TANGENT and state & DUAL
+
+
 cdef object slow_operand(object value, str op, str argument):
-    if type(value) is complex or type(value) is bool or value is None:
+    if type(value) is complex or type(value) is bool:
         return value
     return as_tensor(value, op, argument)
 
@@ -52,11 +91,8 @@ cdef object slow_wrap(object result):
 
 cdef tuple as_operands(object values, str op, str argument):
     """A list of arrays as a tuple of operands."""
-    if isinstance(values, TensorBase) or not isinstance(values, (list, tuple)):
-        try:
-            values = tuple(values)
-        except TypeError:
-            raise TypeError(f"{op}: argument '{argument}' must be a sequence of tensors, got {type(values).__name__}") from None
+    if not isinstance(values, (list, tuple, TensorBase, ndarray)) or is_single(values):
+        raise TypeError(f"{op}: argument '{argument}' must be a sequence of tensors, got {type(values).__name__}")
     return tuple([as_operand(value, op, argument) for value in values])
 
 
@@ -72,8 +108,6 @@ cdef object claimed_operand(object value, Claim claim, str op, str argument):
     """`as_operand` for an operator whose entry claims some dtypes only."""
     cdef str kinds, takes, way_out
     value = as_operand(value, op, argument)
-    if value is None:
-        return None
     dtype = (<TensorBase> value).array.dtype if isinstance(value, TensorBase) else np.dtype(type(value))
     kinds, takes, way_out = CLAIMS[claim]
     if dtype.kind not in kinds:
@@ -102,6 +136,11 @@ cdef tuple as_bool_operands(object values, str op, str argument):
     return tuple([claimed_operand(value, BOOLEANS, op, argument) for value in as_operands(values, op, argument)])
 
 
+cdef bint is_single(object value):
+    """Whether it has no axis to take items along."""
+    return isinstance(value, (TensorBase, ndarray)) and value.ndim == 0
+
+
 cdef object listed(tuple values):
     """What `*operands` received: the arrays, where it was given one list of them."""
     return values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values
@@ -116,45 +155,11 @@ cdef object as_mask(object mask, str op, str argument):
     cdef ndarray array
     if is_tensor(mask) and PyArray_TYPE((<TensorBase> mask).array) == cnp.NPY_BOOL:
         return mask
-    array = np.asarray(numpy_of(mask))
+    array = array_from(numpy_of(mask), op, argument)
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{op}: argument '{argument}' must be booleans, got {type(mask).__name__}"
                         f"{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
     return array if array.dtype.kind == "b" else array.astype(bool)
-
-
-cdef object as_ints(object value, str op, str argument, Py_ssize_t count):
-    """A tuple of ints, from one int or a sequence of them; None stays None.
-
-    Where the type gives a `count` (-1: it does not) one int stands for that many, and another number of them is refused.
-    """
-    cdef tuple ints
-    if value is None:
-        return None
-    try:
-        if isinstance(value, (int, np.integer)):
-            return (operator.index(value),) * (1 if count < 0 else count)
-        ints = tuple([operator.index(item) for item in value])
-    except TypeError:
-        wanted = "a sequence of ints" if count < 0 else f"{count} ints"
-        raise TypeError(f"{op}: argument '{argument}' must be an int or {wanted}, got {value!r}") from None
-    if count >= 0 and len(ints) != count:
-        raise ValueError(f"{op}: argument '{argument}' must be an int or {count} ints, got {len(ints)}: {ints}")
-    return ints
-
-
-cdef object as_scalar(object value, str op, str argument):
-    """A Python number; a tensor that requires grad is refused, because its gradient would be lost."""
-    if isinstance(value, TensorBase):
-        if (<TensorBase> value).flags & REQUIRES_GRAD:
-            raise TypeError(f"{op}: argument '{argument}' is a plain number and cannot be differentiated; pass "
-                            f"{argument}.item() if no gradient should flow")
-        return value.item()
-    return value
-
-
-cdef object as_dtype(object dtype):
-    return None if dtype is None else np.dtype(dtype)
 
 
 cdef object shape_of(object value):
@@ -195,14 +200,12 @@ cdef object star(tuple values, dict keyword, str op, str argument, bint optional
     return values[0] if len(values) == 1 else values
 
 
-cdef object numpy_of(object value):
-    """Tensors replaced by their arrays, in sequences and slices too."""
+cdef object numpy_of(object value, int depth=0):
+    """Tensors replaced by their arrays, in sequences too."""
     if isinstance(value, TensorBase):
         return (<TensorBase> value).array
-    if type(value) is tuple or type(value) is list:
-        return type(value)([numpy_of(item) for item in value])
-    if type(value) is slice:
-        return slice(index_number(value.start), index_number(value.stop), index_number(value.step))
+    if (type(value) is tuple or type(value) is list) and depth < DEPTH:
+        return type(value)([numpy_of(item, depth + 1) for item in value])
     return value
 
 
@@ -210,11 +213,11 @@ cdef object index_number(object value):
     return value.item() if isinstance(value, TensorBase) else value
 
 
-cdef object slow_as_index(object index, str op, str argument):
+cdef object slow_as_index(object index, str op, str argument, int depth):
     """`as_index` of what is no int; a list that holds sequences or slices is read as a tuple."""
     cdef list parts
     cdef bint same = True
-    if index is None or index is Ellipsis:
+    if index is None or index is Ellipsis or type(index) is int:
         return index
     if type(index) is slice:
         return plain_slice(index)
@@ -222,9 +225,11 @@ cdef object slow_as_index(object index, str op, str argument):
                                     for i in index]):
         index = tuple(index)
     if type(index) is tuple or type(index) is list:
+        if depth > DEPTH:
+            raise IndexError(f"{op}: argument '{argument}' is nested too deeply")
         parts = []
         for part in index:
-            plain = as_index(part, op, argument)
+            plain = slow_as_index(part, op, argument, depth + 1)
             same = same and plain is part
             parts.append(plain)
         return index if same else type(index)(parts)
@@ -242,7 +247,7 @@ cdef object index_array(object index, str op, str argument):
     elif hasattr(index, "__index__"):
         return index if isinstance(index, int) else operator.index(index)
     else:
-        found = array = np.asarray(index)
+        found = array = array_from(index, op, argument)
         if array.size == 0:
             found = array = array.astype(np.intp)
     if array.dtype.kind not in "iub":
@@ -268,10 +273,14 @@ cdef object plain_slice(object index):
     return index
 
 
-cdef bint holds_history(object data):
-    if isinstance(data, TensorBase):
-        return (<TensorBase> data).flags & REQUIRES_GRAD != 0
-    return isinstance(data, (list, tuple)) and any([holds_history(item) for item in data])
+cdef int check_new_leaf(object data, str op) except -1:
+    """Refuse data whose history or tangents a new leaf would drop."""
+    if isinstance(data, (list, tuple)):
+        check_parts(data, 0, op, "data")
+    elif isinstance(data, TensorBase) and loses(data):
+        raise RuntimeError(f"{op}: data requires grad or has a tangent, and a new leaf would drop its history. Use clone() "
+                           "to keep it, detach() first to drop it")
+    return 0
 
 
 def tensor(data, dtype=None, requires_grad=False):
@@ -293,11 +302,9 @@ def tensor(data, dtype=None, requires_grad=False):
     Raises
     ------
     RuntimeError
-        `data` holds a tensor that requires grad, whose history a new leaf would drop.
+        `data` holds a tensor that requires grad or has a tangent, which a new leaf would drop.
     """
-    if holds_history(data) and not thread_state().flags & GRAD_DISABLED:
-        raise RuntimeError("tensor: data holds a tensor that requires grad, and a new leaf would drop its history. Use clone() "
-                           "or stack() to keep it, detach() first to drop it")
+    check_new_leaf(data, "tensor")
     return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad)
 
 
@@ -318,8 +325,9 @@ def asarray(data, dtype=None, requires_grad=False, *, copy=None):
     """
     if isinstance(data, TensorBase) and not copy and (dtype is None or data.dtype == np.dtype(dtype)):
         return data.requires_grad_() if requires_grad else data
-    if isinstance(data, TensorBase) and (<TensorBase> data).flags & REQUIRES_GRAD:
+    if isinstance(data, TensorBase) and (<TensorBase> data).flags & (REQUIRES_GRAD | TANGENT):
         return data.astype(dtype if dtype is not None else data.dtype)
+    check_new_leaf(data, "asarray")
     return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad)
 
 

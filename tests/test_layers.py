@@ -31,7 +31,7 @@ RUNTIME = [
         "node",
     ],
     ["kernels", "tensor"],
-    ["accumulate_grad", "operand", "ready_queue"],
+    ["accumulate_grad", "arguments", "operand", "ready_queue"],
     ["error_nodes", "forward_ad", "version"],
     ["array_tensor", "graph_task", "input_buffer", "view"],
     ["dual", "snapshot"],

@@ -54,14 +54,12 @@ class Bindings:
                 calls[a.name] = f'as_index({a.name}, {where}, "{a.name}")'
             elif base == "Mask":
                 calls[a.name] = f'as_mask({a.name}, {where}, "{a.name}")'
-            elif base == "DType":
-                calls[a.name] = f"as_dtype({a.name})"
-            elif base == "Generator":
-                calls[a.name] = f'as_generator({a.name}, {where}, "{a.name}")'
             elif base == "int" and is_list:
                 calls[a.name] = f'as_ints({a.name}, {where}, "{a.name}", {a.type.length or -1})'
-            elif base in ("Scalar", "float", "int", "bool"):
-                calls[a.name] = f'as_scalar({a.name}, {where}, "{a.name}")'
+            elif not is_list:
+                calls[a.name] = f'as_{base.lower()}({a.name}, {where}, "{a.name}")'
+            if a.type.optional and a.name in calls and base != "Generator":  # of which None is one
+                calls[a.name] = f"None if {a.name} is None else {calls[a.name]}"
         return calls
 
     def inplace_conversion(self, entry: str) -> dict[str, str]:

@@ -78,7 +78,7 @@ cdef object forward__take_backward(object x, object indices, object shape, objec
 
 cdef object forward_take_along_axis(object x, object indices, object axis):
     try:
-        return as_array(np.take_along_axis(x, indices, axis))
+        return as_array(kernels.take_along_axis(x, indices, axis))
     except Exception as error_:
         raise explain(error_, "take_along_axis", x=x, indices=indices, axis=axis) from None
 

@@ -9,6 +9,7 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
+from gradspec.operand cimport shape_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
@@ -32,11 +33,12 @@ cdef object forward_cumsum(object x, object axis, object reverse):
         raise explain(error_, "cumsum", x=x, axis=axis, reverse=reverse) from None
 
 cdef object forward_diff(object x, object n, object axis):
-    if n == 0:
+    steps = formulas.difference_order(n, shape_of(x), axis)
+    if steps == 0:
         return x
     later = formulas.slice_along(axis, 1, None)
     earlier = formulas.slice_along(axis, None, -1)
-    return forward_diff(forward_subtract(forward_getitem(x, later), forward_getitem(x, earlier)), n - 1, axis)
+    return forward_diff(forward_subtract(forward_getitem(x, later), forward_getitem(x, earlier)), steps - 1, axis)
 
 cdef object forward__linear_recurrence(object a, object b, object axis, object reverse):
     try:

@@ -5,6 +5,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 from gradspec.generator import as_generator
 
 from gradspec.generated.kernels.activations cimport (
@@ -16,11 +17,12 @@ from gradspec.generated.functions.activations cimport (
     CeluBackward, DropoutBackward, EluBackward, GeluBackward, LeakyReluBackward, ReluBackward, SiluBackward,
     SoftplusBackward,
 )
+from gradspec.arguments cimport as_bool, as_float, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, writable
-from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -30,7 +32,7 @@ cdef object op_celu(object x, object alpha):
     cdef CeluBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "celu", "x")
-    alpha = as_scalar(alpha, "celu", "alpha")
+    alpha = as_float(alpha, "celu", "alpha")
 
     if needs_grad(state_, x):
         node_ = CeluBackward.__new__(CeluBackward)
@@ -53,7 +55,7 @@ cdef tuple jvp_celu(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_celu_(object x, object alpha):
     x = as_real_operand(writable(x, "celu_"), "celu_", "x")
-    alpha = as_scalar(alpha, "celu_", "alpha")
+    alpha = as_float(alpha, "celu_", "alpha")
     old_ = prepare_inplace(x, (x,), 0b1, "celu_")
     return overwrite(x, op_celu(old_, alpha), "celu_")
 
@@ -67,8 +69,8 @@ cdef object op_dropout(object x, object p, object training, object generator):
     cdef DropoutBackward node_ = None
     cdef TensorBase y, _mask
     x = as_real_operand(x, "dropout", "x")
-    p = as_scalar(p, "dropout", "p")
-    training = as_scalar(training, "dropout", "training")
+    p = as_float(p, "dropout", "p")
+    training = as_bool(training, "dropout", "training")
     generator = as_generator(generator, "dropout", "generator")
 
     if needs_grad(state_, x):
@@ -99,7 +101,7 @@ cdef object op_elu(object x, object alpha):
     cdef EluBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "elu", "x")
-    alpha = as_scalar(alpha, "elu", "alpha")
+    alpha = as_float(alpha, "elu", "alpha")
 
     if needs_grad(state_, x):
         node_ = EluBackward.__new__(EluBackward)
@@ -122,7 +124,7 @@ cdef tuple jvp_elu(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_elu_(object x, object alpha):
     x = as_real_operand(writable(x, "elu_"), "elu_", "x")
-    alpha = as_scalar(alpha, "elu_", "alpha")
+    alpha = as_float(alpha, "elu_", "alpha")
     old_ = prepare_inplace(x, (x,), 0b1, "elu_")
     return overwrite(x, op_elu(old_, alpha), "elu_")
 
@@ -136,6 +138,7 @@ cdef object op_gelu(object x, object approximate):
     cdef GeluBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "gelu", "x")
+    approximate = as_str(approximate, "gelu", "approximate")
 
     if needs_grad(state_, x):
         node_ = GeluBackward.__new__(GeluBackward)
@@ -165,6 +168,7 @@ cdef tuple jvp_gelu(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_gelu_(object x, object approximate):
     x = as_real_operand(writable(x, "gelu_"), "gelu_", "x")
+    approximate = as_str(approximate, "gelu_", "approximate")
     old_ = prepare_inplace(x, (x,), 0b1, "gelu_")
     return overwrite(x, op_gelu(old_, approximate), "gelu_")
 
@@ -176,15 +180,18 @@ def gelu(x, approximate='none'):
 cdef object op_hardshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "hardshrink", "x")
-    lambd = as_scalar(lambd, "hardshrink", "lambd")
+    lambd = as_float(lambd, "hardshrink", "lambd")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.where(ops.absolute(x) > lambd, x, 0)
-    return wrap_forward(forward_hardshrink(array_of(x), lambd))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.where(ops.absolute(x) > lambd, x, 0)
+        return wrap_forward(forward_hardshrink(array_of(x), lambd))
+    except Exception as error_:
+        raise explain(error_, "hardshrink", x=x, lambd=lambd) from None
 
 cdef object op_hardshrink_(object x, object lambd):
     x = as_real_operand(writable(x, "hardshrink_"), "hardshrink_", "x")
-    lambd = as_scalar(lambd, "hardshrink_", "lambd")
+    lambd = as_float(lambd, "hardshrink_", "lambd")
     old_ = prepare_inplace(x, (x,), 0b1, "hardshrink_")
     return overwrite(x, op_hardshrink(old_, lambd), "hardshrink_")
 
@@ -197,9 +204,12 @@ cdef object op_hardsigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "hardsigmoid", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.clip(x + 3, 0, 6) / 6
-    return wrap_forward(forward_hardsigmoid(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.clip(x + 3, 0, 6) / 6
+        return wrap_forward(forward_hardsigmoid(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "hardsigmoid", x=x) from None
 
 cdef object op_hardsigmoid_(object x):
     x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")
@@ -215,9 +225,12 @@ cdef object op_hardswish(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "hardswish", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return x * ops.clip(x + 3, 0, 6) / 6
-    return wrap_forward(forward_hardswish(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x * ops.clip(x + 3, 0, 6) / 6
+        return wrap_forward(forward_hardswish(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "hardswish", x=x) from None
 
 cdef object op_hardswish_(object x):
     x = as_real_operand(writable(x, "hardswish_"), "hardswish_", "x")
@@ -232,17 +245,20 @@ def hardswish(x):
 cdef object op_hardtanh(object x, object min_val, object max_val):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "hardtanh", "x")
-    min_val = as_scalar(min_val, "hardtanh", "min_val")
-    max_val = as_scalar(max_val, "hardtanh", "max_val")
+    min_val = as_float(min_val, "hardtanh", "min_val")
+    max_val = as_float(max_val, "hardtanh", "max_val")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.clip(x, min_val, max_val)
-    return wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.clip(x, min_val, max_val)
+        return wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
+    except Exception as error_:
+        raise explain(error_, "hardtanh", x=x, min_val=min_val, max_val=max_val) from None
 
 cdef object op_hardtanh_(object x, object min_val, object max_val):
     x = as_real_operand(writable(x, "hardtanh_"), "hardtanh_", "x")
-    min_val = as_scalar(min_val, "hardtanh_", "min_val")
-    max_val = as_scalar(max_val, "hardtanh_", "max_val")
+    min_val = as_float(min_val, "hardtanh_", "min_val")
+    max_val = as_float(max_val, "hardtanh_", "max_val")
     old_ = prepare_inplace(x, (x,), 0b1, "hardtanh_")
     return overwrite(x, op_hardtanh(old_, min_val, max_val), "hardtanh_")
 
@@ -256,7 +272,7 @@ cdef object op_leaky_relu(object x, object negative_slope):
     cdef LeakyReluBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "leaky_relu", "x")
-    negative_slope = as_scalar(negative_slope, "leaky_relu", "negative_slope")
+    negative_slope = as_float(negative_slope, "leaky_relu", "negative_slope")
 
     if needs_grad(state_, x):
         node_ = LeakyReluBackward.__new__(LeakyReluBackward)
@@ -278,7 +294,7 @@ cdef tuple jvp_leaky_relu(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_leaky_relu_(object x, object negative_slope):
     x = as_real_operand(writable(x, "leaky_relu_"), "leaky_relu_", "x")
-    negative_slope = as_scalar(negative_slope, "leaky_relu_", "negative_slope")
+    negative_slope = as_float(negative_slope, "leaky_relu_", "negative_slope")
     old_ = prepare_inplace(x, (x,), 0b1, "leaky_relu_")
     return overwrite(x, op_leaky_relu(old_, negative_slope), "leaky_relu_")
 
@@ -291,9 +307,12 @@ cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "log_sigmoid", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return -ops.logaddexp(0, -x)
-    return wrap_forward(forward_log_sigmoid(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return -ops.logaddexp(0, -x)
+        return wrap_forward(forward_log_sigmoid(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "log_sigmoid", x=x) from None
 
 cdef object op_log_sigmoid_(object x):
     x = as_real_operand(writable(x, "log_sigmoid_"), "log_sigmoid_", "x")
@@ -309,9 +328,12 @@ cdef object op_mish(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "mish", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return x * ops.tanh(ops.logaddexp(0, x))
-    return wrap_forward(forward_mish(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x * ops.tanh(ops.logaddexp(0, x))
+        return wrap_forward(forward_mish(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "mish", x=x) from None
 
 cdef object op_mish_(object x):
     x = as_real_operand(writable(x, "mish_"), "mish_", "x")
@@ -360,9 +382,12 @@ cdef object op_relu6(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "relu6", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.clip(x, 0, 6)
-    return wrap_forward(forward_relu6(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.clip(x, 0, 6)
+        return wrap_forward(forward_relu6(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "relu6", x=x) from None
 
 cdef object op_relu6_(object x):
     x = as_real_operand(writable(x, "relu6_"), "relu6_", "x")
@@ -378,9 +403,12 @@ cdef object op_selu(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "selu", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
-    return wrap_forward(forward_selu(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
+        return wrap_forward(forward_selu(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "selu", x=x) from None
 
 cdef object op_selu_(object x):
     x = as_real_operand(writable(x, "selu_"), "selu_", "x")
@@ -430,8 +458,8 @@ cdef object op_softplus(object x, object beta, object threshold):
     cdef SoftplusBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "softplus", "x")
-    beta = as_scalar(beta, "softplus", "beta")
-    threshold = as_scalar(threshold, "softplus", "threshold")
+    beta = as_float(beta, "softplus", "beta")
+    threshold = as_float(threshold, "softplus", "threshold")
 
     if needs_grad(state_, x):
         node_ = SoftplusBackward.__new__(SoftplusBackward)
@@ -454,8 +482,8 @@ cdef tuple jvp_softplus(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_softplus_(object x, object beta, object threshold):
     x = as_real_operand(writable(x, "softplus_"), "softplus_", "x")
-    beta = as_scalar(beta, "softplus_", "beta")
-    threshold = as_scalar(threshold, "softplus_", "threshold")
+    beta = as_float(beta, "softplus_", "beta")
+    threshold = as_float(threshold, "softplus_", "threshold")
     old_ = prepare_inplace(x, (x,), 0b1, "softplus_")
     return overwrite(x, op_softplus(old_, beta, threshold), "softplus_")
 
@@ -467,15 +495,18 @@ def softplus(x, beta=1.0, threshold=20.0):
 cdef object op_softshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "softshrink", "x")
-    lambd = as_scalar(lambd, "softshrink", "lambd")
+    lambd = as_float(lambd, "softshrink", "lambd")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return x - ops.clip(x, -lambd, lambd)
-    return wrap_forward(forward_softshrink(array_of(x), lambd))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x - ops.clip(x, -lambd, lambd)
+        return wrap_forward(forward_softshrink(array_of(x), lambd))
+    except Exception as error_:
+        raise explain(error_, "softshrink", x=x, lambd=lambd) from None
 
 cdef object op_softshrink_(object x, object lambd):
     x = as_real_operand(writable(x, "softshrink_"), "softshrink_", "x")
-    lambd = as_scalar(lambd, "softshrink_", "lambd")
+    lambd = as_float(lambd, "softshrink_", "lambd")
     old_ = prepare_inplace(x, (x,), 0b1, "softshrink_")
     return overwrite(x, op_softshrink(old_, lambd), "softshrink_")
 
@@ -488,9 +519,12 @@ cdef object op_softsign(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "softsign", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return x / (1 + ops.absolute(x))
-    return wrap_forward(forward_softsign(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x / (1 + ops.absolute(x))
+        return wrap_forward(forward_softsign(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "softsign", x=x) from None
 
 cdef object op_softsign_(object x):
     x = as_real_operand(writable(x, "softsign_"), "softsign_", "x")
@@ -506,9 +540,12 @@ cdef object op_tanhshrink(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "tanhshrink", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return x - ops.tanh(x)
-    return wrap_forward(forward_tanhshrink(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x - ops.tanh(x)
+        return wrap_forward(forward_tanhshrink(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "tanhshrink", x=x) from None
 
 cdef object op_tanhshrink_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "tanhshrink_")

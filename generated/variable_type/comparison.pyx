@@ -15,16 +15,17 @@ from gradspec.generated.kernels.comparison cimport (
     forward_logical_and, logical_and_ufunc, forward_logical_not, logical_not_ufunc, forward_logical_or, logical_or_ufunc,
     forward_logical_xor, logical_xor_ufunc, forward_not_equal, not_equal_ufunc, forward_signbit, signbit_ufunc,
 )
+from gradspec.arguments cimport as_bool, as_float
 from gradspec.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
-from gradspec.operand cimport array_of, as_int_operand, as_operand, as_real_operand, as_scalar, wrap_forward
+from gradspec.operand cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
 
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):
     a = as_operand(a, "allclose", "a")
     b = as_operand(b, "allclose", "b")
-    rtol = as_scalar(rtol, "allclose", "rtol")
-    atol = as_scalar(atol, "allclose", "atol")
-    equal_nan = as_scalar(equal_nan, "allclose", "equal_nan")
+    rtol = as_float(rtol, "allclose", "rtol")
+    atol = as_float(atol, "allclose", "atol")
+    equal_nan = as_bool(equal_nan, "allclose", "equal_nan")
 
     return wrap_forward(forward_allclose(array_of(a), array_of(b), rtol, atol, equal_nan))
 
@@ -170,9 +171,9 @@ def greater_equal(a, b, *, out=None):
 cdef object op_isclose(object a, object b, object rtol, object atol, object equal_nan):
     a = as_operand(a, "isclose", "a")
     b = as_operand(b, "isclose", "b")
-    rtol = as_scalar(rtol, "isclose", "rtol")
-    atol = as_scalar(atol, "isclose", "atol")
-    equal_nan = as_scalar(equal_nan, "isclose", "equal_nan")
+    rtol = as_float(rtol, "isclose", "rtol")
+    atol = as_float(atol, "isclose", "atol")
+    equal_nan = as_bool(equal_nan, "isclose", "equal_nan")
 
     return wrap_forward(forward_isclose(array_of(a), array_of(b), rtol, atol, equal_nan))
 

@@ -11,18 +11,19 @@ from gradspec.generated.kernels.creation cimport (
     forward_full_like, forward_linspace, forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
 )
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
+from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport array_of, as_dtype, as_index, as_ints, as_operand, as_scalar, index_of, wrap_forward
+from gradspec.operand cimport array_of, as_index, as_operand, index_of, wrap_forward
 from gradspec.tensor cimport TensorBase
 
 
 cdef object op_arange(object start, object stop, object step, object dtype):
     start = as_scalar(start, "arange", "start")
-    stop = as_scalar(stop, "arange", "stop")
+    stop = None if stop is None else as_scalar(stop, "arange", "stop")
     step = as_scalar(step, "arange", "step")
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "arange", "dtype")
 
     return wrap_forward(forward_arange(start, stop, step, dtype))
 
@@ -37,7 +38,7 @@ cdef object op_astype(object x, object dtype):
     cdef AstypeBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "astype", "x")
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype, "astype", "dtype")
 
     if needs_grad(state_, x):
         node_ = AstypeBackward.__new__(AstypeBackward)
@@ -89,7 +90,7 @@ def copy(x):
 
 cdef object op_empty(object shape, object dtype):
     shape = as_ints(shape, "empty", "shape", -1)
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "empty", "dtype")
 
     return wrap_forward(forward_empty(shape, dtype))
 
@@ -101,7 +102,7 @@ def empty(shape, *, dtype=None, requires_grad=False):
 
 cdef object op_empty_like(object x, object dtype):
     x = as_operand(x, "empty_like", "x")
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "empty_like", "dtype")
 
     return wrap_forward(forward_empty_like(array_of(x), dtype))
 
@@ -111,10 +112,10 @@ def empty_like(x, *, dtype=None):
 
 
 cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
-    n_rows = as_scalar(n_rows, "eye", "n_rows")
-    n_cols = as_scalar(n_cols, "eye", "n_cols")
-    k = as_scalar(k, "eye", "k")
-    dtype = as_dtype(dtype)
+    n_rows = as_int(n_rows, "eye", "n_rows")
+    n_cols = None if n_cols is None else as_int(n_cols, "eye", "n_cols")
+    k = as_int(k, "eye", "k")
+    dtype = None if dtype is None else as_dtype(dtype, "eye", "dtype")
 
     return wrap_forward(forward_eye(n_rows, n_cols, k, dtype))
 
@@ -127,7 +128,7 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
 cdef object op_full(object shape, object fill_value, object dtype):
     shape = as_ints(shape, "full", "shape", -1)
     fill_value = as_scalar(fill_value, "full", "fill_value")
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "full", "dtype")
 
     return wrap_forward(forward_full(shape, fill_value, dtype))
 
@@ -140,7 +141,7 @@ def full(shape, fill_value, *, dtype=None, requires_grad=False):
 cdef object op_full_like(object x, object fill_value, object dtype):
     x = as_operand(x, "full_like", "x")
     fill_value = as_scalar(fill_value, "full_like", "fill_value")
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "full_like", "dtype")
 
     return wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
 
@@ -152,9 +153,9 @@ def full_like(x, fill_value, *, dtype=None):
 cdef object op_linspace(object start, object stop, object num, object endpoint, object dtype):
     start = as_scalar(start, "linspace", "start")
     stop = as_scalar(stop, "linspace", "stop")
-    num = as_scalar(num, "linspace", "num")
-    endpoint = as_scalar(endpoint, "linspace", "endpoint")
-    dtype = as_dtype(dtype)
+    num = as_int(num, "linspace", "num")
+    endpoint = as_bool(endpoint, "linspace", "endpoint")
+    dtype = None if dtype is None else as_dtype(dtype, "linspace", "dtype")
 
     return wrap_forward(forward_linspace(start, stop, num, endpoint, dtype))
 
@@ -166,8 +167,8 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
 
 cdef object op_one_hot(object indices, object num_classes, object dtype):
     indices = as_index(indices, "one_hot", "indices")
-    num_classes = as_scalar(num_classes, "one_hot", "num_classes")
-    dtype = as_dtype(dtype)
+    num_classes = as_int(num_classes, "one_hot", "num_classes")
+    dtype = None if dtype is None else as_dtype(dtype, "one_hot", "dtype")
 
     return wrap_forward(forward_one_hot(index_of(indices), num_classes, dtype))
 
@@ -178,7 +179,7 @@ def one_hot(indices, num_classes, *, dtype=None):
 
 cdef object op_ones(object shape, object dtype):
     shape = as_ints(shape, "ones", "shape", -1)
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "ones", "dtype")
 
     return wrap_forward(forward_ones(shape, dtype))
 
@@ -190,7 +191,7 @@ def ones(shape, *, dtype=None, requires_grad=False):
 
 cdef object op_ones_like(object x, object dtype):
     x = as_operand(x, "ones_like", "x")
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "ones_like", "dtype")
 
     return wrap_forward(forward_ones_like(array_of(x), dtype))
 
@@ -201,7 +202,7 @@ def ones_like(x, *, dtype=None):
 
 cdef object op_zeros(object shape, object dtype):
     shape = as_ints(shape, "zeros", "shape", -1)
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "zeros", "dtype")
 
     return wrap_forward(forward_zeros(shape, dtype))
 
@@ -213,7 +214,7 @@ def zeros(shape, *, dtype=None, requires_grad=False):
 
 cdef object op_zeros_like(object x, object dtype):
     x = as_operand(x, "zeros_like", "x")
-    dtype = as_dtype(dtype)
+    dtype = None if dtype is None else as_dtype(dtype, "zeros_like", "dtype")
 
     return wrap_forward(forward_zeros_like(array_of(x), dtype))
 

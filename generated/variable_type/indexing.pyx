@@ -19,14 +19,13 @@ from gradspec.generated.functions.indexing cimport (
     MaskedFillBackward, ScatterAddBackward, TakeBackward, TakeBackwardBackward, TakeAlongAxisBackward,
     TakeAlongAxisBackwardBackward,
 )
+from gradspec.arguments cimport as_int, as_ints
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, value_before, writable, written_value
-from gradspec.operand cimport (
-    array_of, as_index, as_ints, as_mask, as_operand, as_scalar, dtype_of, index_of, shape_of, wrap_forward,
-)
+from gradspec.operand cimport array_of, as_index, as_mask, as_operand, dtype_of, index_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_index
 from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
@@ -38,7 +37,7 @@ cdef object op_gather(object x, object axis, object indices):
     cdef GatherBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "gather", "x")
-    axis = as_scalar(axis, "gather", "axis")
+    axis = as_int(axis, "gather", "axis")
     indices = as_index(indices, "gather", "indices")
 
     if needs_grad(state_, x):
@@ -132,7 +131,7 @@ cdef object op_index_add(object x, object axis, object indices, object source):
     cdef IndexAddBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "index_add", "x")
-    axis = as_scalar(axis, "index_add", "axis")
+    axis = as_int(axis, "index_add", "axis")
     indices = as_index(indices, "index_add", "indices")
     source = as_operand(source, "index_add", "source")
 
@@ -162,7 +161,7 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
     cdef IndexAddBackward node_ = None
     cdef TensorBase written_ = writable(x, "index_add_"), value_
     cdef bint recording_
-    axis = as_scalar(axis, "index_add_", "axis")
+    axis = as_int(axis, "index_add_", "axis")
     indices = as_index(indices, "index_add_", "indices")
     source = as_operand(source, "index_add_", "source")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
@@ -292,12 +291,15 @@ def _index_put_backward(x, index, shape):
 cdef object op_index_select(object x, object axis, object indices):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "index_select", "x")
-    axis = as_scalar(axis, "index_select", "axis")
+    axis = as_int(axis, "index_select", "axis")
     indices = as_index(indices, "index_select", "indices")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.take(x, indices, axis)
-    return wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take(x, indices, axis)
+        return wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
+    except Exception as error_:
+        raise explain(error_, "index_select", x=x, axis=axis, indices=indices) from None
 
 def index_select(x, axis, indices):
     """Slices of `x` along `axis`, in the order of `indices`."""
@@ -368,7 +370,7 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
     cdef ScatterAddBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "scatter_add", "x")
-    axis = as_scalar(axis, "scatter_add", "axis")
+    axis = as_int(axis, "scatter_add", "axis")
     indices = as_index(indices, "scatter_add", "indices")
     source = as_operand(source, "scatter_add", "source")
 
@@ -398,7 +400,7 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
     cdef ScatterAddBackward node_ = None
     cdef TensorBase written_ = writable(x, "scatter_add_"), value_
     cdef bint recording_
-    axis = as_scalar(axis, "scatter_add_", "axis")
+    axis = as_int(axis, "scatter_add_", "axis")
     indices = as_index(indices, "scatter_add_", "indices")
     source = as_operand(source, "scatter_add_", "source")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
@@ -436,7 +438,7 @@ cdef object op_take(object x, object indices, object axis):
     cdef TensorBase y
     x = as_operand(x, "take", "x")
     indices = as_index(indices, "take", "indices")
-    axis = as_scalar(axis, "take", "axis")
+    axis = None if axis is None else as_int(axis, "take", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeBackward.__new__(TakeBackward)
@@ -469,7 +471,7 @@ cdef object op__take_backward(object x, object indices, object shape, object axi
     x = as_operand(x, "_take_backward", "x")
     indices = as_index(indices, "_take_backward", "indices")
     shape = as_ints(shape, "_take_backward", "shape", -1)
-    axis = as_scalar(axis, "_take_backward", "axis")
+    axis = None if axis is None else as_int(axis, "_take_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeBackwardBackward.__new__(TakeBackwardBackward)
@@ -500,7 +502,7 @@ cdef object op_take_along_axis(object x, object indices, object axis):
     cdef TensorBase y
     x = as_operand(x, "take_along_axis", "x")
     indices = as_index(indices, "take_along_axis", "indices")
-    axis = as_scalar(axis, "take_along_axis", "axis")
+    axis = as_int(axis, "take_along_axis", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeAlongAxisBackward.__new__(TakeAlongAxisBackward)
@@ -533,7 +535,7 @@ cdef object op__take_along_axis_backward(object x, object indices, object shape,
     x = as_operand(x, "_take_along_axis_backward", "x")
     indices = as_index(indices, "_take_along_axis_backward", "indices")
     shape = as_ints(shape, "_take_along_axis_backward", "shape", -1)
-    axis = as_scalar(axis, "_take_along_axis_backward", "axis")
+    axis = as_int(axis, "_take_along_axis_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeAlongAxisBackwardBackward.__new__(TakeAlongAxisBackwardBackward)

@@ -14,12 +14,11 @@ from gradspec.generated.functions.joining cimport (
     ArraySplitBackward, ConcatBackward, ConcatBackwardBackward, PadBackward, PadBackwardBackward, RepeatBackward,
     RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnstackBackward,
 )
+from gradspec.arguments cimport as_int, as_ints, as_scalar, as_str
 from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history
 from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport (
-    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_scalar, index_of, shape_of, wrap_forward,
-)
+from gradspec.operand cimport array_of, arrays_of, as_index, as_operand, as_operands, index_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_views
@@ -30,7 +29,7 @@ cdef object op_array_split(object x, object sections, object axis):
     cdef ArraySplitBackward node_ = None
     x = as_operand(x, "array_split", "x")
     sections = as_index(sections, "array_split", "sections")
-    axis = as_scalar(axis, "array_split", "axis")
+    axis = as_int(axis, "array_split", "axis")
 
     if needs_grad(state_, x):
         node_ = ArraySplitBackward.__new__(ArraySplitBackward)
@@ -60,7 +59,7 @@ cdef object op_concat(object arrays, object axis):
     cdef ConcatBackward node_ = None
     cdef TensorBase y
     arrays = as_operands(arrays, "concat", "arrays")
-    axis = as_scalar(axis, "concat", "axis")
+    axis = None if axis is None else as_int(axis, "concat", "axis")
 
     if any_needs_grad(state_, arrays):
         node_ = ConcatBackward.__new__(ConcatBackward)
@@ -90,7 +89,7 @@ cdef object op__concat_backward(object x, object shapes, object axis):
     cdef ConcatBackwardBackward node_ = None
     x = as_operand(x, "_concat_backward", "x")
     shapes = as_index(shapes, "_concat_backward", "shapes")
-    axis = as_scalar(axis, "_concat_backward", "axis")
+    axis = None if axis is None else as_int(axis, "_concat_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = ConcatBackwardBackward.__new__(ConcatBackwardBackward)
@@ -121,6 +120,7 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
     cdef TensorBase y
     x = as_operand(x, "pad", "x")
     pad_width = as_index(pad_width, "pad", "pad_width")
+    mode = as_str(mode, "pad", "mode")
     constant_values = as_scalar(constant_values, "pad", "constant_values")
 
     if needs_grad(state_, x):
@@ -154,6 +154,7 @@ cdef object op__pad_backward(object x, object shape, object pad_width, object mo
     x = as_operand(x, "_pad_backward", "x")
     shape = as_ints(shape, "_pad_backward", "shape", -1)
     pad_width = as_index(pad_width, "_pad_backward", "pad_width")
+    mode = as_str(mode, "_pad_backward", "mode")
 
     if needs_grad(state_, x):
         node_ = PadBackwardBackward.__new__(PadBackwardBackward)
@@ -184,7 +185,7 @@ cdef object op_repeat(object x, object repeats, object axis):
     cdef TensorBase y
     x = as_operand(x, "repeat", "x")
     repeats = as_index(repeats, "repeat", "repeats")
-    axis = as_scalar(axis, "repeat", "axis")
+    axis = None if axis is None else as_int(axis, "repeat", "axis")
 
     if needs_grad(state_, x):
         node_ = RepeatBackward.__new__(RepeatBackward)
@@ -217,7 +218,7 @@ cdef object op__repeat_backward(object x, object shape, object repeats, object a
     x = as_operand(x, "_repeat_backward", "x")
     shape = as_ints(shape, "_repeat_backward", "shape", -1)
     repeats = as_index(repeats, "_repeat_backward", "repeats")
-    axis = as_scalar(axis, "_repeat_backward", "axis")
+    axis = None if axis is None else as_int(axis, "_repeat_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = RepeatBackwardBackward.__new__(RepeatBackwardBackward)
@@ -247,7 +248,7 @@ cdef object op_split(object x, object sections, object axis):
     cdef SplitBackward node_ = None
     x = as_operand(x, "split", "x")
     sections = as_index(sections, "split", "sections")
-    axis = as_scalar(axis, "split", "axis")
+    axis = as_int(axis, "split", "axis")
 
     if needs_grad(state_, x):
         node_ = SplitBackward.__new__(SplitBackward)
@@ -277,7 +278,7 @@ cdef object op_stack(object arrays, object axis):
     cdef StackBackward node_ = None
     cdef TensorBase y
     arrays = as_operands(arrays, "stack", "arrays")
-    axis = as_scalar(axis, "stack", "axis")
+    axis = as_int(axis, "stack", "axis")
 
     if any_needs_grad(state_, arrays):
         node_ = StackBackward.__new__(StackBackward)
@@ -335,7 +336,7 @@ cdef object op_unstack(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnstackBackward node_ = None
     x = as_operand(x, "unstack", "x")
-    axis = as_scalar(axis, "unstack", "axis")
+    axis = as_int(axis, "unstack", "axis")
 
     if needs_grad(state_, x):
         node_ = UnstackBackward.__new__(UnstackBackward)

@@ -7,6 +7,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec import formulas
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.linear_algebra cimport (
     forward__checkerboard, forward_cholesky, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp,
@@ -24,13 +25,14 @@ from gradspec.generated.functions.linear_algebra cimport (
     MinorsBackwardBackward, OuterBackward, PinvBackward, QrBackward, SlogdetBackward, SolveColumnsBackward,
     SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward, TriuBackward, VecdotBackward,
 )
+from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport any_needs_grad, connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.operand cimport (
-    array_of, arrays_of, as_index, as_ints, as_operand, as_operands, as_real_operand, as_scalar, dtype_of, index_of, listed,
-    ndim_of, shape_of, wrap_forward,
+    array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
+    wrap_forward,
 )
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
@@ -126,9 +128,12 @@ cdef object op__cofactor_hessian(object x, object s, object t):
     s = as_operand(s, "_cofactor_hessian", "s")
     t = as_operand(t, "_cofactor_hessian", "t")
 
-    if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
-        return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
-    return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
+            return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
+        return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+    except Exception as error_:
+        raise explain(error_, "_cofactor_hessian", x=x, s=s, t=t) from None
 
 def _cofactor_hessian(x, s, t):
     """Second derivative of cofactor at `x` along `s` and `t`, minor by minor."""
@@ -173,14 +178,17 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     cdef ThreadState* state_ = thread_state()
     a = as_real_operand(a, "cosine_similarity", "a")
     b = as_real_operand(b, "cosine_similarity", "b")
-    axis = as_scalar(axis, "cosine_similarity", "axis")
-    eps = as_scalar(eps, "cosine_similarity", "eps")
+    axis = as_int(axis, "cosine_similarity", "axis")
+    eps = as_float(eps, "cosine_similarity", "eps")
 
-    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        a_norm = ops.vector_norm(ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
-        b_norm = ops.vector_norm(ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
-        return ops.sum(a * b, axis) / (ops.maximum(a_norm, eps) * ops.maximum(b_norm, eps))
-    return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            a_norm = ops.vector_norm(ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
+            b_norm = ops.vector_norm(ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
+            return ops.sum(a * b, axis) / (ops.maximum(a_norm, eps) * ops.maximum(b_norm, eps))
+        return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
+    except Exception as error_:
+        raise explain(error_, "cosine_similarity", a=a, b=b, axis=axis, eps=eps) from None
 
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`."""
@@ -193,7 +201,7 @@ cdef object op_cross(object a, object b, object axis):
     cdef TensorBase y
     a = as_operand(a, "cross", "a")
     b = as_operand(b, "cross", "b")
-    axis = as_scalar(axis, "cross", "axis")
+    axis = as_int(axis, "cross", "axis")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = CrossBackward.__new__(CrossBackward)
@@ -259,13 +267,16 @@ cdef object op_dot(object a, object b):
     a = as_operand(a, "dot", "a")
     b = as_operand(b, "dot", "b")
 
-    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        if ndim_of(a) == 0 or ndim_of(b) == 0:
-            return a * b
-        if ndim_of(b) <= 2:
-            return a @ b
-        return ops.tensordot(a, b, ((-1,), (-2,)))
-    return wrap_forward(forward_dot(array_of(a), array_of(b)))
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            if ndim_of(a) == 0 or ndim_of(b) == 0:
+                return a * b
+            if ndim_of(b) <= 2:
+                return a @ b
+            return ops.tensordot(a, b, ((-1,), (-2,)))
+        return wrap_forward(forward_dot(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "dot", a=a, b=b) from None
 
 def dot(a, b):
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
@@ -317,9 +328,12 @@ cdef object op_eigvalsh(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "eigvalsh", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.eigh(x)[0]
-    return wrap_forward(forward_eigvalsh(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.eigh(x)[0]
+        return wrap_forward(forward_eigvalsh(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "eigvalsh", x=x) from None
 
 def eigvalsh(x):
     """Eigenvalues of a Hermitian matrix in rising order."""
@@ -328,12 +342,18 @@ def eigvalsh(x):
 
 cdef object op_einsum(object subscripts, object operands):
     cdef ThreadState* state_ = thread_state()
+    subscripts = as_str(subscripts, "einsum", "subscripts")
     operands = as_operands(operands, "einsum", "operands")
 
-    if any_needs_grad(state_, operands) or state_.flags & DUAL:
-        steps = formulas.einsum_steps(subscripts, shape_of(operands))
-        return ops._einsum_fold(steps[1:], ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:])
-    return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
+    try:
+        if any_needs_grad(state_, operands) or state_.flags & DUAL:
+            steps = formulas.einsum_steps(subscripts, shape_of(operands))
+            return ops._einsum_fold(
+                steps[1:], ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:]
+            )
+        return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
+    except Exception as error_:
+        raise explain(error_, "einsum", subscripts=subscripts, operands=operands) from None
 
 def einsum(subscripts, *operands):
     """Einstein summation, pair by pair from the left."""
@@ -344,12 +364,15 @@ cdef object op__einsum_fold(object steps, object x, object operands):
     x = as_operand(x, "_einsum_fold", "x")
     operands = as_operands(operands, "_einsum_fold", "operands")
 
-    if not steps:
-        return x
-    return ops._einsum_fold(
-        steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]),
-        operands[1:]
-    )
+    try:
+        if not steps:
+            return x
+        return ops._einsum_fold(
+            steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]),
+            operands[1:]
+        )
+    except Exception as error_:
+        raise explain(error_, "_einsum_fold", steps=steps, x=x, operands=operands) from None
 
 def _einsum_fold(steps, x, operands):
     """What remains of einsum once `x` holds the operands on the left."""
@@ -360,6 +383,7 @@ cdef object op__einsum_pair(object subscripts, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef EinsumPairBackward node_ = None
     cdef TensorBase y
+    subscripts = as_str(subscripts, "_einsum_pair", "subscripts")
     a = as_operand(a, "_einsum_pair", "a")
     b = as_operand(b, "_einsum_pair", "b")
 
@@ -397,6 +421,7 @@ cdef object op__einsum_single(object x, object subscripts):
     cdef EinsumSingleBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_einsum_single", "x")
+    subscripts = as_str(subscripts, "_einsum_single", "subscripts")
 
     if needs_grad(state_, x):
         node_ = EinsumSingleBackward.__new__(EinsumSingleBackward)
@@ -426,6 +451,7 @@ cdef object op__einsum_single_backward(object x, object subscripts, object shape
     cdef EinsumSingleBackwardBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_einsum_single_backward", "x")
+    subscripts = as_str(subscripts, "_einsum_single_backward", "subscripts")
     shape = as_ints(shape, "_einsum_single_backward", "shape", -1)
 
     if needs_grad(state_, x):
@@ -454,9 +480,12 @@ cdef object op__hermitian_part(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_hermitian_part", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return (x + ops.mH(x)) / 2
-    return wrap_forward(forward__hermitian_part(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (x + ops.mH(x)) / 2
+        return wrap_forward(forward__hermitian_part(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_hermitian_part", x=x) from None
 
 def _hermitian_part(x):
     """(x + mH(x)) / 2."""
@@ -468,11 +497,14 @@ cdef object op_inner(object a, object b):
     a = as_operand(a, "inner", "a")
     b = as_operand(b, "inner", "b")
 
-    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        if ndim_of(a) == 0 or ndim_of(b) == 0:
-            return a * b
-        return ops.tensordot(a, b, ((-1,), (-1,)))
-    return wrap_forward(forward_inner(array_of(a), array_of(b)))
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            if ndim_of(a) == 0 or ndim_of(b) == 0:
+                return a * b
+            return ops.tensordot(a, b, ((-1,), (-1,)))
+        return wrap_forward(forward_inner(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "inner", a=a, b=b) from None
 
 def inner(a, b):
     """Sum over the last axis of both operands; 0-d operands multiply."""
@@ -511,9 +543,12 @@ cdef object op_logdet(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "logdet", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.slogdet(x)[1]
-    return wrap_forward(forward_logdet(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.slogdet(x)[1]
+        return wrap_forward(forward_logdet(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "logdet", x=x) from None
 
 def logdet(x):
     """Logarithm of the determinant of a matrix whose determinant is positive."""
@@ -524,9 +559,12 @@ cdef object op__lower_half(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_lower_half", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return (ops.tril(x) + ops.tril(x, -1)) / 2
-    return wrap_forward(forward__lower_half(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (ops.tril(x) + ops.tril(x, -1)) / 2
+        return wrap_forward(forward__lower_half(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_lower_half", x=x) from None
 
 def _lower_half(x):
     """Lower triangle with half of the diagonal, so that _lower_half(h) + mH(_lower_half(h)) is h for a Hermitian h."""
@@ -580,17 +618,20 @@ def matmul(a, b, *, out=None):
 
 cdef object op_matrix_power(object x, object n):
     x = as_operand(x, "matrix_power", "x")
-    n = as_scalar(n, "matrix_power", "n")
+    n = as_int(n, "matrix_power", "n")
 
-    if n < 0:
-        return ops.matrix_power(ops.inv(x), -n)
-    if n == 1:
-        return x
-    if n % 2:
-        return x @ ops.matrix_power(x, n - 1)
-    if n:
-        return ops.matrix_power(x @ x, n // 2)
-    return ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
+    try:
+        if n < 0:
+            return ops.matrix_power(ops.inv(x), -n)
+        if n == 1:
+            return x
+        if n % 2:
+            return x @ ops.matrix_power(x, n - 1)
+        if n:
+            return ops.matrix_power(x @ x, n // 2)
+        return ops.broadcast_to(ops.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))
+    except Exception as error_:
+        raise explain(error_, "matrix_power", x=x, n=n) from None
 
 def matrix_power(x, n):
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
@@ -693,11 +734,14 @@ cdef object op__phase_turn(object x, object vectors):
     x = as_operand(x, "_phase_turn", "x")
     vectors = as_operand(vectors, "_phase_turn", "vectors")
 
-    if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
-        rows = ops._pivots(vectors)
-        ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
-        return (ratio - ops.conj(ratio)) / 2
-    return wrap_forward(forward__phase_turn(array_of(x), array_of(vectors)))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
+            rows = ops._pivots(vectors)
+            ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
+            return (ratio - ops.conj(ratio)) / 2
+        return wrap_forward(forward__phase_turn(array_of(x), array_of(vectors)))
+    except Exception as error_:
+        raise explain(error_, "_phase_turn", x=x, vectors=vectors) from None
 
 def _phase_turn(x, vectors):
     """Rate, times i, at which the largest entry of each column of `vectors` turns when they move along `x`."""
@@ -709,12 +753,15 @@ cdef object op__phase_turn_backward(object x, object vectors):
     x = as_operand(x, "_phase_turn_backward", "x")
     vectors = as_operand(vectors, "_phase_turn_backward", "vectors")
 
-    if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
-        rows = ops._pivots(vectors)
-        return ops._take_along_axis_backward(
-            (x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2
-        )
-    return wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
+            rows = ops._pivots(vectors)
+            return ops._take_along_axis_backward(
+                (x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2
+            )
+        return wrap_forward(forward__phase_turn_backward(array_of(x), array_of(vectors)))
+    except Exception as error_:
+        raise explain(error_, "_phase_turn_backward", x=x, vectors=vectors) from None
 
 def _phase_turn_backward(x, vectors):
     """The adjoint of phase_turn for columns whose largest entry is real."""
@@ -801,9 +848,12 @@ cdef object op__reciprocal_gaps(object values):
     cdef ThreadState* state_ = thread_state()
     values = as_real_operand(values, "_reciprocal_gaps", "values")
 
-    if needs_grad(state_, values) or state_.flags & DUAL:
-        return ops._divide_or_zero(1, ops.expand_dims(values, -2) - ops.expand_dims(values, -1))
-    return wrap_forward(forward__reciprocal_gaps(array_of(values)))
+    try:
+        if needs_grad(state_, values) or state_.flags & DUAL:
+            return ops._divide_or_zero(1, ops.expand_dims(values, -2) - ops.expand_dims(values, -1))
+        return wrap_forward(forward__reciprocal_gaps(array_of(values)))
+    except Exception as error_:
+        raise explain(error_, "_reciprocal_gaps", values=values) from None
 
 def _reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal."""
@@ -849,11 +899,14 @@ cdef object op_solve(object a, object b):
     a = as_operand(a, "solve", "a")
     b = as_operand(b, "solve", "b")
 
-    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        if ndim_of(b) == 1:
-            return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1)
-        return ops._solve_columns(a, b)
-    return wrap_forward(forward_solve(array_of(a), array_of(b)))
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            if ndim_of(b) == 1:
+                return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1)
+            return ops._solve_columns(a, b)
+        return wrap_forward(forward_solve(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "solve", a=a, b=b) from None
 
 def solve(a, b):
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
@@ -900,9 +953,9 @@ cdef object op_solve_triangular(object a, object b, object lower, object upper, 
     cdef TensorBase y
     a = as_operand(a, "solve_triangular", "a")
     b = as_operand(b, "solve_triangular", "b")
-    lower = as_scalar(lower, "solve_triangular", "lower")
-    upper = as_scalar(upper, "solve_triangular", "upper")
-    unit_diagonal = as_scalar(unit_diagonal, "solve_triangular", "unit_diagonal")
+    lower = None if lower is None else as_bool(lower, "solve_triangular", "lower")
+    upper = None if upper is None else as_bool(upper, "solve_triangular", "upper")
+    unit_diagonal = as_bool(unit_diagonal, "solve_triangular", "unit_diagonal")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = SolveTriangularBackward.__new__(SolveTriangularBackward)
@@ -944,7 +997,7 @@ cdef object op_svd(object x, object full_matrices):
     cdef SvdBackward node_ = None
     cdef TensorBase u, s, vh
     x = as_operand(x, "svd", "x")
-    full_matrices = as_scalar(full_matrices, "svd", "full_matrices")
+    full_matrices = as_bool(full_matrices, "svd", "full_matrices")
 
     if needs_grad(state_, x):
         node_ = SvdBackward.__new__(SvdBackward)
@@ -1003,9 +1056,12 @@ cdef object op_svdvals(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "svdvals", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.svd(x)[1]
-    return wrap_forward(forward_svdvals(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.svd(x)[1]
+        return wrap_forward(forward_svdvals(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "svdvals", x=x) from None
 
 def svdvals(x):
     """Singular values, falling."""
@@ -1054,13 +1110,16 @@ def tensordot(a, b, axes=2):
 cdef object op_trace(object x, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "trace", "x")
-    offset = as_scalar(offset, "trace", "offset")
-    axis1 = as_scalar(axis1, "trace", "axis1")
-    axis2 = as_scalar(axis2, "trace", "axis2")
+    offset = as_int(offset, "trace", "offset")
+    axis1 = as_int(axis1, "trace", "axis1")
+    axis2 = as_int(axis2, "trace", "axis2")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
-    return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
+        return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
+    except Exception as error_:
+        raise explain(error_, "trace", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
 def trace(x, offset=0, axis1=0, axis2=1):
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
@@ -1070,14 +1129,17 @@ def trace(x, offset=0, axis1=0, axis2=1):
 cdef object op__triangle(object x, object lower, object strict):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_triangle", "x")
-    lower = as_scalar(lower, "_triangle", "lower")
-    strict = as_scalar(strict, "_triangle", "strict")
+    lower = as_bool(lower, "_triangle", "lower")
+    strict = as_bool(strict, "_triangle", "strict")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        if lower:
-            return ops.tril(x, -1 if strict else 0)
-        return ops.triu(x, 1 if strict else 0)
-    return wrap_forward(forward__triangle(array_of(x), lower, strict))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if lower:
+                return ops.tril(x, -1 if strict else 0)
+            return ops.triu(x, 1 if strict else 0)
+        return wrap_forward(forward__triangle(array_of(x), lower, strict))
+    except Exception as error_:
+        raise explain(error_, "_triangle", x=x, lower=lower, strict=strict) from None
 
 def _triangle(x, lower=True, strict=False):
     """One triangle of a matrix, without the diagonal where `strict`."""
@@ -1089,7 +1151,7 @@ cdef object op_tril(object x, object k):
     cdef TrilBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "tril", "x")
-    k = as_scalar(k, "tril", "k")
+    k = as_int(k, "tril", "k")
 
     if needs_grad(state_, x):
         node_ = TrilBackward.__new__(TrilBackward)
@@ -1109,7 +1171,7 @@ cdef tuple jvp_tril(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.tril(x_t, k),)
 
 cdef object op_tril_(object x, object k):
-    k = as_scalar(k, "tril_", "k")
+    k = as_int(k, "tril_", "k")
     old_ = prepare_inplace(x, (x,), 0b0, "tril_")
     return overwrite(x, op_tril(old_, k), "tril_")
 
@@ -1123,7 +1185,7 @@ cdef object op_triu(object x, object k):
     cdef TriuBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "triu", "x")
-    k = as_scalar(k, "triu", "k")
+    k = as_int(k, "triu", "k")
 
     if needs_grad(state_, x):
         node_ = TriuBackward.__new__(TriuBackward)
@@ -1143,7 +1205,7 @@ cdef tuple jvp_triu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.triu(x_t, k),)
 
 cdef object op_triu_(object x, object k):
-    k = as_scalar(k, "triu_", "k")
+    k = as_int(k, "triu_", "k")
     old_ = prepare_inplace(x, (x,), 0b0, "triu_")
     return overwrite(x, op_triu(old_, k), "triu_")
 
@@ -1157,9 +1219,12 @@ cdef object op_vdot(object a, object b):
     a = as_operand(a, "vdot", "a")
     b = as_operand(b, "vdot", "b")
 
-    if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        return ops.vecdot(ops.ravel(a), ops.ravel(b))
-    return wrap_forward(forward_vdot(array_of(a), array_of(b)))
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.vecdot(ops.ravel(a), ops.ravel(b))
+        return wrap_forward(forward_vdot(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "vdot", a=a, b=b) from None
 
 def vdot(a, b):
     """Sum of conj(a) * b over all elements."""
@@ -1172,7 +1237,7 @@ cdef object op_vecdot(object a, object b, object axis):
     cdef TensorBase y
     a = as_operand(a, "vecdot", "a")
     b = as_operand(b, "vecdot", "b")
-    axis = as_scalar(axis, "vecdot", "axis")
+    axis = as_int(axis, "vecdot", "axis")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = VecdotBackward.__new__(VecdotBackward)

@@ -6,6 +6,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec import formulas
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
     forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward_cross_entropy, forward_huber_loss,
@@ -13,11 +14,12 @@ from gradspec.generated.kernels.losses cimport (
     forward_smooth_l1_loss,
 )
 from gradspec.generated.functions.losses cimport PickBackward, UnpickBackward
+from gradspec.arguments cimport as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport (
-    array_of, as_index, as_ints, as_operand, as_real_operand, as_scalar, index_of, ndim_of, shape_of, wrap_forward,
+    array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
@@ -27,10 +29,14 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "binary_cross_entropy", "x")
     target = as_real_operand(target, "binary_cross_entropy", "target")
+    reduction = as_str(reduction, "binary_cross_entropy", "reduction")
 
-    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
-    return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
+        return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "binary_cross_entropy", x=x, target=target, reduction=reduction) from None
 
 def binary_cross_entropy(x, target, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities."""
@@ -41,10 +47,14 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "binary_cross_entropy_with_logits", "x")
     target = as_real_operand(target, "binary_cross_entropy_with_logits", "target")
+    reduction = as_str(reduction, "binary_cross_entropy_with_logits", "reduction")
 
-    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
-    return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
+        return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "binary_cross_entropy_with_logits", x=x, target=target, reduction=reduction) from None
 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow."""
@@ -55,14 +65,18 @@ cdef object op_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "cross_entropy", "x")
     target = as_index(target, "cross_entropy", "target")
+    reduction = as_str(reduction, "cross_entropy", "reduction")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        if ndim_of(x) > 1:
-            axis = 1
-        else:
-            axis = 0
-        return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
-    return wrap_forward(forward_cross_entropy(array_of(x), index_of(target), reduction))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if ndim_of(x) > 1:
+                axis = 1
+            else:
+                axis = 0
+            return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
+        return wrap_forward(forward_cross_entropy(array_of(x), index_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "cross_entropy", x=x, target=target, reduction=reduction) from None
 
 def cross_entropy(x, target, reduction='mean'):
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...)."""
@@ -73,13 +87,17 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "huber_loss", "x")
     target = as_real_operand(target, "huber_loss", "target")
-    delta = as_scalar(delta, "huber_loss", "delta")
+    reduction = as_str(reduction, "huber_loss", "reduction")
+    delta = as_float(delta, "huber_loss", "delta")
 
-    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        error = x - target
-        near = ops.clip(error, -delta, delta)
-        return ops._reduce_loss(near * (error - near / 2), reduction)
-    return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            error = x - target
+            near = ops.clip(error, -delta, delta)
+            return ops._reduce_loss(near * (error - near / 2), reduction)
+        return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
+    except Exception as error_:
+        raise explain(error_, "huber_loss", x=x, target=target, reduction=reduction, delta=delta) from None
 
 def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
@@ -90,10 +108,14 @@ cdef object op_kl_div(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "kl_div", "x")
     target = as_real_operand(target, "kl_div", "target")
+    reduction = as_str(reduction, "kl_div", "reduction")
 
-    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
-    return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
+        return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "kl_div", x=x, target=target, reduction=reduction) from None
 
 def kl_div(x, target, reduction='mean'):
     """target * (log(target) - x) of log-probabilities x."""
@@ -104,10 +126,14 @@ cdef object op_l1_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "l1_loss", "x")
     target = as_real_operand(target, "l1_loss", "target")
+    reduction = as_str(reduction, "l1_loss", "reduction")
 
-    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        return ops._reduce_loss(ops.absolute(x - target), reduction)
-    return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.absolute(x - target), reduction)
+        return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "l1_loss", x=x, target=target, reduction=reduction) from None
 
 def l1_loss(x, target, reduction='mean'):
     """Absolute error."""
@@ -118,10 +144,14 @@ cdef object op_mse_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "mse_loss", "x")
     target = as_real_operand(target, "mse_loss", "target")
+    reduction = as_str(reduction, "mse_loss", "reduction")
 
-    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        return ops._reduce_loss(ops.square(x - target), reduction)
-    return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.square(x - target), reduction)
+        return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "mse_loss", x=x, target=target, reduction=reduction) from None
 
 def mse_loss(x, target, reduction='mean'):
     """Squared error."""
@@ -132,10 +162,14 @@ cdef object op_nll_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "nll_loss", "x")
     target = as_index(target, "nll_loss", "target")
+    reduction = as_str(reduction, "nll_loss", "reduction")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
-    return wrap_forward(forward_nll_loss(array_of(x), index_of(target), reduction))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
+        return wrap_forward(forward_nll_loss(array_of(x), index_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "nll_loss", x=x, target=target, reduction=reduction) from None
 
 def nll_loss(x, target, reduction='mean'):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
@@ -148,7 +182,7 @@ cdef object op__pick(object x, object indices, object axis):
     cdef TensorBase y
     x = as_operand(x, "_pick", "x")
     indices = as_index(indices, "_pick", "indices")
-    axis = as_scalar(axis, "_pick", "axis")
+    axis = as_int(axis, "_pick", "axis")
 
     if needs_grad(state_, x):
         node_ = PickBackward.__new__(PickBackward)
@@ -181,7 +215,7 @@ cdef object op__unpick(object x, object indices, object shape, object axis):
     x = as_operand(x, "_unpick", "x")
     indices = as_index(indices, "_unpick", "indices")
     shape = as_ints(shape, "_unpick", "shape", -1)
-    axis = as_scalar(axis, "_unpick", "axis")
+    axis = as_int(axis, "_unpick", "axis")
 
     if needs_grad(state_, x):
         node_ = UnpickBackward.__new__(UnpickBackward)
@@ -208,13 +242,17 @@ def _unpick(x, indices, shape, axis=-1):
 
 cdef object op__reduce_loss(object x, object reduction):
     x = as_real_operand(x, "_reduce_loss", "x")
+    reduction = as_str(reduction, "_reduce_loss", "reduction")
 
-    kind = formulas.checked_reduction(reduction)
-    if kind == 'mean':
-        return ops.mean(x)
-    if kind == 'sum':
-        return ops.sum(x)
-    return x
+    try:
+        kind = formulas.checked_reduction(reduction)
+        if kind == 'mean':
+            return ops.mean(x)
+        if kind == 'sum':
+            return ops.sum(x)
+        return x
+    except Exception as error_:
+        raise explain(error_, "_reduce_loss", x=x, reduction=reduction) from None
 
 def _reduce_loss(x, reduction='mean'):
     """The mean of the losses, their sum, or the losses themselves."""
@@ -225,13 +263,17 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "smooth_l1_loss", "x")
     target = as_real_operand(target, "smooth_l1_loss", "target")
-    beta = as_scalar(beta, "smooth_l1_loss", "beta")
+    reduction = as_str(reduction, "smooth_l1_loss", "reduction")
+    beta = as_float(beta, "smooth_l1_loss", "beta")
 
-    if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-        if beta == 0:
-            return ops.l1_loss(x, target, reduction)
-        return ops.huber_loss(x, target, reduction, beta) / beta
-    return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            if beta == 0:
+                return ops.l1_loss(x, target, reduction)
+            return ops.huber_loss(x, target, reduction, beta) / beta
+        return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
+    except Exception as error_:
+        raise explain(error_, "smooth_l1_loss", x=x, target=target, reduction=reduction, beta=beta) from None
 
 def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     """huber_loss divided by `beta`, l1_loss where it is 0."""

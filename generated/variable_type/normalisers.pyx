@@ -5,13 +5,15 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.normalisers cimport forward_log_softmax, forward_softmax, forward_softmin
 from gradspec.generated.functions.normalisers cimport LogSoftmaxBackward, SoftmaxBackward
+from gradspec.arguments cimport as_ints
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport array_of, as_ints, as_real_operand, wrap_forward
+from gradspec.operand cimport array_of, as_real_operand, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
 
@@ -81,9 +83,12 @@ cdef object op_softmin(object x, object axis):
     x = as_real_operand(x, "softmin", "x")
     axis = as_ints(axis, "softmin", "axis", -1)
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.softmax(-x, axis)
-    return wrap_forward(forward_softmin(array_of(x), axis))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.softmax(-x, axis)
+        return wrap_forward(forward_softmin(array_of(x), axis))
+    except Exception as error_:
+        raise explain(error_, "softmin", x=x, axis=axis) from None
 
 def softmin(x, axis=-1):
     """softmax(-x)."""

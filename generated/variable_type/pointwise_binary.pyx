@@ -5,6 +5,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clip, forward_copysign,
@@ -21,13 +22,14 @@ from gradspec.generated.functions.pointwise_binary cimport (
     MinimumBackward, MultiplyBackward, PowBackward, RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward,
     XlogyBackward,
 )
+from gradspec.arguments cimport as_scalar
 from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
-from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, as_scalar, index_of, wrap_forward
+from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, index_of, wrap_forward
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -75,9 +77,12 @@ cdef object op_addcdiv(object x, object a, object b, object value):
     b = as_operand(b, "addcdiv", "b")
     value = as_scalar(value, "addcdiv", "value")
 
-    if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        return x + value * (a / b)
-    return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return x + value * (a / b)
+        return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
+    except Exception as error_:
+        raise explain(error_, "addcdiv", x=x, a=a, b=b, value=value) from None
 
 cdef object op_addcdiv_(object x, object a, object b, object value):
     a = as_operand(a, "addcdiv_", "a")
@@ -98,9 +103,12 @@ cdef object op_addcmul(object x, object a, object b, object value):
     b = as_operand(b, "addcmul", "b")
     value = as_scalar(value, "addcmul", "value")
 
-    if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-        return x + value * (a * b)
-    return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return x + value * (a * b)
+        return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
+    except Exception as error_:
+        raise explain(error_, "addcmul", x=x, a=a, b=b, value=value) from None
 
 cdef object op_addcmul_(object x, object a, object b, object value):
     a = as_operand(a, "addcmul_", "a")
@@ -158,8 +166,8 @@ cdef object op_clip(object x, object min, object max):
     cdef ClipBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "clip", "x")
-    min = as_real_operand(min, "clip", "min")
-    max = as_real_operand(max, "clip", "max")
+    min = None if min is None else as_real_operand(min, "clip", "min")
+    max = None if max is None else as_real_operand(max, "clip", "max")
 
     if needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max):
         node_ = ClipBackward.__new__(ClipBackward)
@@ -200,8 +208,8 @@ cdef tuple jvp_clip(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_clip_(object x, object min, object max):
     x = as_real_operand(writable(x, "clip_"), "clip_", "x")
-    min = as_real_operand(min, "clip_", "min")
-    max = as_real_operand(max, "clip_", "max")
+    min = None if min is None else as_real_operand(min, "clip_", "min")
+    max = None if max is None else as_real_operand(max, "clip_", "max")
     old_ = prepare_inplace(x, (x, min, max), 0b111, "clip_")
     return overwrite(x, op_clip(old_, min, max), "clip_")
 
@@ -539,9 +547,12 @@ cdef object op_lerp(object a, object b, object weight):
     b = as_operand(b, "lerp", "b")
     weight = as_operand(weight, "lerp", "weight")
 
-    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & DUAL:
-        return a + weight * (b - a)
-    return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & DUAL:
+            return a + weight * (b - a)
+        return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
+    except Exception as error_:
+        raise explain(error_, "lerp", a=a, b=b, weight=weight) from None
 
 cdef object op_lerp_(object a, object b, object weight):
     b = as_operand(b, "lerp_", "b")

@@ -29,13 +29,14 @@ from gradspec.generated.functions.pointwise_unary cimport (
     RsqrtBackward, SigmoidBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward,
     SqrtBackward, SquareBackward, TanBackward, TanhBackward, TruncBackward,
 )
+from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, inplace_unary, out_unary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
-from gradspec.operand cimport array_of, as_operand, as_real_operand, as_scalar, dtype_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
@@ -1064,9 +1065,9 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
     cdef NanToNumBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "nan_to_num", "x")
-    nan = as_scalar(nan, "nan_to_num", "nan")
-    posinf = as_scalar(posinf, "nan_to_num", "posinf")
-    neginf = as_scalar(neginf, "nan_to_num", "neginf")
+    nan = as_float(nan, "nan_to_num", "nan")
+    posinf = None if posinf is None else as_float(posinf, "nan_to_num", "posinf")
+    neginf = None if neginf is None else as_float(neginf, "nan_to_num", "neginf")
 
     if needs_grad(state_, x):
         node_ = NanToNumBackward.__new__(NanToNumBackward)
@@ -1087,9 +1088,9 @@ cdef tuple jvp_nan_to_num(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     x = as_real_operand(writable(x, "nan_to_num_"), "nan_to_num_", "x")
-    nan = as_scalar(nan, "nan_to_num_", "nan")
-    posinf = as_scalar(posinf, "nan_to_num_", "posinf")
-    neginf = as_scalar(neginf, "nan_to_num_", "neginf")
+    nan = as_float(nan, "nan_to_num_", "nan")
+    posinf = None if posinf is None else as_float(posinf, "nan_to_num_", "posinf")
+    neginf = None if neginf is None else as_float(neginf, "nan_to_num_", "neginf")
     old_ = prepare_inplace(x, (x,), 0b1, "nan_to_num_")
     return overwrite(x, op_nan_to_num(old_, nan, posinf, neginf), "nan_to_num_")
 
@@ -1137,7 +1138,7 @@ cdef object op_polygamma(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef PolygammaBackward node_ = None
     cdef TensorBase y
-    n = as_scalar(n, "polygamma", "n")
+    n = as_int(n, "polygamma", "n")
     x = as_real_operand(x, "polygamma", "x")
 
     if needs_grad(state_, x):
@@ -1293,7 +1294,7 @@ cdef object op_round(object x, object decimals):
     cdef RoundBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "round", "x")
-    decimals = as_scalar(decimals, "round", "decimals")
+    decimals = as_int(decimals, "round", "decimals")
 
     if needs_grad(state_, x):
         node_ = RoundBackward.__new__(RoundBackward)
@@ -1313,7 +1314,7 @@ cdef tuple jvp_round(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_round_(object x, object decimals):
     x = as_real_operand(writable(x, "round_"), "round_", "x")
-    decimals = as_scalar(decimals, "round_", "decimals")
+    decimals = as_int(decimals, "round_", "decimals")
     old_ = prepare_inplace(x, (x,), 0b0, "round_")
     return overwrite(x, op_round(old_, decimals), "round_")
 
@@ -1508,7 +1509,7 @@ cdef object op__sinc_derivative(object x, object n):
     cdef SincDerivativeBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "_sinc_derivative", "x")
-    n = as_scalar(n, "_sinc_derivative", "n")
+    n = as_int(n, "_sinc_derivative", "n")
 
     if needs_grad(state_, x):
         node_ = SincDerivativeBackward.__new__(SincDerivativeBackward)

@@ -9,6 +9,7 @@ import math
 
 from gradspec import formulas
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_any, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp, forward_max, forward_mean,
@@ -20,13 +21,12 @@ from gradspec.generated.functions.reductions cimport (
     EuclideanNormBackward, LogsumexpBackward, MaxBackward, MeanBackward, MinBackward, PowerNormBackward, ProdBackward,
     StdBackward, SumBackward, UnreduceBackward, SumToBackward, VarBackward,
 )
+from gradspec.arguments cimport as_bool, as_float, as_ints
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, writable, write_out
-from gradspec.operand cimport (
-    array_of, as_ints, as_operand, as_real_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward,
-)
+from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
@@ -34,8 +34,8 @@ from gradspec.view cimport attach_view
 
 cdef object op_all(object x, object axis, object keepdims):
     x = as_operand(x, "all", "x")
-    axis = as_ints(axis, "all", "axis", -1)
-    keepdims = as_scalar(keepdims, "all", "keepdims")
+    axis = None if axis is None else as_ints(axis, "all", "axis", -1)
+    keepdims = as_bool(keepdims, "all", "keepdims")
 
     return wrap_forward(forward_all(array_of(x), axis, keepdims))
 
@@ -48,8 +48,8 @@ def all(x, axis=None, keepdims=False, *, out=None):
 
 cdef object op_any(object x, object axis, object keepdims):
     x = as_operand(x, "any", "x")
-    axis = as_ints(axis, "any", "axis", -1)
-    keepdims = as_scalar(keepdims, "any", "keepdims")
+    axis = None if axis is None else as_ints(axis, "any", "axis", -1)
+    keepdims = as_bool(keepdims, "any", "keepdims")
 
     return wrap_forward(forward_any(array_of(x), axis, keepdims))
 
@@ -62,8 +62,8 @@ def any(x, axis=None, keepdims=False, *, out=None):
 
 cdef object op_count_nonzero(object x, object axis, object keepdims):
     x = as_operand(x, "count_nonzero", "x")
-    axis = as_ints(axis, "count_nonzero", "axis", -1)
-    keepdims = as_scalar(keepdims, "count_nonzero", "keepdims")
+    axis = None if axis is None else as_ints(axis, "count_nonzero", "axis", -1)
+    keepdims = as_bool(keepdims, "count_nonzero", "keepdims")
 
     return wrap_forward(forward_count_nonzero(array_of(x), axis, keepdims))
 
@@ -77,8 +77,8 @@ cdef object op__euclidean_norm(object x, object axis, object keepdims):
     cdef EuclideanNormBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_euclidean_norm", "x")
-    axis = as_ints(axis, "_euclidean_norm", "axis", -1)
-    keepdims = as_scalar(keepdims, "_euclidean_norm", "keepdims")
+    axis = None if axis is None else as_ints(axis, "_euclidean_norm", "axis", -1)
+    keepdims = as_bool(keepdims, "_euclidean_norm", "keepdims")
 
     if needs_grad(state_, x):
         node_ = EuclideanNormBackward.__new__(EuclideanNormBackward)
@@ -111,8 +111,8 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
     cdef LogsumexpBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "logsumexp", "x")
-    axis = as_ints(axis, "logsumexp", "axis", -1)
-    keepdims = as_scalar(keepdims, "logsumexp", "keepdims")
+    axis = None if axis is None else as_ints(axis, "logsumexp", "axis", -1)
+    keepdims = as_bool(keepdims, "logsumexp", "keepdims")
 
     if needs_grad(state_, x):
         node_ = LogsumexpBackward.__new__(LogsumexpBackward)
@@ -147,8 +147,8 @@ cdef object op_max(object x, object axis, object keepdims):
     cdef MaxBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "max", "x")
-    axis = as_ints(axis, "max", "axis", -1)
-    keepdims = as_scalar(keepdims, "max", "keepdims")
+    axis = None if axis is None else as_ints(axis, "max", "axis", -1)
+    keepdims = as_bool(keepdims, "max", "keepdims")
 
     if needs_grad(state_, x):
         node_ = MaxBackward.__new__(MaxBackward)
@@ -188,8 +188,8 @@ cdef object op_mean(object x, object axis, object keepdims):
     cdef MeanBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "mean", "x")
-    axis = as_ints(axis, "mean", "axis", -1)
-    keepdims = as_scalar(keepdims, "mean", "keepdims")
+    axis = None if axis is None else as_ints(axis, "mean", "axis", -1)
+    keepdims = as_bool(keepdims, "mean", "keepdims")
 
     if needs_grad(state_, x):
         node_ = MeanBackward.__new__(MeanBackward)
@@ -223,8 +223,8 @@ cdef object op_min(object x, object axis, object keepdims):
     cdef MinBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "min", "x")
-    axis = as_ints(axis, "min", "axis", -1)
-    keepdims = as_scalar(keepdims, "min", "keepdims")
+    axis = None if axis is None else as_ints(axis, "min", "axis", -1)
+    keepdims = as_bool(keepdims, "min", "keepdims")
 
     if needs_grad(state_, x):
         node_ = MinBackward.__new__(MinBackward)
@@ -262,14 +262,18 @@ def min(x, axis=None, keepdims=False, *, out=None):
 cdef object op_nanmean(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nanmean", "x")
-    axis = as_ints(axis, "nanmean", "axis", -1)
-    keepdims = as_scalar(keepdims, "nanmean", "keepdims")
+    axis = None if axis is None else as_ints(axis, "nanmean", "axis", -1)
+    keepdims = as_bool(keepdims, "nanmean", "keepdims")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return (
-            ops.nansum(x, axis, keepdims) / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
-        )
-    return wrap_forward(forward_nanmean(array_of(x), axis, keepdims))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (
+                ops.nansum(x, axis, keepdims)
+                / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
+            )
+        return wrap_forward(forward_nanmean(array_of(x), axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "nanmean", x=x, axis=axis, keepdims=keepdims) from None
 
 def nanmean(x, axis=None, keepdims=False):
     """Arithmetic mean of the elements that are not NaN."""
@@ -279,12 +283,15 @@ def nanmean(x, axis=None, keepdims=False):
 cdef object op_nansum(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nansum", "x")
-    axis = as_ints(axis, "nansum", "axis", -1)
-    keepdims = as_scalar(keepdims, "nansum", "keepdims")
+    axis = None if axis is None else as_ints(axis, "nansum", "axis", -1)
+    keepdims = as_bool(keepdims, "nansum", "keepdims")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.sum(ops.where(ops.isnan(x), 0, x), axis, keepdims)
-    return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.sum(ops.where(ops.isnan(x), 0, x), axis, keepdims)
+        return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "nansum", x=x, axis=axis, keepdims=keepdims) from None
 
 def nansum(x, axis=None, keepdims=False):
     """Sum of the elements that are not NaN."""
@@ -294,13 +301,16 @@ def nansum(x, axis=None, keepdims=False):
 cdef object op_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "norm", "x")
-    ord = as_scalar(ord, "norm", "ord")
-    axis = as_ints(axis, "norm", "axis", -1)
-    keepdims = as_scalar(keepdims, "norm", "keepdims")
+    ord = as_float(ord, "norm", "ord")
+    axis = None if axis is None else as_ints(axis, "norm", "axis", -1)
+    keepdims = as_bool(keepdims, "norm", "keepdims")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.vector_norm(x, ord, axis, keepdims)
-    return wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.vector_norm(x, ord, axis, keepdims)
+        return wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 def norm(x, ord=2, axis=None, keepdims=False):
     """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
@@ -312,9 +322,9 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
     cdef PowerNormBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_power_norm", "x")
-    ord = as_scalar(ord, "_power_norm", "ord")
-    axis = as_ints(axis, "_power_norm", "axis", -1)
-    keepdims = as_scalar(keepdims, "_power_norm", "keepdims")
+    ord = as_float(ord, "_power_norm", "ord")
+    axis = None if axis is None else as_ints(axis, "_power_norm", "axis", -1)
+    keepdims = as_bool(keepdims, "_power_norm", "keepdims")
 
     if needs_grad(state_, x):
         node_ = PowerNormBackward.__new__(PowerNormBackward)
@@ -350,8 +360,8 @@ cdef object op_prod(object x, object axis, object keepdims):
     cdef ProdBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "prod", "x")
-    axis = as_ints(axis, "prod", "axis", -1)
-    keepdims = as_scalar(keepdims, "prod", "keepdims")
+    axis = None if axis is None else as_ints(axis, "prod", "axis", -1)
+    keepdims = as_bool(keepdims, "prod", "keepdims")
 
     if needs_grad(state_, x):
         node_ = ProdBackward.__new__(ProdBackward)
@@ -384,18 +394,21 @@ def prod(x, axis=None, keepdims=False, *, out=None):
 cdef object op__product_of_others(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_product_of_others", "x")
-    axis = as_ints(axis, "_product_of_others", "axis", -1)
+    axis = None if axis is None else as_ints(axis, "_product_of_others", "axis", -1)
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        axes = formulas.axes_tuple(axis, ndim_of(x))
-        if not axes:
-            return ops.ones_like(x)
-        if not axes[1:]:
-            before = ops._shift(ops.cumprod(x, axes[0]), 1, axes[0], 1)
-            after = ops._shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
-            return before * after
-        return ops._product_of_others(x, axes[:1]) * ops._product_of_others(ops.prod(x, axes[:1], True), axes[1:])
-    return wrap_forward(forward__product_of_others(array_of(x), axis))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            axes = formulas.axes_tuple(axis, ndim_of(x))
+            if not axes:
+                return ops.ones_like(x)
+            if not axes[1:]:
+                before = ops._shift(ops.cumprod(x, axes[0]), 1, axes[0], 1)
+                after = ops._shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
+                return before * after
+            return ops._product_of_others(x, axes[:1]) * ops._product_of_others(ops.prod(x, axes[:1], True), axes[1:])
+        return wrap_forward(forward__product_of_others(array_of(x), axis))
+    except Exception as error_:
+        raise explain(error_, "_product_of_others", x=x, axis=axis) from None
 
 def _product_of_others(x, axis=None):
     """y[i] = product of all elements along `axis` but x[i]."""
@@ -407,9 +420,9 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
     cdef StdBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "std", "x")
-    axis = as_ints(axis, "std", "axis", -1)
-    keepdims = as_scalar(keepdims, "std", "keepdims")
-    correction = as_scalar(correction, "std", "correction")
+    axis = None if axis is None else as_ints(axis, "std", "axis", -1)
+    keepdims = as_bool(keepdims, "std", "keepdims")
+    correction = as_float(correction, "std", "correction")
 
     if needs_grad(state_, x):
         node_ = StdBackward.__new__(StdBackward)
@@ -445,8 +458,8 @@ cdef object op_sum(object x, object axis, object keepdims):
     cdef SumBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "sum", "x")
-    axis = as_ints(axis, "sum", "axis", -1)
-    keepdims = as_scalar(keepdims, "sum", "keepdims")
+    axis = None if axis is None else as_ints(axis, "sum", "axis", -1)
+    keepdims = as_bool(keepdims, "sum", "keepdims")
 
     if needs_grad(state_, x):
         node_ = SumBackward.__new__(SumBackward)
@@ -481,8 +494,8 @@ cdef object op__unreduce(object x, object shape, object axis, object keepdims):
     cdef TensorBase y
     x = as_operand(x, "_unreduce", "x")
     shape = as_ints(shape, "_unreduce", "shape", -1)
-    axis = as_ints(axis, "_unreduce", "axis", -1)
-    keepdims = as_scalar(keepdims, "_unreduce", "keepdims")
+    axis = None if axis is None else as_ints(axis, "_unreduce", "axis", -1)
+    keepdims = as_bool(keepdims, "_unreduce", "keepdims")
 
     if needs_grad(state_, x):
         node_ = UnreduceBackward.__new__(UnreduceBackward)
@@ -542,9 +555,9 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
     cdef VarBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "var", "x")
-    axis = as_ints(axis, "var", "axis", -1)
-    keepdims = as_scalar(keepdims, "var", "keepdims")
-    correction = as_scalar(correction, "var", "correction")
+    axis = None if axis is None else as_ints(axis, "var", "axis", -1)
+    keepdims = as_bool(keepdims, "var", "keepdims")
+    correction = as_float(correction, "var", "correction")
 
     if needs_grad(state_, x):
         node_ = VarBackward.__new__(VarBackward)
@@ -577,21 +590,24 @@ def var(x, axis=None, keepdims=False, *, correction=0):
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "vector_norm", "x")
-    ord = as_scalar(ord, "vector_norm", "ord")
-    axis = as_ints(axis, "vector_norm", "axis", -1)
-    keepdims = as_scalar(keepdims, "vector_norm", "keepdims")
+    ord = as_float(ord, "vector_norm", "ord")
+    axis = None if axis is None else as_ints(axis, "vector_norm", "axis", -1)
+    keepdims = as_bool(keepdims, "vector_norm", "keepdims")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        if ord == 2:
-            return ops._euclidean_norm(x, axis, keepdims)
-        if ord == 1 or ord == 0:
-            return ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims)
-        if ord == math.inf:
-            return ops.max(ops.absolute(x), axis, keepdims)
-        if ord == -math.inf:
-            return ops.min(ops.absolute(x), axis, keepdims)
-        return ops._power_norm(x, ord, axis, keepdims)
-    return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if ord == 2:
+                return ops._euclidean_norm(x, axis, keepdims)
+            if ord == 1 or ord == 0:
+                return ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims)
+            if ord == math.inf:
+                return ops.max(ops.absolute(x), axis, keepdims)
+            if ord == -math.inf:
+                return ops.min(ops.absolute(x), axis, keepdims)
+            return ops._power_norm(x, ord, axis, keepdims)
+        return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "vector_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the

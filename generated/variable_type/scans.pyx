@@ -6,6 +6,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec import formulas
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.scans cimport (
     forward_cumprod, forward_cumsum, forward__linear_recurrence, forward__shift, forward_trapezoid,
@@ -13,11 +14,12 @@ from gradspec.generated.kernels.scans cimport (
 from gradspec.generated.functions.scans cimport (
     CumprodBackward, CumsumBackward, LinearRecurrenceBackward, ShiftBackward,
 )
+from gradspec.arguments cimport as_bool, as_int, as_scalar
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, write_out
-from gradspec.operand cimport array_of, as_operand, as_scalar, shape_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -27,8 +29,8 @@ cdef object op_cumprod(object x, object axis, object reverse):
     cdef CumprodBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "cumprod", "x")
-    axis = as_scalar(axis, "cumprod", "axis")
-    reverse = as_scalar(reverse, "cumprod", "reverse")
+    axis = None if axis is None else as_int(axis, "cumprod", "axis")
+    reverse = as_bool(reverse, "cumprod", "reverse")
 
     if needs_grad(state_, x):
         node_ = CumprodBackward.__new__(CumprodBackward)
@@ -76,8 +78,8 @@ cdef object op_cumsum(object x, object axis, object reverse):
     cdef CumsumBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "cumsum", "x")
-    axis = as_scalar(axis, "cumsum", "axis")
-    reverse = as_scalar(reverse, "cumsum", "reverse")
+    axis = None if axis is None else as_int(axis, "cumsum", "axis")
+    reverse = as_bool(reverse, "cumsum", "reverse")
 
     if needs_grad(state_, x):
         node_ = CumsumBackward.__new__(CumsumBackward)
@@ -108,14 +110,18 @@ def cumsum(x, axis=None, *, reverse=False, out=None):
 
 cdef object op_diff(object x, object n, object axis):
     x = as_operand(x, "diff", "x")
-    n = as_scalar(n, "diff", "n")
-    axis = as_scalar(axis, "diff", "axis")
+    n = as_int(n, "diff", "n")
+    axis = as_int(axis, "diff", "axis")
 
-    if n == 0:
-        return x
-    later = formulas.slice_along(axis, 1, None)
-    earlier = formulas.slice_along(axis, None, -1)
-    return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), n - 1, axis)
+    try:
+        steps = formulas.difference_order(n, shape_of(x), axis)
+        if steps == 0:
+            return x
+        later = formulas.slice_along(axis, 1, None)
+        earlier = formulas.slice_along(axis, None, -1)
+        return ops.diff(ops.getitem(x, later) - ops.getitem(x, earlier), steps - 1, axis)
+    except Exception as error_:
+        raise explain(error_, "diff", x=x, n=n, axis=axis) from None
 
 def diff(x, n=1, axis=-1):
     """Each element less the one before it, `n` times."""
@@ -128,8 +134,8 @@ cdef object op__linear_recurrence(object a, object b, object axis, object revers
     cdef TensorBase y
     a = as_operand(a, "_linear_recurrence", "a")
     b = as_operand(b, "_linear_recurrence", "b")
-    axis = as_scalar(axis, "_linear_recurrence", "axis")
-    reverse = as_scalar(reverse, "_linear_recurrence", "reverse")
+    axis = as_int(axis, "_linear_recurrence", "axis")
+    reverse = as_bool(reverse, "_linear_recurrence", "reverse")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = LinearRecurrenceBackward.__new__(LinearRecurrenceBackward)
@@ -172,8 +178,8 @@ cdef object op__shift(object x, object n, object axis, object fill):
     cdef ShiftBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "_shift", "x")
-    n = as_scalar(n, "_shift", "n")
-    axis = as_scalar(axis, "_shift", "axis")
+    n = as_int(n, "_shift", "n")
+    axis = as_int(axis, "_shift", "axis")
     fill = as_scalar(fill, "_shift", "fill")
 
     if needs_grad(state_, x):
@@ -203,11 +209,14 @@ cdef object op_trapezoid(object x, object dx, object axis):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "trapezoid", "x")
     dx = as_scalar(dx, "trapezoid", "dx")
-    axis = as_scalar(axis, "trapezoid", "axis")
+    axis = as_int(axis, "trapezoid", "axis")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
-    return wrap_forward(forward_trapezoid(array_of(x), dx, axis))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
+        return wrap_forward(forward_trapezoid(array_of(x), dx, axis))
+    except Exception as error_:
+        raise explain(error_, "trapezoid", x=x, dx=dx, axis=axis) from None
 
 def trapezoid(x, dx=1.0, axis=-1, *, out=None):
     """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""

@@ -5,23 +5,25 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.sorting cimport (
     forward_argmax, forward_argmin, forward_argsort, forward_searchsorted, forward_sort, forward_topk,
 )
 from gradspec.generated.functions.sorting cimport TopkBackward
+from gradspec.arguments cimport as_bool, as_int, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport array_of, as_real_operand, as_scalar, shape_of, wrap_forward
+from gradspec.operand cimport array_of, as_real_operand, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
 
 
 cdef object op_argmax(object x, object axis, object keepdims):
     x = as_real_operand(x, "argmax", "x")
-    axis = as_scalar(axis, "argmax", "axis")
-    keepdims = as_scalar(keepdims, "argmax", "keepdims")
+    axis = None if axis is None else as_int(axis, "argmax", "axis")
+    keepdims = as_bool(keepdims, "argmax", "keepdims")
 
     return wrap_forward(forward_argmax(array_of(x), axis, keepdims))
 
@@ -32,8 +34,8 @@ def argmax(x, axis=None, keepdims=False):
 
 cdef object op_argmin(object x, object axis, object keepdims):
     x = as_real_operand(x, "argmin", "x")
-    axis = as_scalar(axis, "argmin", "axis")
-    keepdims = as_scalar(keepdims, "argmin", "keepdims")
+    axis = None if axis is None else as_int(axis, "argmin", "axis")
+    keepdims = as_bool(keepdims, "argmin", "keepdims")
 
     return wrap_forward(forward_argmin(array_of(x), axis, keepdims))
 
@@ -44,9 +46,9 @@ def argmin(x, axis=None, keepdims=False):
 
 cdef object op_argsort(object x, object axis, object descending, object stable):
     x = as_real_operand(x, "argsort", "x")
-    axis = as_scalar(axis, "argsort", "axis")
-    descending = as_scalar(descending, "argsort", "descending")
-    stable = as_scalar(stable, "argsort", "stable")
+    axis = as_int(axis, "argsort", "axis")
+    descending = as_bool(descending, "argsort", "descending")
+    stable = as_bool(stable, "argsort", "stable")
 
     return wrap_forward(forward_argsort(array_of(x), axis, descending, stable))
 
@@ -58,6 +60,7 @@ def argsort(x, axis=-1, *, descending=False, stable=True):
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
     sorted_sequence = as_real_operand(sorted_sequence, "searchsorted", "sorted_sequence")
     values = as_real_operand(values, "searchsorted", "values")
+    side = as_str(side, "searchsorted", "side")
 
     return wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
 
@@ -69,13 +72,16 @@ def searchsorted(sorted_sequence, values, side='left'):
 cdef object op_sort(object x, object axis, object descending, object stable):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "sort", "x")
-    axis = as_scalar(axis, "sort", "axis")
-    descending = as_scalar(descending, "sort", "descending")
-    stable = as_scalar(stable, "sort", "stable")
+    axis = as_int(axis, "sort", "axis")
+    descending = as_bool(descending, "sort", "descending")
+    stable = as_bool(stable, "sort", "stable")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
-    return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
+        return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
+    except Exception as error_:
+        raise explain(error_, "sort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 def sort(x, axis=-1, *, descending=False, stable=True):
     """Sorted along `axis`; equal elements keep their order."""
@@ -87,9 +93,9 @@ cdef object op_topk(object x, object k, object axis, object largest):
     cdef TopkBackward node_ = None
     cdef TensorBase values, indices
     x = as_real_operand(x, "topk", "x")
-    k = as_scalar(k, "topk", "k")
-    axis = as_scalar(axis, "topk", "axis")
-    largest = as_scalar(largest, "topk", "largest")
+    k = as_int(k, "topk", "k")
+    axis = as_int(axis, "topk", "axis")
+    largest = as_bool(largest, "topk", "largest")
 
     if needs_grad(state_, x):
         node_ = TopkBackward.__new__(TopkBackward)

@@ -7,6 +7,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec import formulas
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.views cimport (
     forward_T, forward_broadcast_to, forward_diag_embed, forward_diagonal, forward__diagonal_backward, forward_expand_dims,
@@ -18,11 +19,12 @@ from gradspec.generated.functions.views cimport (
     FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward, Rot90Backward,
     SqueezeBackward, SwapaxesBackward,
 )
+from gradspec.arguments cimport as_int, as_ints
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport become_view, before_view
-from gradspec.operand cimport array_of, as_ints, as_operand, as_scalar, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
 
@@ -86,11 +88,14 @@ def broadcast_to(x, shape):
 
 cdef object op_diag(object x, object k):
     x = as_operand(x, "diag", "x")
-    k = as_scalar(k, "diag", "k")
+    k = as_int(k, "diag", "k")
 
-    if ndim_of(x) == 1:
-        return ops.diag_embed(x, k)
-    return ops.diagonal(x, k)
+    try:
+        if ndim_of(x) == 1:
+            return ops.diag_embed(x, k)
+        return ops.diagonal(x, k)
+    except Exception as error_:
+        raise explain(error_, "diag", x=x, k=k) from None
 
 def diag(x, k=0):
     """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
@@ -102,9 +107,9 @@ cdef object op_diag_embed(object x, object offset, object axis1, object axis2):
     cdef DiagEmbedBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "diag_embed", "x")
-    offset = as_scalar(offset, "diag_embed", "offset")
-    axis1 = as_scalar(axis1, "diag_embed", "axis1")
-    axis2 = as_scalar(axis2, "diag_embed", "axis2")
+    offset = as_int(offset, "diag_embed", "offset")
+    axis1 = as_int(axis1, "diag_embed", "axis1")
+    axis2 = as_int(axis2, "diag_embed", "axis2")
 
     if needs_grad(state_, x):
         node_ = DiagEmbedBackward.__new__(DiagEmbedBackward)
@@ -135,9 +140,9 @@ cdef object op_diagonal(object x, object offset, object axis1, object axis2):
     cdef DiagonalBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "diagonal", "x")
-    offset = as_scalar(offset, "diagonal", "offset")
-    axis1 = as_scalar(axis1, "diagonal", "axis1")
-    axis2 = as_scalar(axis2, "diagonal", "axis2")
+    offset = as_int(offset, "diagonal", "offset")
+    axis1 = as_int(axis1, "diagonal", "axis1")
+    axis2 = as_int(axis2, "diagonal", "axis2")
 
     if needs_grad(state_, x):
         node_ = DiagonalBackward.__new__(DiagonalBackward)
@@ -171,9 +176,9 @@ cdef object op__diagonal_backward(object x, object shape, object offset, object 
     cdef TensorBase y
     x = as_operand(x, "_diagonal_backward", "x")
     shape = as_ints(shape, "_diagonal_backward", "shape", -1)
-    offset = as_scalar(offset, "_diagonal_backward", "offset")
-    axis1 = as_scalar(axis1, "_diagonal_backward", "axis1")
-    axis2 = as_scalar(axis2, "_diagonal_backward", "axis2")
+    offset = as_int(offset, "_diagonal_backward", "offset")
+    axis1 = as_int(axis1, "_diagonal_backward", "axis1")
+    axis2 = as_int(axis2, "_diagonal_backward", "axis2")
 
     if needs_grad(state_, x):
         node_ = DiagonalBackwardBackward.__new__(DiagonalBackwardBackward)
@@ -236,10 +241,13 @@ def expand_dims(x, axis=0):
 
 cdef object op_flatten(object x, object start_axis, object end_axis):
     x = as_operand(x, "flatten", "x")
-    start_axis = as_scalar(start_axis, "flatten", "start_axis")
-    end_axis = as_scalar(end_axis, "flatten", "end_axis")
+    start_axis = as_int(start_axis, "flatten", "start_axis")
+    end_axis = as_int(end_axis, "flatten", "end_axis")
 
-    return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
+    try:
+        return ops.reshape(x, formulas.flat_shape(shape_of(x), start_axis, end_axis))
+    except Exception as error_:
+        raise explain(error_, "flatten", x=x, start_axis=start_axis, end_axis=end_axis) from None
 
 def flatten(x, start_axis=0, end_axis=-1):
     """The axes from `start_axis` to `end_axis` merged into one."""
@@ -251,7 +259,7 @@ cdef object op_flip(object x, object axis):
     cdef FlipBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "flip", "x")
-    axis = as_ints(axis, "flip", "axis", -1)
+    axis = None if axis is None else as_ints(axis, "flip", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = FlipBackward.__new__(FlipBackward)
@@ -279,9 +287,12 @@ def flip(x, axis=None):
 cdef object op_mH(object x):
     x = as_operand(x, "mH", "x")
 
-    if formulas.is_complex(dtype_of(x)):
-        return ops.conj(ops.mT(x))
-    return ops.mT(x)
+    try:
+        if formulas.is_complex(dtype_of(x)):
+            return ops.conj(ops.mT(x))
+        return ops.mT(x)
+    except Exception as error_:
+        raise explain(error_, "mH", x=x) from None
 
 def mH(x):
     """Conjugate transpose of the last two axes; a view of a real array."""
@@ -353,7 +364,7 @@ cdef object op_permute_dims(object x, object axes):
     cdef PermuteDimsBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "permute_dims", "x")
-    axes = as_ints(axes, "permute_dims", "axes", -1)
+    axes = None if axes is None else as_ints(axes, "permute_dims", "axes", -1)
 
     if needs_grad(state_, x):
         node_ = PermuteDimsBackward.__new__(PermuteDimsBackward)
@@ -374,7 +385,7 @@ cdef tuple jvp_permute_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.permute_dims(x_t, axes),)
 
 cdef object op_permute_dims_(object x, object axes):
-    axes = as_ints(axes, "permute_dims_", "axes", -1)
+    axes = None if axes is None else as_ints(axes, "permute_dims_", "axes", -1)
 
     return become_view(x, op_permute_dims(before_view(x, "permute_dims_"), axes))
 
@@ -386,7 +397,10 @@ def permute_dims(x, axes=None):
 cdef object op_ravel(object x):
     x = as_operand(x, "ravel", "x")
 
-    return ops.reshape(x, (-1,))
+    try:
+        return ops.reshape(x, (-1,))
+    except Exception as error_:
+        raise explain(error_, "ravel", x=x) from None
 
 def ravel(x):
     """One axis that holds every element in C order."""
@@ -429,7 +443,7 @@ cdef object op_roll(object x, object shift, object axis):
     cdef TensorBase y
     x = as_operand(x, "roll", "x")
     shift = as_ints(shift, "roll", "shift", -1)
-    axis = as_ints(axis, "roll", "axis", -1)
+    axis = None if axis is None else as_ints(axis, "roll", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = RollBackward.__new__(RollBackward)
@@ -459,7 +473,7 @@ cdef object op_rot90(object x, object k, object axes):
     cdef Rot90Backward node_ = None
     cdef TensorBase y
     x = as_operand(x, "rot90", "x")
-    k = as_scalar(k, "rot90", "k")
+    k = as_int(k, "rot90", "k")
     axes = as_ints(axes, "rot90", "axes", 2)
 
     if needs_grad(state_, x):
@@ -491,7 +505,7 @@ cdef object op_squeeze(object x, object axis):
     cdef SqueezeBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "squeeze", "x")
-    axis = as_ints(axis, "squeeze", "axis", -1)
+    axis = None if axis is None else as_ints(axis, "squeeze", "axis", -1)
 
     if needs_grad(state_, x):
         node_ = SqueezeBackward.__new__(SqueezeBackward)
@@ -512,7 +526,7 @@ cdef tuple jvp_squeeze(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.squeeze(x_t, axis),)
 
 cdef object op_squeeze_(object x, object axis):
-    axis = as_ints(axis, "squeeze_", "axis", -1)
+    axis = None if axis is None else as_ints(axis, "squeeze_", "axis", -1)
 
     return become_view(x, op_squeeze(before_view(x, "squeeze_"), axis))
 
@@ -526,8 +540,8 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
     cdef SwapaxesBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "swapaxes", "x")
-    axis1 = as_scalar(axis1, "swapaxes", "axis1")
-    axis2 = as_scalar(axis2, "swapaxes", "axis2")
+    axis1 = as_int(axis1, "swapaxes", "axis1")
+    axis2 = as_int(axis2, "swapaxes", "axis2")
 
     if needs_grad(state_, x):
         node_ = SwapaxesBackward.__new__(SwapaxesBackward)
@@ -549,8 +563,8 @@ cdef tuple jvp_swapaxes(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.swapaxes(x_t, axis1, axis2),)
 
 cdef object op_swapaxes_(object x, object axis1, object axis2):
-    axis1 = as_scalar(axis1, "swapaxes_", "axis1")
-    axis2 = as_scalar(axis2, "swapaxes_", "axis2")
+    axis1 = as_int(axis1, "swapaxes_", "axis1")
+    axis2 = as_int(axis2, "swapaxes_", "axis2")
 
     return become_view(x, op_swapaxes(before_view(x, "swapaxes_"), axis1, axis2))
 

@@ -14,6 +14,7 @@ from .indexing import (
     masked_fill_,
     scatter_add,
     scatter_add_,
+    take_along_axis,
     take_along_axis_backward,
     take_backward,
 )

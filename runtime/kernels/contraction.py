@@ -20,8 +20,11 @@ def diag_embed(x, offset, axis1, axis2):
     ndarray
     """
     n, ndim = x.shape[-1] + abs(offset), x.ndim + 1
+    axes = [np.lib.array_utils.normalize_axis_index(axis, ndim) for axis in (axis1, axis2)]
+    if axes[0] == axes[1]:
+        raise ValueError("rows and columns need an axis each")
     lead = iter(x.shape[:-1])
-    shape = tuple(n if i in (axis1 % ndim, axis2 % ndim) else next(lead) for i in range(ndim))
+    shape = tuple(n if i in axes else next(lead) for i in range(ndim))
     return diagonal_backward(x, shape, offset, axis1, axis2)
 
 

@@ -189,6 +189,22 @@ def scatter_add_(x, axis, indices, source):
     return x
 
 
+def take_along_axis(x, indices, axis):
+    """``np.take_along_axis``, of lists too.
+
+    Parameters
+    ----------
+    x : ndarray
+    indices : ndarray of int
+    axis : int
+
+    Returns
+    -------
+    ndarray
+    """
+    return np.take_along_axis(x, _integers(indices), axis)
+
+
 def take_along_axis_backward(x, indices, shape, axis):
     """Zeros of the given shape with `x` added where np.take_along_axis would have taken it from.
 
@@ -257,6 +273,8 @@ def _has_integers(index):
 
 def _integers(indices):
     indices = np.asarray(indices)
+    if indices.dtype.kind not in "iub" and indices.size:
+        raise IndexError(f"indices must be integers, got {indices.dtype}")
     return indices.astype(np.intp) if indices.size == 0 else indices
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import GradcheckError, grad
+from gradspec.autograd import GradcheckError, grad, saved_tensors_hooks
 from gradspec.errors import describe, explain
 
 
@@ -28,12 +28,39 @@ def test_explain_keeps_type_traceback_and_cause():
 
 
 def test_explain_copes_with_unusual_exceptions():
-    class Awkward(ValueError):
-        def __init__(self, a, b):
-            super().__init__(a, b)
+    error = explain(UnicodeDecodeError("ascii", b"", 0, 1, "why"), "op")
+    assert type(error) is UnicodeError and str(error).startswith("op: ") and "[UnicodeDecodeError]" in str(error)
 
-    error = explain(Awkward(1, 2), "op")
-    assert type(error) is ValueError and str(error).startswith("op: ")
+
+def test_explain_leaves_an_error_of_a_users_class_alone():
+    """AUTOGRAD_BEHAVIOURS, saved-variables: hook exceptions keep their type, and all that they hold."""
+
+    class Own(ValueError):
+        pass
+
+    own = Own("why")
+    assert explain(own, "op") is own
+
+    def pack(_):
+        raise own
+
+    with saved_tensors_hooks(pack, pack), pytest.raises(Own) as caught:
+        gs.nn.mse_loss(gs.ones(2).requires_grad_(), gs.zeros(2))  # a composite
+    assert caught.value is own
+
+
+def test_explain_again_keeps_the_reason_and_names_the_inner_operator():
+    inner = explain(ValueError("axis 9 is too many"), "sum", x=np.ones(2), axis=9)
+    outer = explain(explain(inner, "middle", a=1), "nanmean", x=np.ones(2), axis=9)
+    assert str(outer) == "nanmean: axis 9 is too many, in sum (called with x=float64[2], axis=9)"
+
+
+def test_an_attribute_that_a_number_lacks_is_a_type_error():
+    try:
+        (1.5).shape  # noqa: B018
+    except AttributeError as error:
+        found = explain(error, "op", x=1.5)
+    assert type(found) is TypeError and "op: an array is needed" in str(found)
 
 
 def test_describe():

@@ -10,9 +10,12 @@ cdef object op_root_mean_square(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "root_mean_square", "x")
 
-    if needs_grad(state_, x) or state_.flags & DUAL:
-        return ops.sqrt(ops.mean(ops.square(x)))
-    return wrap_forward(forward_root_mean_square(array_of(x)))
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.sqrt(ops.mean(ops.square(x)))
+        return wrap_forward(forward_root_mean_square(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "root_mean_square", x=x) from None
 
 def root_mean_square(x):
     """Root of the mean of squares."""

@@ -31,7 +31,7 @@ cdef object op_total(object x, object axis):
     cdef TotalBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "total", "x")
-    axis = as_scalar(axis, "total", "axis")
+    axis = as_int(axis, "total", "axis")
 
     if needs_grad(state_, x):
         node_ = TotalBackward.__new__(TotalBackward)

@@ -11,7 +11,7 @@ cdef object forward_peak(object x, object axis):
 
 cdef object op_peak(object x, object axis):
     x = as_real_operand(x, "peak", "x")
-    axis = as_scalar(axis, "peak", "axis")
+    axis = as_int(axis, "peak", "axis")
 
     return wrap_forward(forward_peak(array_of(x), axis))
 

@@ -1,0 +1,28 @@
+"""What users pass beside arrays, as what operators and kernels take."""
+
+from cpython.long cimport PyLong_AsLongLongAndOverflow
+
+cdef object slow_int(object value, str op, str argument)
+cdef object slow_float(object value, str op, str argument)
+cdef object slow_bool(object value, str op, str argument)
+cdef object slow_scalar(object value, str op, str argument)
+cdef object as_ints(object value, str op, str argument, Py_ssize_t count)
+cdef object as_str(object value, str op, str argument)
+cdef object as_dtype(object dtype, str op, str argument)
+
+cdef inline object as_int(object value, str op, str argument):
+    """An integer of at most 64 bits: formulas that recurse by one end soon."""
+    cdef int overflow = 1
+    if type(value) is int:
+        PyLong_AsLongLongAndOverflow(value, &overflow)
+    return value if overflow == 0 else slow_int(value, op, argument)
+
+cdef inline object as_float(object value, str op, str argument):
+    return value if type(value) is float else slow_float(value, op, argument)
+
+cdef inline object as_bool(object value, str op, str argument):
+    return value if type(value) is bool else slow_bool(value, op, argument)
+
+cdef inline object as_scalar(object value, str op, str argument):
+    """A number, of NumPy's too; a tensor whose gradient or tangent would be lost is refused."""
+    return value if type(value) is float or type(value) is int else slow_scalar(value, op, argument)

@@ -1,0 +1,173 @@
+"""Junk for every argument of every operator: refused by the names of both, at once, with nothing changed; never a crash.
+
+What is junk for one argument is fine for another, so an answer passes as well; what must not be accepted in silence is
+listed by type below.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import forward_ad
+from gradspec.dispatch import ops
+
+from .calls import DOUBLE, applied, array, cases, entries, in_place_only
+
+REAL = {key: dtypes[:1] for key, dtypes in DOUBLE.items()}
+SECONDS = 5.0
+
+
+def circle():
+    found = [1.0]
+    found.append(found)
+    return found
+
+
+JUNK = {
+    "None": lambda: None, "text": lambda: "abc", "no text": lambda: "", "digits": lambda: "12", "bytes": lambda: b"\x01",
+    "fraction": lambda: 1.5, "whole": lambda: 2.0, "negative": lambda: -1, "many": lambda: 10**5, "2**40": lambda: 2**40,
+    "huge": lambda: 10**30, "true": lambda: True, "object": object, "dict": dict, "dict of 0": lambda: {0: 1}, "set": set,
+    "empty": list, "nested": lambda: [[]], "ragged": lambda: [[1.0], [2.0, 3.0]], "nan": lambda: float("nan"),
+    "inf": lambda: float("inf"), "imaginary": lambda: 1j, "text array": lambda: np.array(["a"]),
+    "object array": lambda: np.array([object(), None]), "time": lambda: np.datetime64("2020-01-01"), "record": lambda: np.zeros(2, "i4,f8"),
+    "masked": lambda: np.ma.masked_array([1.0, 2.0], [True, False]), "matrix": lambda: np.ones((2, 2)).view(np.matrix),
+    "function": lambda: len, "type": lambda: float, "slice": lambda: slice(None), "...": lambda: Ellipsis, "circle": circle,
+    "generator": lambda: (i for i in range(3)), "range": lambda: range(3), "endless": itertools.count, "no elements": lambda: gs.ones(0),
+    "two": lambda: gs.ones(2), "leaf": lambda: gs.ones(()).requires_grad_(), "leaves": lambda: [gs.ones(2).requires_grad_()] * 2,
+    "floats": lambda: [0.5, 1.5], "far": lambda: (9, -9), "twice": lambda: (0, 0), "bad dtype": lambda: np.dtype("U3"),
+}  # fmt: skip
+
+# By type of the argument: what has to be refused whatever the operator.
+STRANGERS = ["text", "digits", "no text", "bytes", "object", "dict", "dict of 0", "function", "type", "object array", "text array",
+             "time", "record", "endless"]  # fmt: skip
+REFUSED = {
+    "Array": [*STRANGERS, "None", "ragged", "masked", "matrix", "circle", "set", "slice", "...", "leaves"],
+    "Mask": [*STRANGERS, "None", "ragged", "slice", "...", "set", "circle"],
+    "Index": [name for name in STRANGERS if name != "endless"] + ["fraction", "imaginary", "set", "circle", "floats", "nan"],
+    "int": [*STRANGERS, "None", "fraction", "whole", "true", "huge", "nan", "imaginary", "empty", "slice", "two", "floats", "ragged"],
+    "int[]": [*STRANGERS, "fraction", "whole", "true", "huge", "nan", "imaginary", "nested", "slice", "generator", "floats", "set"],
+    "float": [*STRANGERS, "None", "true", "imaginary", "empty", "slice", "two", "leaf", "floats", "ragged"],
+    "Scalar": [*STRANGERS, "None", "empty", "slice", "two", "leaf", "floats", "ragged", "circle"],
+    "bool": [*STRANGERS, "None", "fraction", "nan", "empty", "floats", "two", "slice"],
+    "str": [name for name in JUNK if name not in ("text", "digits", "no text")],
+    "DType": ["text", "object", "fraction", "nan", "function", "bad dtype", "circle", "slice", "dict of 0", "record", "text array"],
+    "Array[]": [*STRANGERS, "None", "fraction", "set", "generator", "circle", "slice"],
+    "Generator": ["text", "object", "fraction", "dict", "function", "true", "circle"],
+}  # fmt: skip
+
+
+def plain(type_):
+    """The type without `?` and lengths."""
+    base = type_.removesuffix("?")
+    return base[: base.index("[")] + "[]" if "[" in base else base
+
+
+def must_refuse(type_, name):
+    return name in REFUSED[plain(type_)] and not (type_.endswith("?") and name == "None")
+
+
+def call(case, argument, junk):
+    """The operator with junk for one argument, on tensors of which none may change; the error, or None."""
+    arguments = case.arguments()
+    for name, _ in case.places:
+        if name != argument and isinstance(arguments[name], np.ndarray):
+            arguments[name] = gs.asarray(arguments[name])
+    arguments[argument] = junk
+    before = {name: np.array(array(value)) for name, value in arguments.items() if isinstance(value, (np.ndarray, gs.Tensor))}
+    started = time.monotonic()
+    try:
+        with np.errstate(all="ignore"):
+            applied(case.op, arguments)
+    except Exception as error:
+        found = error
+    else:
+        found = None
+    assert time.monotonic() - started < SECONDS, "took too long"
+    for name, value in before.items():
+        if found is not None or not in_place_only(case.op):
+            np.testing.assert_array_equal(array(arguments[name]), value)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("op", entries(lambda op: op.arguments))
+def test_refused_by_name_or_answered(op):
+    chosen = random.Random(op.name)  # of the samples, the same ones in each run
+    samples = [c.values[0] for c in cases(lambda o: o is op, REAL)]
+    for argument, type_, *_ in op.arguments:
+        if plain(type_) not in REFUSED:
+            continue  # str[], of private operators only
+        for name in JUNK:
+            case = chosen.choice(samples)
+            error = call(case, argument, JUNK[name]())
+            where = f"{op.name}: {argument} ({type_}) = {name}, sample {case.index}: {error!r}"
+            assert error is not None or not must_refuse(type_, name), f"accepted: {where}"
+            if error is not None:
+                if in_place_only(op) and "leaf Variable" in str(error):
+                    continue  # a leaf is no junk, but is not to be written to
+                assert op.name in str(error) and (argument in str(error) or "the first argument" in str(error)), where
+                assert isinstance(error, (TypeError, ValueError, IndexError, OverflowError, MemoryError)), where
+
+
+PLAIN_NUMBERS = entries(lambda op: any(plain(t) in ("Scalar", "float") for _, t, *_ in op.arguments) and op.samples)
+
+
+@pytest.mark.parametrize("op", PLAIN_NUMBERS)
+def test_a_number_without_a_derivative_drops_neither_gradient_nor_tangent(op):
+    case = cases(lambda o: o is op, REAL)[0].values[0]
+    for argument, type_, *_ in op.arguments:
+        if plain(type_) not in ("Scalar", "float"):
+            continue
+        arguments = case.arguments()
+        with pytest.raises(TypeError, match=f"^{op.name}: argument '{argument}' .* cannot be differentiated"):
+            applied(op, arguments | {argument: gs.tensor(0.5, requires_grad=True)})
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(gs.tensor(0.5), gs.tensor(1.0))
+            with pytest.raises(TypeError, match=f"^{op.name}: argument '{argument}' .* cannot carry a tangent"):
+                applied(op, arguments | {argument: dual})
+
+
+@pytest.mark.parametrize("make", [gs.tensor, gs.asarray])
+def test_a_new_leaf_drops_neither_gradient_nor_tangent(make):
+    with pytest.raises((TypeError, RuntimeError), match="requires grad"):
+        make([gs.tensor(0.5, requires_grad=True), 1.0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.tensor(0.5), gs.tensor(1.0))
+        with pytest.raises((TypeError, RuntimeError), match="tangent"):
+            make([dual, 1.0])
+        with pytest.raises(TypeError, match="multiply: argument 'b' is a sequence .* tangent"):
+            ops.multiply(1.0, [dual])
+
+
+class TestRecursionEnds:
+    """A composite that calls itself is C code: Python's recursion limit does not hold it."""
+
+    X = gs.tensor([1.0, 4.0, 9.0])
+
+    def test_difference(self):
+        with pytest.raises(ValueError, match="^diff: the order of the difference must not be negative"):
+            gs.diff(self.X, -1)
+        for x in (self.X, gs.tensor(self.X.numpy(), requires_grad=True)):
+            assert gs.diff(x, 10**6).shape == (0,)
+            with pytest.raises(OverflowError, match="^diff: "):
+                gs.diff(gs.ones(10**5).requires_grad_(x.requires_grad), 10**5)
+
+    def test_power(self):
+        with pytest.raises(TypeError, match="^matrix_power: argument 'n' must be an int, got 2.5"):
+            gs.linalg.matrix_power(gs.ones((2, 2)), 2.5)
+        with pytest.raises(OverflowError, match="^matrix_power: argument 'n' must be an int of 64 bits"):
+            gs.linalg.matrix_power(gs.ones((2, 2)), 10**4000)
+        assert gs.linalg.matrix_power(gs.eye(2).requires_grad_(), 2**62).tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_composite_puts_its_own_name_first():
+    with pytest.raises(IndexError, match=r"^nanmean: axis 9 .*, in \w+ \(called with x=float64\[3\], axis=\(9,\)"):
+        gs.nanmean(gs.ones(3), axis=9)
+    with pytest.raises(ValueError, match=r"^cross_entropy: reduction must be .* \(called with x=.*, target=.*, reduction='max'\)"):
+        gs.nn.cross_entropy(gs.ones((2, 3)), [0, 1], "max")
