@@ -1272,7 +1272,9 @@ for _name, _text in {
     -----
     pow(a, b) -> y
     dy/da = _scaled_pow(b, a, b - 1)
-    dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
+    dy/db = y * log(base)
+    where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
+    where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
     """,
     "remainder": """a - b * floor(a / b), with the sign of b.
 
@@ -1348,9 +1350,10 @@ for _name, _text in {
     Notes
     -----
     xlogy(a, b) -> y
-    dy/da = log(safe)
+    dy/da = log(base)
     dy/db = a / safe
     where safe = where((a == 0) & (b == 0), 1, b)
+    where base = astype(safe, y.dtype) if is_complex(y.dtype) else safe
     """,
     "allclose": """Whether isclose holds everywhere.
 

@@ -68,6 +68,7 @@ cdef class MultiplyBackward(Node):
 cdef class PowBackward(Node):
     cdef public object saved_b, saved_a, saved_y
     cdef public uint32_t version_b, version_a, version_y
+    cdef readonly object saved_y_dtype
 
 cdef class RemainderBackward(Node):
     cdef public object saved_a, saved_b
@@ -76,6 +77,7 @@ cdef class RemainderBackward(Node):
 cdef class ScaledPowBackward(Node):
     cdef public object saved_a, saved_b, saved_c, saved_y
     cdef public uint32_t version_a, version_b, version_c, version_y
+    cdef readonly object saved_y_dtype
 
 cdef class SubtractBackward(Node):
     pass
@@ -87,3 +89,4 @@ cdef class WhereBackward(Node):
 cdef class XlogyBackward(Node):
     cdef public object saved_a, saved_b
     cdef public uint32_t version_a, version_b
+    cdef readonly object saved_y_dtype

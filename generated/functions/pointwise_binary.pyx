@@ -4,6 +4,7 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
@@ -39,6 +40,7 @@ cdef Forward2 forward_greater_equal = <Forward2> load_forward("gradspec.generate
 cdef Forward1 forward_isinf = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isinf", 1)
 cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
@@ -579,8 +581,14 @@ cdef class MultiplyBackward(Node):
 
 
 cdef class PowBackward(Node):
-    """pow(a, b) -> y; dy/da = _scaled_pow(b, a, b - 1); dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))"""
-    saves = ("b", "a", "y")
+    """pow(a, b) -> y
+
+    dy/da = _scaled_pow(b, a, b - 1)
+    dy/db = y * log(base)
+    where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
+    where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
+    """
+    saves = ("b", "a", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
@@ -590,19 +598,13 @@ cdef class PowBackward(Node):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, forward_subtract(b, 1))))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = forward_multiply(
-                grad,
-                forward_conj(
-                    forward_multiply(
-                        y,
-                        forward_log(
-                            forward_where(
-                                forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a
-                            )
-                        )
-                    )
-                )
-            )
+            y_dtype = self.saved_y_dtype
+            nonzero = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)
+            if formulas.is_complex(y_dtype):
+                base = forward_astype(nonzero, y_dtype)
+            else:
+                base = nonzero
+            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(base))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -613,7 +615,13 @@ cdef class PowBackward(Node):
             grad_a = grad * ops.conj(ops._scaled_pow(b, a, b - 1))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
+            y_dtype = self.saved_y_dtype
+            nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+            if formulas.is_complex(y_dtype):
+                base = ops.astype(nonzero, y_dtype)
+            else:
+                base = nonzero
+            grad_b = grad * ops.conj(y * ops.log(base))
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -653,9 +661,11 @@ cdef class ScaledPowBackward(Node):
 
     dy/dc = a ** b
     dy/da = _scaled_pow(c * b, a, b - 1)
-    dy/db = y * log(where((a == 0) & (real(b) >= 0), 1, a))
+    dy/db = y * log(base)
+    where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
+    where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
     """
-    saves = ("a", "b", "c", "y")
+    saves = ("a", "b", "c", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_c = grad_a = grad_b = None
@@ -668,19 +678,13 @@ cdef class ScaledPowBackward(Node):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
         if wanted_ & 4:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = forward_multiply(
-                grad,
-                forward_conj(
-                    forward_multiply(
-                        y,
-                        forward_log(
-                            forward_where(
-                                forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a
-                            )
-                        )
-                    )
-                )
-            )
+            y_dtype = self.saved_y_dtype
+            nonzero = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)
+            if formulas.is_complex(y_dtype):
+                base = forward_astype(nonzero, y_dtype)
+            else:
+                base = nonzero
+            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(base))))
         return grad_c, grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -694,7 +698,13 @@ cdef class ScaledPowBackward(Node):
             grad_a = grad * ops.conj(ops._scaled_pow(c * b, a, b - 1))
         if wanted_ & 4:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = grad * ops.conj(y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a)))
+            y_dtype = self.saved_y_dtype
+            nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+            if formulas.is_complex(y_dtype):
+                base = ops.astype(nonzero, y_dtype)
+            else:
+                base = nonzero
+            grad_b = grad * ops.conj(y * ops.log(base))
         return grad_c, grad_a, grad_b
 
     cdef void release_variables(self):
@@ -749,8 +759,14 @@ cdef class WhereBackward(Node):
 
 
 cdef class XlogyBackward(Node):
-    """xlogy(a, b) -> y; dy/da = log(safe); dy/db = a / safe; where safe = where((a == 0) & (b == 0), 1, b)"""
-    saves = ("a", "b")
+    """xlogy(a, b) -> y
+
+    dy/da = log(base)
+    dy/db = a / safe
+    where safe = where((a == 0) & (b == 0), 1, b)
+    where base = astype(safe, y.dtype) if is_complex(y.dtype) else safe
+    """
+    saves = ("a", "b", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
@@ -758,7 +774,12 @@ cdef class XlogyBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         safe = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_equal(b, 0)), 1, b)
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_conj(forward_log(safe)))
+            y_dtype = self.saved_y_dtype
+            if formulas.is_complex(y_dtype):
+                base = forward_astype(safe, y_dtype)
+            else:
+                base = safe
+            grad_a = forward_multiply(grad, forward_conj(forward_log(base)))
         if wanted_ & 2:
             grad_b = forward_multiply(grad, forward_conj(forward_divide(a, safe)))
         return grad_a, grad_b
@@ -769,7 +790,12 @@ cdef class XlogyBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         safe = ops.where((a == 0) & (b == 0), 1, b)
         if wanted_ & 1:
-            grad_a = grad * ops.conj(ops.log(safe))
+            y_dtype = self.saved_y_dtype
+            if formulas.is_complex(y_dtype):
+                base = ops.astype(safe, y_dtype)
+            else:
+                base = safe
+            grad_a = grad * ops.conj(ops.log(base))
         if wanted_ & 2:
             grad_b = grad * ops.conj(a / safe)
         return grad_a, grad_b

@@ -4,6 +4,7 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
@@ -29,7 +30,7 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
-from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, index_of, wrap_forward
+from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -782,6 +783,7 @@ cdef object op_pow(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
         if node_.needs(1):
+            node_.saved_y_dtype = dtype_of(y)
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_forward(jvp_pow, (y,), (a, b))
@@ -789,9 +791,15 @@ cdef object op_pow(object a, object b):
 
 cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    if b_t is not None:
+        nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+        if formulas.is_complex(dtype_of(y)):
+            base = ops.astype(nonzero, dtype_of(y))
+        else:
+            base = nonzero
     y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b - 1)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
+        y_t = plus(y_t, b_t * (y * ops.log(base)))
     return (y_t,)
 
 cdef object op_pow_(object a, object b):
@@ -864,6 +872,7 @@ cdef object op__scaled_pow(object c, object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
         if node_.needs(2):
+            node_.saved_y_dtype = dtype_of(y)
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
         push_forward(jvp__scaled_pow, (y,), (c, a, b))
@@ -871,11 +880,17 @@ cdef object op__scaled_pow(object c, object a, object b):
 
 cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     c_t, a_t, b_t, c, a, b, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
+    if b_t is not None:
+        nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+        if formulas.is_complex(dtype_of(y)):
+            base = ops.astype(nonzero, dtype_of(y))
+        else:
+            base = nonzero
     y_t = None if c_t is None else c_t * a ** b
     if a_t is not None:
         y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
     if b_t is not None:
-        y_t = plus(y_t, b_t * (y * ops.log(ops.where((a == 0) & (ops.real(b) >= 0), 1, a))))
+        y_t = plus(y_t, b_t * (y * ops.log(base)))
     return (y_t,)
 
 def _scaled_pow(c, a, b):
@@ -966,14 +981,21 @@ cdef object op_xlogy(object a, object b):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_forward(jvp_xlogy, (y,), (a, b))
     return y
 
 cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     safe = ops.where((a == 0) & (b == 0), 1, b)
-    y_t = None if a_t is None else a_t * ops.log(safe)
+    if a_t is not None:
+        if formulas.is_complex(dtype_of(y)):
+            base = ops.astype(safe, dtype_of(y))
+        else:
+            base = safe
+    y_t = None if a_t is None else a_t * ops.log(base)
     if b_t is not None:
         y_t = plus(y_t, b_t * (a / safe))
     return (y_t,)

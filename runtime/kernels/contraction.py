@@ -130,5 +130,8 @@ def einsum_single_backward(x, subscripts, shape):
     axes = [i for i, index in enumerate(every) if index not in out]
     kept = [index for index in every if index in out]
     spread = np.expand_dims(x.transpose([out.index(index) for index in kept]), axes)
-    np.einsum(f"{source}->{every}", y)[...] = spread
+    if every:
+        np.einsum(f"{source}->{every}", y)[...] = spread
+    else:
+        y[...] = spread  # of no axes einsum makes no view
     return y

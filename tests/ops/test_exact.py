@@ -271,3 +271,19 @@ class TestSolveTriangular:
     def test_a_contradiction_is_refused(self, both):
         with pytest.raises(ValueError, match=f"lower={both} and upper={both} contradict each other"):
             gs.linalg.solve_triangular(np.eye(2), np.ones((2, 1)), lower=both, upper=both)
+
+
+@pytest.mark.parametrize("subscripts", ["->", "...->...", ""])
+def test_einsum_of_single_numbers(subscripts):
+    x = gs.tensor(3.0, requires_grad=True)
+    gs.einsum(subscripts, x).backward()
+    assert x.grad.shape == () and x.grad.item() == 1.0
+
+
+@pytest.mark.parametrize("axes", [np.int64(1), np.array([[1], [0]]), (np.int64(1), [np.int64(0)]), [gs.tensor([1]), [0]]])
+def test_tensordot_takes_axes_of_numpy(axes):
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    x, y = gs.tensor(a, requires_grad=True), gs.tensor(b, requires_grad=True)
+    gs.tensordot(x, y, axes).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), np.ones((2, 4)) @ b.T)
+    np.testing.assert_array_equal(y.grad.numpy(), a.T @ np.ones((2, 4)))

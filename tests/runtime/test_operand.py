@@ -54,3 +54,17 @@ class TestInts:
             self.X.rot90(1, "ab")
         with pytest.raises(TypeError, match="^sum: argument 'axis' must be an int or a sequence of ints, got 0.5"):
             self.X.sum(axis=0.5)
+
+
+class TestSubclasses:
+    """A subclass whose operators mean something else is refused, one that only stores differently is taken."""
+
+    @pytest.mark.parametrize("value", [np.ma.masked_array([1.0, 2.0], [True, False]), np.ones((2, 2)).view(np.matrix)])
+    def test_refused(self, value):
+        with pytest.raises(TypeError, match=f"^multiply: argument 'b' is a {type(value).__name__}, whose operators"):
+            gs.multiply(1.0, value)
+
+    def test_taken(self, tmp_path):
+        stored = np.memmap(tmp_path / "numbers", float, "w+", shape=3)
+        stored[:] = 2
+        assert (gs.ones(3) * stored).tolist() == [2, 2, 2]
