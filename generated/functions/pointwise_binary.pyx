@@ -27,7 +27,6 @@ cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
 cdef Forward2 forward_floor_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "floor_divide", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward3 forward__scaled_pow = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 3)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
@@ -659,7 +658,7 @@ cdef class RemainderBackward(Node):
 cdef class ScaledPowBackward(Node):
     """_scaled_pow(c, a, b) -> y
 
-    dy/dc = a ** b
+    dy/dc = _scaled_pow(1, a, b)
     dy/da = _scaled_pow(c * b, a, b - 1)
     dy/db = y * log(base)
     where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
@@ -672,7 +671,7 @@ cdef class ScaledPowBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_c = forward_multiply(grad, forward_conj(forward_pow(a, b)))
+            grad_c = forward_multiply(grad, forward_conj(forward__scaled_pow(1, a, b)))
         if wanted_ & 2:
             c = saved_array(self, self.saved_c, self.version_c, "c")
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
@@ -692,7 +691,7 @@ cdef class ScaledPowBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_c = grad * ops.conj(a ** b)
+            grad_c = grad * ops.conj(ops._scaled_pow(1, a, b))
         if wanted_ & 2:
             c = saved_tensor(self, self.saved_c, self.version_c, "c")
             grad_a = grad * ops.conj(ops._scaled_pow(c * b, a, b - 1))

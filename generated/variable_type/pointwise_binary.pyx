@@ -886,7 +886,7 @@ cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
             base = ops.astype(nonzero, dtype_of(y))
         else:
             base = nonzero
-    y_t = None if c_t is None else c_t * a ** b
+    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b)
     if a_t is not None:
         y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
     if b_t is not None:
