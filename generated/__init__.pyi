@@ -357,6 +357,7 @@ class Tensor(ArrayTensor):
         """Axes in the given order, reversed when `axes` is None."""
     permute = permute_dims
     transpose = permute_dims
+    t = permute_dims
     def ravel(self) -> Tensor:
         """One axis that holds every element in C order."""
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
@@ -605,6 +606,7 @@ class Tensor(ArrayTensor):
         """Axes in the given order, reversed when `axes` is None. In place."""
     permute_ = permute_dims_
     transpose_ = permute_dims_
+    t_ = permute_dims_
     def squeeze_(self, *axis: int | Sequence[int] | None) -> Tensor:
         """Without the given axes of length 1, or without all of them when `axis` is None. In place."""
     def swapaxes_(self, axis1: int, axis2: int) -> Tensor:
@@ -3349,6 +3351,7 @@ matrix_transpose = mT
 movedim = moveaxis
 permute = permute_dims
 transpose = permute_dims
+t = permute_dims
 swapdims = swapaxes
 cat = concat
 concatenate = concat

@@ -886,7 +886,7 @@ OPS = (
     OpInfo('permute_dims', 'views', 'permute_dims(x, int[]? axes=None) -> y',
         'Axes in the given order, reversed when `axes` is None.', 'linear', 'any',
         args=(('axes', 'For each axis of the result, which one of `x` it is.'),), numpy=('transpose', 'permute_dims'),
-        aliases=('permute', 'transpose'), variants=('function', 'method', 'inplace'), view='x',
+        aliases=('permute', 'transpose', 't'), variants=('function', 'method', 'inplace'), view='x',
         arguments=(('x', 'Array', None, False), ('axes', 'int[]?', 'None', False),), inputs=('x',), saved=('axes',),
         node='PermuteDimsBackward', samples=('f(x(2, 3, 4))', 'f(x(2, 3, 4), (1, 2, 0))', 'f(x(2, 3, 4), (-1, 0, 1))', 'f(x())',),
         examples=(('f([[1.0, 2.0]])', '[[1], [2]]'),)),

@@ -232,6 +232,7 @@ matrix_transpose = mT
 movedim = moveaxis
 permute = permute_dims
 transpose = permute_dims
+t = permute_dims
 swapdims = swapaxes
 cat = concat
 concatenate = concat
@@ -379,7 +380,7 @@ __all__ = [
     "mH", "adjoint",
     "mT", "matrix_transpose",
     "moveaxis", "movedim",
-    "permute_dims", "permute", "transpose",
+    "permute_dims", "permute", "transpose", "t",
     "ravel",
     "reshape",
     "roll",

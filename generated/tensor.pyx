@@ -5,6 +5,7 @@ from gradspec.tensor import register_tensor_type
 
 from gradspec.operand cimport is_operand, star
 from gradspec.array_tensor cimport ArrayTensor
+from gradspec.view cimport assigned
 from gradspec.generated.variable_type.pointwise_unary cimport (
     op_absolute, op_absolute_, op_acos, op_acos_, op_acosh, op_acosh_, op_angle, op_asin, op_asin_, op_asinh, op_asinh_,
     op_atan, op_atan_, op_atanh, op_atanh_, op_cbrt, op_cbrt_, op_ceil, op_ceil_, op_conj, op_conj_, op_cos, op_cos_,
@@ -1144,12 +1145,12 @@ cdef class Tensor(ArrayTensor):
     def permute_dims(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None."""
         return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
-    permute = transpose = permute_dims
+    permute = transpose = t = permute_dims
 
     def permute_dims_(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None. In place."""
         return op_permute_dims_(self, star(axes, keyword_, "permute_dims", "axes", True))
-    permute_ = transpose_ = permute_dims_
+    permute_ = transpose_ = t_ = permute_dims_
 
     def ravel(self):
         """One axis that holds every element in C order."""
@@ -1210,7 +1211,7 @@ cdef class Tensor(ArrayTensor):
         return op_index_put_(self, index, value)
 
     def __setitem__(self, index, value):
-        op_index_put_(self, index, value)
+        op_index_put_(self, index, assigned(self, value))
 
     def index_select(self, axis, indices):
         """Slices of `x` along `axis`, in the order of `indices`."""

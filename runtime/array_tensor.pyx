@@ -9,9 +9,11 @@ from numpy cimport ndarray
 import numpy as np
 
 from .capi cimport PyArray_NDIM
-from .forward_ad cimport levels_of
-from .grad_mode cimport GRAD_DISABLED, thread_state
+from .forward_ad cimport levels_of, tangent_of
+from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
+from .snapshot cimport begin_write
 from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view
+from .view cimport check_inplace
 
 
 cdef class ArrayTensor(TensorBase):
@@ -136,7 +138,63 @@ cdef class ArrayTensor(TensorBase):
             parts.append(f"grad_fn=<{name}>")
         elif self.flags & REQUIRES_GRAD:
             parts.append("requires_grad=True")
+        tangent = tangent_of(self, thread_state().dual_level) if self.flags & TANGENT else None
+        if tangent is not None:
+            parts.append(f"tangent={tangent!r}")
         return f"tensor({', '.join(parts)})"
+
+    # Other memory.
+
+    def set_(self, source):
+        """Take the memory, the shape and the dtype of `source`, in place; both look at it from then on.
+
+        Parameters
+        ----------
+        source : Tensor
+
+        Returns
+        -------
+        Tensor
+            This one.
+
+        Raises
+        ------
+        RuntimeError
+            Where a gradient could pass: set it under `no_grad`.
+        """
+        cdef TensorBase other
+        if not isinstance(source, TensorBase):
+            raise TypeError(f"set_: source must be a Tensor, got {type(source).__name__}")
+        other = source
+        take_memory(self, other.array, self.requires_grad or other.requires_grad, "set_")
+        self.counter = other.shared_counter()
+        return self
+
+    def resize_(self, *shape):
+        """Take another shape, in place: as many of the elements, in C order, as fit; what is new is zero.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+
+        Returns
+        -------
+        Tensor
+            This one.
+
+        Raises
+        ------
+        RuntimeError
+            On a tensor that requires grad.
+        """
+        wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        if wanted == self.shape:
+            return self
+        array = np.zeros(wanted, self.dtype)
+        kept = min(array.size, self.array.size)
+        array.reshape(-1)[:kept] = self.array.reshape(-1)[:kept]
+        take_memory(self, array, self.requires_grad, "resize_")
+        return self
 
     def __reduce_ex__(self, protocol):
         if self.grad_fn_ is not None:
@@ -151,6 +209,20 @@ cdef class ArrayTensor(TensorBase):
 
         memo[id(self)] = other = rebuild(arguments[0], *deepcopy(arguments[1:], memo))
         return other
+
+
+cdef int take_memory(TensorBase tensor, ndarray array, bint needs_grad, str op) except -1:
+    cdef ThreadState* state = thread_state()
+    if needs_grad and not state.flags & GRAD_DISABLED:
+        raise RuntimeError(f"{op}: a tensor that requires grad cannot take other memory: its history would not be that of its "
+                           "values. Call it under no_grad(), or on a detach()ed tensor")
+    check_inplace(state, tensor, False, op)
+    begin_write(state, tensor, False)
+    tensor.replace_array(array)
+    if tensor.flags & VIEW:  # of nothing any more
+        tensor.flags &= ~<unsigned int> VIEW
+        tensor.counter = None
+    return 0
 
 
 def rebuild(type cls, ndarray array, requires_grad, grad, attributes):

@@ -3,7 +3,8 @@
 
 Owns `rebase`, which makes a written value's history and tangents those of the tensor that it was written to.  A write to a
 view is one to its base: of the base's gradient the part under the view goes to the value, and the rest to what the base was
-before.  The same step, on tangents, carries the value's tangent into that of the base.
+before.  The same step, on tangents, carries the value's tangent into that of the base.  Views of the base that were taken
+before follow it when they are used: `refresh`.
 """
 
 cimport numpy as cnp
@@ -11,21 +12,45 @@ from numpy cimport ndarray
 
 import numpy as np
 
-from .accumulate_grad cimport connect_two, needs_grad, set_history
+from .accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from .capi cimport (
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, Py_REFCNT,
 )
 from .dispatch import ops
 from .forward_ad cimport has_tangent, push_linear, take_tangents
-from .grad_mode cimport DUAL, FORWARD_DISABLED, ThreadState, thread_state
+from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
 from .node cimport Node, Wanted
-from .tensor cimport REQUIRES_GRAD, TensorBase, wrap
-from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, replayed, steps_of
+from . cimport tensor as tensor_module
+from .tensor cimport PLAIN, REQUIRES_GRAD, TANGENT, TensorBase, TensorExtra, wrap
+from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, refuse, replayed, steps_of
 
 cnp.import_array()
 
 
-cdef class CopySlices(Node):
+cdef class OfView(Node):
+    """What knows the steps from a base to one of its views."""
+
+    cdef int set_layout(self, ndarray base) except -1:
+        if not PyArray_FLAGS(base) & NPY_ARRAY_C_CONTIGUOUS:
+            shape, strides = (<object> base).shape, (<object> base).strides
+            self.layout = np.lib.stride_tricks.as_strided(np.empty((), base.dtype), shape, strides)
+        self.shape, self.dtype = (<object> base).shape, base.dtype
+        return 0
+
+
+cdef class AsStridedBackward(OfView):
+    """A view of a base that was written to since the view was taken."""
+
+    cdef object apply(self, object grad, Wanted wanted):
+        cdef ndarray whole = np.zeros(self.shape, self.dtype) if self.layout is None else np.zeros_like(self.layout, self.dtype)
+        array_view(self.steps, None, whole)[...] = grad
+        return whole
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        return put(wrap(np.zeros(self.shape, self.dtype)), grad, self.steps, None, self.layout)
+
+
+cdef class CopySlices(OfView):
     """The base, with a value in the place of one of its views."""
 
     cdef object apply(self, object grad, Wanted wanted):
@@ -50,9 +75,7 @@ cdef int link(ThreadState* state, TensorBase base, object value, ViewStep steps,
     """Make `written` the output of a CopySlices of `base` and `value`."""
     cdef CopySlices node = CopySlices.__new__(CopySlices)
     node.steps, node.stop = steps, stop
-    if not PyArray_FLAGS(base.array) & NPY_ARRAY_C_CONTIGUOUS:
-        shape, strides = (<object> base.array).shape, (<object> base.array).strides
-        node.layout = np.lib.stride_tricks.as_strided(np.empty((), base.array.dtype), shape, strides)
+    node.set_layout(base.array)
     connect_two(node, state, base, value)
     set_history(written, node, 0)
     return 0
@@ -122,3 +145,50 @@ cdef int rebase_tangents(TensorBase target, TensorBase value) except -1:
         take_tangents(dual, written)
     target.counter.rebased += 1
     return 0
+
+
+cdef int refresh(TensorBase view) except -1:
+    """Give a view the history and the tangents that its base has by now."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int flags = state.flags
+    cdef TensorExtra extra = view.extra
+    cdef TensorBase base = base_of(view), dual = dual_base_of(view), fresh
+    cdef bint history = base.flags & REQUIRES_GRAD and extra.histories != view.counter.histories
+    cdef bint tangents = flags & DUAL and dual is not view and (dual.flags | view.flags) & TANGENT
+    if history and extra.creation != PLAIN:
+        refuse(view, "", "its base or another view of its base has been")
+    extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # to go the steps again asks for them
+    state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
+    try:
+        if history:
+            state.flags |= FORWARD_DISABLED
+            fresh = base.alias_with_history()
+            if extra.steps is not None:
+                fresh = as_strided(state, view, fresh) if in_one_step(flags, view) else replayed(extra.steps, None, base)
+            adopt(view, fresh)
+        if tangents:
+            state.flags = flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED | INFERENCE)
+            fresh = replayed(extra.steps, steps_of(dual), dual)
+            take_tangents(view, fresh)
+    finally:
+        state.flags = flags
+    return 0
+
+
+cdef bint in_one_step(unsigned int flags, TensorBase view) noexcept:
+    """Whether the steps may be taken as one; what is repeated in memory has to go them one by one."""
+    return not flags & REPLAY_VIEWS and PyArray_FLAGS(view.array) & NPY_ARRAY_WRITEABLE
+
+
+cdef TensorBase as_strided(ThreadState* state, TensorBase view, TensorBase base):
+    """The array of a view as one look at its base, however many steps there were."""
+    cdef AsStridedBackward node = AsStridedBackward.__new__(AsStridedBackward)
+    cdef TensorBase fresh = wrap(view.array)
+    node.steps = view.extra.steps
+    node.set_layout(base_of(view).array)
+    connect_one(node, state, base)
+    set_history(fresh, node, 0)
+    return fresh
+
+
+tensor_module.refresh_view = refresh

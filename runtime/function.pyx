@@ -13,7 +13,7 @@ from .error_nodes import DelayedError
 from .forward_ad cimport levels_of, primal_of, set_tangent, tangents_of
 from .function_node cimport FunctionNode
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
-from .tensor cimport IN_FUNCTION, PLAIN, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
+from .tensor cimport IN_FUNCTION, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
 from .view cimport attach_alias, check_inplace
 
 
@@ -195,8 +195,8 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
         # What has a history of its own keeps it: the output is a new tensor on the same memory.
         tensor = tensor.alias()
         attach_alias(tensor, value)
-        if tensor.flags & VIEW and tensor.extra.creation == PLAIN:
-            tensor.extra.creation = IN_FUNCTION
+    if recording and tensor.flags & VIEW:
+        tensor.extra.creation = IN_FUNCTION
     if recording and differentiable:
         set_history(tensor, node, i)
     elif recording:

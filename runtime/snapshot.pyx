@@ -16,7 +16,7 @@ import numpy as np
 from .capi cimport PyArray_BYTES, Py_REFCNT
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, REFUSE_MUTATION, ThreadState
-from .tensor cimport INFERENCE_TENSOR, TensorBase, VersionCounter
+from .tensor cimport INFERENCE_TENSOR, VIEW, TensorBase, VersionCounter
 from .view cimport base_of
 
 cnp.import_array()
@@ -80,6 +80,8 @@ cdef int begin_write(ThreadState* state, TensorBase target, bint recorded) excep
         watcher(target)
     if target.flags & INFERENCE_TENSOR:
         return 0
+    if target.flags & VIEW:
+        target.extra.is_taken = False
     counter = target.shared_counter()
     if recorded and (counter.saved or counter.current is not None) and not state.flags & REFUSE_MUTATION:
         base = base_of(target)

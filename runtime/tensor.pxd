@@ -42,6 +42,8 @@ cdef class TensorExtra:
     cdef TensorBase dual_base   # whose tangents a view shares, where that is not `base`: an alias without the base's tangents
     cdef bint owns_tangents     # an alias, made by make_dual and the like, that shares nobody's tangents
     cdef Creation creation      # of a view
+    cdef bint is_taken          # of a view of one element, which nobody has written to through this tensor:
+    cdef char[16] taken         # its bytes when it was taken
     cdef TensorBase before      # this base, with its history, at version 0, once a recorded write has ended it
     cdef object tangents        # the innermost ForwardGrad, or None
     cdef dict attributes        # what the user set on the tensor

@@ -101,7 +101,7 @@ cdef class TensorExtra:
     cdef TensorExtra copy(self):
         cdef TensorExtra other = TensorExtra.__new__(TensorExtra)
         other.base, other.rebased, other.histories, other.hidden = self.base, self.rebased, self.histories, self.hidden
-        other.steps, other.creation = self.steps, self.creation
+        other.steps, other.creation, other.is_taken, other.taken = self.steps, self.creation, self.is_taken, self.taken
         other.dual_base, other.owns_tangents, other.before = self.dual_base, self.owns_tangents, self.before
         other.tangents, other.attributes, other.leaf_hooks = self.tangents, self.attributes, self.leaf_hooks
         return other

@@ -16,6 +16,7 @@ cdef int attach_views(list views, object operand, void* operator, tuple statics)
 cdef int attach_alias(TensorBase view, object operand) except -1
 cdef int attach_dual(TensorBase view, TensorBase operand) except -1
 
+cdef object assigned(TensorBase target, object value)
 cdef object replayed(ViewStep last, ViewStep stop, object base)
 cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base)
 cdef TensorBase base_of(TensorBase tensor)
@@ -23,4 +24,5 @@ cdef TensorBase dual_base_of(TensorBase view)
 cdef ViewStep steps_of(TensorBase tensor)
 
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1
+cdef int refuse(TensorBase view, str op, str written) except -1
 cdef int adopt(TensorBase target, TensorBase value) except -1

@@ -7,12 +7,13 @@ whose steps cannot be gone again is refused.
 
 cimport cython
 cimport numpy as cnp
+from libc.string cimport memcmp, memcpy
 from numpy cimport ndarray
 
-from .capi cimport NPY_ARRAY_OWNDATA, PyArray_FLAGS, Py_REFCNT
-from .forward_ad cimport take_tangents
-from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
-from . cimport tensor as tensor_module
+import numpy as np
+
+from .capi cimport NPY_ARRAY_OWNDATA, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, Py_REFCNT
+from .grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from .tensor cimport (
     FOREIGN, IN_INFERENCE, IN_NO_GRAD, INFERENCE_TENSOR, ONE_OF_SEVERAL, PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT,
     VIEW, Creation, TensorBase, TensorExtra, check_view, wrap,
@@ -110,9 +111,39 @@ cdef int attach_step(TensorBase view, object operand, void* operator, tuple stat
         step.operator, step.statics, step.index = operator, statics, index
         step.previous = view.extra.steps
         view.extra.steps = step
+        if PyArray_NDIM(view.array) == 0 and PyArray_ITEMSIZE(view.array) <= 16:
+            memcpy(&view.extra.taken[0], PyArray_BYTES(view.array), PyArray_ITEMSIZE(view.array))
+            view.extra.is_taken = True
         if index >= 0 and view.extra.creation < ONE_OF_SEVERAL:
             view.extra.creation = ONE_OF_SEVERAL
     return 0
+
+
+cdef object assigned(TensorBase target, object value):
+    """What `target[index] = value` assigns: as in NumPy, an element overwritten since it was read is as it was read.
+
+    So `x[i], x[j] = x[j], x[i]` swaps.  But x[i] is a view, which shows what its memory holds: where it has a name, it is refused.
+    """
+    cdef TensorBase view, read
+    cdef ndarray array
+    if not isinstance(value, TensorBase) or not (<TensorBase> value).flags & VIEW:
+        return value
+    view = value
+    if view.counter is not target.counter or not view.extra.is_taken:
+        return value
+    if memcmp(&view.extra.taken[0], PyArray_BYTES(view.array), PyArray_ITEMSIZE(view.array)) == 0:
+        return value
+    if Py_REFCNT(value) > 2:  # beside the interpreter's stack and the name here
+        raise RuntimeError("an element was assigned that has been overwritten since it was read, x[i] being a view of it: take "
+                           "x[i].clone() for what it was, or x[i] again for what it is")
+    array = np.empty((), view.array.dtype)
+    memcpy(PyArray_BYTES(array), &view.extra.taken[0], PyArray_ITEMSIZE(array))
+    read = wrap(array)
+    read.grad_fn_, read.output_nr_ = view.grad_fn_, view.output_nr_
+    read.flags = view.flags & (REQUIRES_GRAD | TANGENT)
+    if view.flags & TANGENT:
+        read.ensure_extra().tangents = view.extra.tangents
+    return read
 
 
 ctypedef object (*NoStatic)(object)
@@ -206,35 +237,6 @@ cdef TensorBase dual_base_of(TensorBase view):
     return base_of(view) if extra.dual_base is None else extra.dual_base
 
 
-cdef int refresh(TensorBase view) except -1:
-    """Give a view the history and the tangents that its base has by now."""
-    cdef ThreadState* state = thread_state()
-    cdef unsigned int flags = state.flags
-    cdef TensorExtra extra = view.extra
-    cdef TensorBase base = base_of(view), dual = dual_base_of(view), fresh
-    cdef bint history = base.flags & REQUIRES_GRAD and extra.histories != view.counter.histories
-    cdef bint tangents = flags & DUAL and dual is not view and (dual.flags | view.flags) & TANGENT
-    if history and extra.creation != PLAIN:
-        refuse(view, "", "its base or another view of its base has been")
-    extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # to go the steps again asks for them
-    state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
-    try:
-        if history:
-            state.flags |= FORWARD_DISABLED
-            fresh = replayed(extra.steps, None, base) if extra.steps is not None else base.alias_with_history()
-            adopt(view, fresh)
-        if tangents:
-            state.flags = flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED | INFERENCE)
-            fresh = replayed(extra.steps, steps_of(dual), dual)
-            take_tangents(view, fresh)
-    finally:
-        state.flags = flags
-    return 0
-
-
-tensor_module.refresh_view = refresh
-
-
 cdef int adopt(TensorBase target, TensorBase value) except -1:
     """Make the history of `value` that of `target`."""
     cdef object keeper
@@ -260,7 +262,7 @@ cdef int refuse(TensorBase view, str op, str written) except -1:
     cdef Creation creation = view.extra.creation
     cdef str made = "A view was created in", output
     prefix = f"{op}: " if op else ""
-    output = "A view" if view.grad_fn_ is None else f"Output {view.output_nr_} of {view.grad_fn_.name()} is a view"
+    output = "A tensor is a view" if view.grad_fn_ is None else f"Output {view.output_nr_} of {view.grad_fn_.name()} is a view"
     if creation == IN_NO_GRAD or creation == IN_INFERENCE:
         mode, block, otherwise = AMBIGUOUS[creation]
         if view.grad_fn_ is not None:

@@ -18,6 +18,10 @@ import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 
 STEP = 1e-30  # of the complex step
+# What a step may be refused with, before anything has changed.
+REFUSED_STEPS = (
+    "leaf Variable", "is a view and", "A view was created in", "is a view of a view", "has been overwritten since it was read",
+)  # fmt: skip
 
 
 class Value:
@@ -119,7 +123,7 @@ class Machine:
             else:
                 result = on_tensors()
         except RuntimeError as error:
-            if not any(words in str(error) for words in ("leaf Variable", "is a view and", "A view was created in", "is a view of a view")):
+            if not any(words in str(error) for words in REFUSED_STEPS):
                 raise
             self.refused.append(str(error))
             self.log[-1] += "  # refused"

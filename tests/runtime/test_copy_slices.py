@@ -1,0 +1,270 @@
+"""Writes to views: the history of the base, of the view and of its siblings, and where a write is refused."""
+
+import gc
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import Function
+from gradspec.autograd import forward_ad as fwAD
+
+
+def leaf(*values):
+    return gs.tensor(np.array(values, float), requires_grad=True)
+
+
+def same(tensor, expected):
+    np.testing.assert_allclose(tensor.detach().numpy(), expected, rtol=1e-12)
+
+
+def test_a_leaf_and_its_view_are_refused_at_once():
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        x[:1].relu_()
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation."):
+        x.relu_()
+
+
+def test_a_write_to_a_view_rewrites_the_base_and_views_follow():
+    x = leaf(1.0, 2.0, 3.0)
+    b = x * 1
+    v = b[1:]
+    vv = v[:1]
+    v.mul_(2)
+    assert "CopySlices" in str(b.grad_fn)
+    assert "AsStridedBackward" in str(v.grad_fn), v.grad_fn
+    with gs.no_grad():
+        assert "AsStridedBackward" in str(vv.grad_fn)
+    b.sum().backward()
+    same(x.grad, [1, 2, 2])
+
+
+def test_views_follow_by_their_own_operator_where_it_is_asked_for():
+    x = leaf(1.0, 2.0)
+    with gs.autograd._force_original_view_tracking(True):
+        assert gs.autograd.is_view_replay_enabled()
+        v = (x * 1).reshape((2, 1))
+        v.add_(1)
+        assert "Reshape" in str(v.grad_fn)
+    assert not gs.autograd.is_view_replay_enabled()
+
+
+def test_a_view_made_in_no_grad():
+    b = leaf(1.0, 2.0) * 1
+    with gs.no_grad():
+        v = b[:1]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        v.mul_(leaf(2.0))
+
+
+def test_one_of_several_views_and_views_of_it():
+    b = leaf(1.0, 2.0) * 1
+    v = b.unstack()[1]
+    with pytest.raises(
+        RuntimeError,
+        match="Output 1 of Unstack.* is a view and is being modified inplace. This view is the output of a function that returns multiple views",
+    ):
+        v.mul_(2)
+    w = v.reshape((1,))
+    with pytest.raises(RuntimeError, match="is a view"):
+        w.mul_(2)
+
+
+def test_one_of_several_views_that_need_no_gradient():
+    b = gs.ones((2,))
+    b.unstack()[0].mul_(3)
+    same(b, [3, 1])
+
+
+def test_a_view_from_a_custom_function():
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:1]
+
+        @staticmethod
+        def backward(ctx, g):
+            return gs.concat([g, gs.zeros((1,))])
+
+    b = leaf(1.0, 2.0) * 1
+    v = F.apply(b)
+    with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+        v.mul_(2)
+
+
+def test_a_view_of_a_view_made_in_no_grad():
+    with gs.no_grad():
+        b = gs.ones((3,))
+        v = b[:2]
+    v.requires_grad_()
+    w = v[:1]
+    with pytest.raises(RuntimeError, match="inside the no_grad block|leaf Variable"):
+        w.mul_(2)
+
+
+def test_a_view_made_in_inference_mode():
+    b = leaf(1.0, 2.0) * 1
+    with gs.inference_mode():
+        v = b[:1]
+    assert not v.is_inference() and v.requires_grad == b.requires_grad
+    with pytest.raises(RuntimeError, match="A view was created in inference mode and is being modified inplace"):
+        v.mul_(2)
+
+
+def test_a_view_made_in_inference_mode_whose_base_is_written_to():
+    b = leaf(1.0, 2.0) * 1
+    with gs.inference_mode():
+        v = b[:1]
+    b.mul_(2)
+    with pytest.raises(RuntimeError, match="A view was created in inference mode and its base or another view"):
+        v.grad_fn
+    assert "Invalid" in repr(v)
+
+
+def test_copy_broadcasts_and_takes_reals_into_complex_without_a_warning():
+    y = gs.zeros((2,), dtype=complex)
+    x = leaf(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y.copy_(x)
+    gs.real(y).sum().backward()
+    same(x.grad, [2.0])
+
+
+def test_detach_keeps_no_reference_to_the_base():
+    b = gs.ones((3,))
+    r = weakref.ref(b)
+    d = b.detach()
+    del b
+    assert r() is None
+    same(d, [1.0, 1.0, 1.0])
+
+
+def test_detach_in_place_leaves_views_attached():
+    b = leaf(1.0, 2.0) * 1
+    v = b[:1]
+    with pytest.raises(RuntimeError, match="view"):
+        v.detach_()
+    b.detach_()
+    assert v._base is b and v.requires_grad
+
+
+def test_requires_grad_of_a_non_leaf_cannot_be_dropped():
+    with pytest.raises(RuntimeError):
+        (leaf(1.0) * 1).requires_grad_(False)
+
+
+def test_a_leaf_written_to_in_no_grad_stays_a_leaf():
+    x = leaf(1.0, 2.0)
+    with gs.no_grad():
+        x[0] = 5
+    assert x.is_leaf
+    same(x, [5, 2])
+
+
+def test_writes_to_the_real_part():
+    x = gs.tensor([1 + 2j, 3 + 4j], requires_grad=True)
+    y = x * 1
+    y.real.mul_(3)
+    (y.real.sum() + y.imag.sum()).backward()
+    same(x.grad, [3 + 1j, 3 + 1j])
+
+
+def test_writes_to_a_view_of_the_imaginary_part():
+    x = gs.tensor([1 + 2j, 3 + 4j], requires_grad=True)
+    y = x * 1
+    y.imag[:1].mul_(5)
+    (y.real.sum() + y.imag.sum()).backward()
+    same(x.grad, [1 + 5j, 1 + 1j])
+
+
+def test_repr_of_a_leaf_and_data_of_integers():
+    x = leaf(1.0)
+    assert repr(x) == "tensor([1.], requires_grad=True)"
+    with pytest.raises(RuntimeError, match="must be floating point or complex dtype"):
+        x.data = gs.tensor([1])
+
+
+def test_retain_grad_moves_over_views():
+    b = leaf(1.0) * 1
+    v = b[:]
+    v2 = b[:]
+    v.retain_grad()
+    v2.retain_grad()
+    v.mul_(2)
+    (v + v2).sum().backward()
+    same(v.grad, [1.0])
+    same(v2.grad, [1.0])
+
+
+def test_retain_grad_moves_to_the_newest_node():
+    x = leaf(1.0)
+    y = x * 1
+    y.retain_grad()
+    y.mul_(3)
+    y.sum().backward()
+    same(y.grad, [1.0])
+
+
+def test_hooks_stay_with_the_value_that_they_were_registered_on():
+    seen = []
+    x = leaf(1.0)
+    y = x * 1
+    y.register_hook(lambda g: seen.append(("old", g.item())))
+    y.mul_(3)
+    y.register_hook(lambda g: seen.append(("new", g.item())))
+    y.sum().backward()
+    assert seen == [("new", 1.0), ("old", 3.0)]
+
+
+def test_hooks_of_a_view_registered_before_a_write_to_a_sibling_never_fire():
+    seen = []
+    b = leaf(1.0, 2.0) * 1
+    v = b[:1]
+    v.register_hook(lambda g: seen.append(1))
+    b[1:].mul_(2)
+    v.grad_fn
+    v.register_hook(lambda g: seen.append(2))
+    v.sum().backward()
+    assert seen == [2]
+
+
+def test_written_views_and_dead_duals_are_freed_by_reference_count_alone():
+    gc.disable()
+    try:
+        x = leaf(1.0, 2.0)
+        y = gs.exp(x)
+        v = y[:1]
+        v.exp_()
+        r = weakref.ref(y)
+        rv = weakref.ref(v)
+        del y, v
+        assert r() is None and rv() is None
+        with fwAD.dual_level():
+            t = gs.ones((2,))
+            d2 = fwAD.make_dual(gs.ones((2,)), t)
+            r = weakref.ref(t)
+            del t
+            del d2
+            assert r() is None
+    finally:
+        gc.enable()
+
+
+def test_t_in_place():
+    x = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
+    x.t_()
+    same(x, [[1, 3], [2, 4]])
+
+
+def test_in_place_view_operators_by_all_their_names():
+    x = gs.ones((2, 3))
+    x.transpose_()
+    x.swapaxes_(0, 1)
+    x.unsqueeze_(0)
+    x.squeeze_()
+    x.swapdims_(0, 1)
+    assert x.shape == (3, 2)

@@ -1,0 +1,13 @@
+"""Random programs of views, in-place writes, no_grad and detach, in every order of differentiation: no difference."""
+
+import pytest
+
+from .programs import MODES, run
+
+COUNT = 600  # in a test run; python -m tests.runtime.programs takes any number
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_programs(mode):
+    outcomes = [run(seed, mode) for seed in range(COUNT)]
+    assert outcomes.count("equal") > COUNT // 2 and outcomes.count("refused") < COUNT // 10
