@@ -58,9 +58,15 @@ def _described(op: Op) -> list[tuple[str, str]]:
     return [row for row in rows if row[1]]
 
 
+def _given(op: Op) -> list[tuple[str, str]]:
+    """The samples that stand above the entry: by its shape, or by a preset."""
+    calls = [sample.source for sample in op.samples if sample.location.line < op.location.line]
+    return [("samples", "; ".join(calls))] if calls else []
+
+
 def _derived(spec: Spec, op: Op) -> str:
     source = Spelling({name: known.signature for name, known in spec.ops.items()})
-    rows = [*_described(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
+    rows = [*_described(op), *_given(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     derived = op.derived
     if derived is None:
         rows.append(("derivative", "that of the operators in it" if op.composite else "none"))

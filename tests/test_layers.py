@@ -60,6 +60,7 @@ CODEGEN = [
     ["spec.documents", "spec.expression", "spec.limits", "spec.names", "spec.nodes"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],
     ["spec.numpy_names", "spec.order", "spec.results", "spec.shapes", "skeleton"],
+    ["spec.given"],
     ["spec.entry"],
     ["spec.reader"],
     ["rules.resolve", "rules.sharing", "rules.statements"],

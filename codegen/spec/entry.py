@@ -6,6 +6,7 @@ formula means: that is analysis.
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
 from dataclasses import replace
@@ -15,6 +16,7 @@ import yaml
 from ..errors import ErrorList, SpecError, did_you_mean
 from .constants import folded
 from .formula import names_in, parse_formula
+from .given import alike, fitting, repeated
 from .model import NAMESPACES, VARIANTS, Formula, Location, Op, Signature, Stated, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .nodes import Nodes
@@ -33,6 +35,7 @@ ENTRY_KEYS = (
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
+ONLY = Formula("only", ast.Name("only"), Location("", 1, 1))  # a first line of `samples:`: nothing is given by the shape
 _PARTIAL_KEY = re.compile(r"d(\w+)/d(\w+)$")
 
 Items = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
@@ -45,6 +48,7 @@ class EntryReader(Nodes):
         super().__init__(source, file)
         self.errors = errors
         self.presets: dict[str, tuple[Formula, ...]] = {}
+        self.given: dict[str, tuple[Formula, ...]] = {}  # the samples of shapes, by what is alike in them
         self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
         self.operators: dict[str, str] = {}
         self.names: set[str] = set()  # what means something of its own in the entry that is being read
@@ -89,7 +93,7 @@ class EntryReader(Nodes):
                 else:
                     fields |= self._field(op, key, value, own=key in own)
         op = replace(op, **fields)
-        op = replace(op, numpy=numpy_names(op, stated="numpy" in own))
+        op = replace(op, numpy=numpy_names(op, stated="numpy" in own), samples=self._all_samples(op))
         if "inplace" in op.variants:
             for spelling in (op.name, *op.aliases):
                 self._claim(f"{spelling}_", op.location, op.name, "variants")
@@ -220,8 +224,20 @@ class EntryReader(Nodes):
         """A preset, or calls; the name of a preset among the calls stands for all of its own."""
         if isinstance(node, yaml.SequenceNode):
             parts = [self._text(item) for item in node.value]
-            return tuple(f for t in parts for f in ([parse_formula(t)] if "(" in t.value else self._preset(t)))
+            only = (ONLY,) if parts and parts[0].value == ONLY.source else ()
+            return (*only, *(f for t in parts[len(only):] for f in ([parse_formula(t)] if "(" in t.value else self._preset(t))))
         return self._preset(self._text(node))
+
+    def _all_samples(self, op: Op) -> tuple[Formula, ...]:
+        """What the shape gives, then what the entry writes; `only` in front of it stands for nothing but that."""
+        if op.samples[:1] == (ONLY,):
+            return op.samples[1:]
+        given = fitting(self.given.get(alike(op.shape or "_"), ()), op)
+        for call in repeated(op.samples, given, op):
+            message = f"{call.source} is there already, by the shape or by another line: leave it out"
+            at = call.location if call.location.line > op.location.line else op.places["samples"]
+            self.errors.add(message, at, op.name, "samples")
+        return (*given, *op.samples)
 
     def _preset(self, text: Text) -> tuple[Formula, ...]:
         if text.value not in self.presets:

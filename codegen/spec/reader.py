@@ -14,6 +14,7 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from .documents import check_characters, decode, documents
 from .entry import DEFAULT_KEYS, EntryReader, Items
 from .formula import parse_formula
+from .given import alike
 from .model import Family, Location, Op, Spec
 from .names import check_name
 from .order import misplaced
@@ -51,12 +52,17 @@ class _Reader(EntryReader):
         return Spec(tuple(families), self.file, self.source, self.presets)
 
     def _is_presets(self, node: yaml.Node) -> bool:
-        return isinstance(node, yaml.MappingNode) and [key.value for key, _ in node.value] == ["presets"]
+        return isinstance(node, yaml.MappingNode) and [key.value for key, _ in node.value] in (["presets"], ["presets", "shapes"])
 
     def _read_presets(self, node: yaml.MappingNode) -> None:
         for name, (_, calls) in self.items(node.value[0][1], key="presets").items():
             with self.errors.catch("", f"presets: {name}"):
                 self.presets[name] = tuple(parse_formula(self._text(call)) for call in self._sequence(calls))
+        for shape, (key, names) in self.items(node.value[1][1], key="shapes").items() if len(node.value) > 1 else ():
+            with self.errors.catch("", f"shapes: {shape}"):
+                if alike(shape) in self.given:
+                    raise SpecError("stands above already, with other names", self._location(key))
+                self.given[alike(shape)] = tuple(call for name in self._words(names) for call in self._preset(name))
 
     def _family(self, node: yaml.Node, others: set[str]) -> Family:
         items = self.items(node, FAMILY_KEYS, what="a family")

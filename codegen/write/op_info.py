@@ -1,7 +1,7 @@
 """The records of generated/op_info.py: what tests and documentation read of an operator.
 
 Owns which facts a record holds and how they are laid out in few lines: the first ones stand without the name of their field,
-a fact that is empty or usual is left out, samples that are a preset of the spec are named.  Knows nothing of templates.
+a fact that is empty or usual is left out, samples that begin with a preset of the spec name it.  Knows nothing of templates.
 """
 
 from __future__ import annotations
@@ -65,8 +65,10 @@ def _named(presets: Mapping[str, tuple[Formula, ...]]) -> dict[tuple[str, ...], 
 def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str]:
     """The pieces of a record between which a line may end."""
     for field, value in facts(text).items():
-        if field == "samples" and value in named:
-            yield f"samples={named[value]},"
+        if field == "samples" and (start := _start(value, named)):
+            rest = _items(value[len(start) :])
+            yield f"samples=(*{named[start]}," if rest else f"samples={named[start]},"
+            yield from (*rest[:-1], f"{rest[-1].rstrip(',')}),") if rest else ()
         elif field in POSITIONAL:
             yield f"{value!r},"
         elif isinstance(value, tuple) and len(repr(value)) > WIDTH // 3:
@@ -76,6 +78,11 @@ def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str
             yield from items
         elif value != USUAL.get(field, value if not value else None):
             yield f"{field}={value!r},"
+
+
+def _start(samples: tuple[str, ...], named: Mapping[tuple[str, ...], str]) -> tuple[str, ...]:
+    """The longest preset that some samples begin with."""
+    return max((calls for calls in named if samples[: len(calls)] == calls), key=len, default=())
 
 
 def _items(values: Iterable[object]) -> list[str]:

@@ -42,9 +42,9 @@ Longer.
 
 def test_docstring(small):
     op = next(iter(small.analyze(ENTRY).ops.values()))
-    assert sections.docstring(OpText(op, {})) == DOCSTRING
+    assert sections.docstring(OpText(op, {}, {})) == DOCSTRING
     notes = DOCSTRING.replace("    References\n", "    Notes\n    -----\n    two\n    lines\n\n    References\n")
-    assert sections.docstring(OpText(op, {}), ["two", "lines"]) == notes
+    assert sections.docstring(OpText(op, {}, {}), ["two", "lines"]) == notes
 
 
 @pytest.mark.parametrize(

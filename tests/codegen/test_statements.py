@@ -76,8 +76,8 @@ def test_what_one_gradient_needs_stands_under_its_condition(small):
   samples: two
 """
     assert text(small, entry, lambda op: vjp_statements(op, unpack=True)) == [
-        "if self.needs(0):", '    b = saved_tensor(self, self.saved_b, self.version_b, "b")', "    grad_a = grad * b",
-        "if self.needs(1):", '    a = saved_tensor(self, self.saved_a, self.version_a, "a")', "    grad_b = grad * a",
+        "if wanted_ & 1:", '    b = saved_tensor(self, self.saved_b, self.version_b, "b")', "    grad_a = grad * b",
+        "if wanted_ & 2:", '    a = saved_tensor(self, self.saved_a, self.version_a, "a")', "    grad_b = grad * a",
     ]  # fmt: skip
 
 
