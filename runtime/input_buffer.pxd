@@ -1,5 +1,7 @@
 """Gradients on their way into a node: validation and accumulation."""
 
+from numpy cimport ndarray
+
 from .node cimport InputMetadata, Node
 from .tensor cimport TensorBase
 
@@ -12,3 +14,4 @@ cdef list defined_arrays(Node node, object grads)
 cdef list defined_tensors(Node node, object grads)
 cdef object flat_gradients(tuple grads, tuple is_list)
 cdef object accumulate(object total, object term, bint recording)
+cdef ndarray spare(Node node, object grad)

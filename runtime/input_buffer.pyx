@@ -103,6 +103,14 @@ cdef object accumulate(object total, object term, bint recording):
     return _add.binary(total, term)
 
 
+cdef ndarray spare(Node node, object grad):
+    """The gradient that arrived at a node, for its formula to write into: a copy unless the engine alone has it."""
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
+    if node.hooks is None and Py_REFCNT(grad) <= 1 and PyArray_FLAGS(grad) & wanted == wanted:
+        return grad
+    return np.array(grad)
+
+
 cdef object plus_array(object total, object term):
     """The sum of two terms of a formula, where the first may not be there."""
     return term if total is None else _add.binary(total, term)

@@ -4,8 +4,8 @@ cimport numpy as cnp
 from numpy cimport ndarray
 
 from .capi cimport PyArray_TYPE
-from .grad_mode cimport inference_used
-from .tensor cimport TensorBase, is_tensor, wrap
+from .grad_mode cimport INFERENCE, inference_used, thread_state
+from .tensor cimport INFERENCE_TENSOR, TensorBase, is_tensor, wrap
 
 # Which numbers an operator takes, where it does not take all: the `dtype` of its entry.
 cdef enum Claim:
@@ -64,7 +64,13 @@ cdef inline object index_of(object index):
 
 cdef inline object wrap_forward(object result):
     """A forward's result as a tensor, several results as a tuple of them."""
-    return wrap(<ndarray> result) if type(result) is ndarray and not inference_used else slow_wrap(result)
+    cdef TensorBase tensor
+    if type(result) is not ndarray:
+        return slow_wrap(result)
+    tensor = wrap(<ndarray> result)
+    if inference_used and thread_state().flags & INFERENCE:
+        tensor.flags |= INFERENCE_TENSOR
+    return tensor
 
 cdef inline object array_of(object value):
     """What a forward computes on: the tensor's array, or the Python number."""

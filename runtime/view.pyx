@@ -122,7 +122,7 @@ cdef int attach_step(TensorBase view, object operand, void* operator, tuple stat
 cdef object assigned(TensorBase target, object value):
     """What `target[index] = value` assigns: as in NumPy, an element overwritten since it was read is as it was read.
 
-    So `x[i], x[j] = x[j], x[i]` swaps.  But x[i] is a view, which shows what its memory holds: where it has a name, it is refused.
+    So `x[i], x[j] = x[j], x[i]` swaps.  But x[i] is a view, which shows what its memory holds: one with a name is refused.
     """
     cdef TensorBase view, read
     cdef ndarray array

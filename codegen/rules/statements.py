@@ -88,9 +88,12 @@ def forward_statements(op: Op) -> tuple[Statement, ...]:
     return _Placement(op.let_expressions).block([Target(RESULT, formula.expression)])
 
 
-def vjp_statements(op: Op, inputs: Iterable[str] | None = None, unpack: bool = True) -> tuple[Statement, ...]:
-    """The cotangents `grad_<input>` of some inputs, of all that have a rule where None is given."""
+def vjp_statements(
+    op: Op, inputs: Iterable[str] | None = None, unpack: bool = True, last: str = ""
+) -> tuple[Statement, ...]:
+    """The cotangents `grad_<input>` of some inputs, of all that have a rule where None is given; that of `last` comes last."""
     rules = {name: rule for name, rule in op.derived.vjp.items() if inputs is None or name in set(inputs)}
+    rules = dict(sorted(rules.items(), key=lambda item: item[0] == last))
     grads, arrays = grad_names(op), op.signature.arrays
     # With a list of arrays the number of inputs is not known, and every gradient is computed.
     several = [a.name for a in arrays] if len(arrays) > 1 and not any(a.type.is_list for a in arrays) else []

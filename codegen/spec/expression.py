@@ -159,6 +159,13 @@ def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
     return mapped(expression, lambda part: renamed(part, names))
 
 
+def substituted(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """The expression with some names replaced by expressions."""
+    if isinstance(expression, Name):
+        return values.get(expression.name, expression)
+    return mapped(expression, lambda part: substituted(part, values))
+
+
 def wider(*kinds: str) -> str:
     """The kind of what is made of values of these kinds."""
     return next((kind for kind in (ARRAYS, ARRAY) if kind in kinds), STATIC)

@@ -33,8 +33,8 @@ CALLED = frozenset(
     "defined_tensors dtype_of explain flat_gradients has_tangent holds_arrays index_of inplace_binary inplace_unary listed "
     "load_forward minus minus_array ndim_of needs_grad out_binary out_unary overwrite plus plus_array prepare_inplace "
     "prepare_out push_forward push_linear rebase register save_index save_input save_inputs save_output saved_array "
-    "saved_tensor set_histories set_history shape_of size_of staticmethod thread_state value_before wrap_forward writable "
-    "write_out written_value".split()
+    "saved_tensor set_histories set_history shape_of size_of spare staticmethod thread_state value_before wrap_forward "
+    "writable write_out written_value".split()
 )
 _BEGINNINGS, _ENDINGS = ("op_", "jvp_", "forward_"), ("_ufunc", "Backward")
 _METADATA = ("shape", "ndim", "dtype")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..rules.statements import jvp_statements, vjp_statements
-from ..spec.expression import values_in
+from ..spec.expression import ARRAY, Call, Foreign, Name, substituted, values_in
 from ..spec.formula import grad_names
 from ..spec.model import Argument, Op, Saved, Signature
 from .bindings import Bindings
@@ -25,11 +25,12 @@ def _returning(found: list[str], names: list[str], bracket: str = "{}") -> list[
 class NodeText(Bindings):
     """The backward node and the jvp of one op as the templates see them."""
 
-    def __init__(self, op: Op, signatures: Mapping[str, Signature]):
+    def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op]):
         super().__init__(op)
-        self.signatures, self.derived = signatures, op.derived
+        self.signatures, self.ops, self.derived = signatures, ops, op.derived
         self.has_node = op.derived is not None and bool(op.derived.vjp)
         self.node_forwards: set[str] = set()  # what its rules call on arrays
+        self.spends = False  # whether a kernel of its rules writes into the cotangent
         if self.has_node:
             self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(OnTensors)
 
@@ -91,11 +92,28 @@ class NodeText(Bindings):
 
     def _evaluation(self, spelling: type[OnTensors]) -> list[str]:
         """One way through a Node's formulas."""
-        spell = spelling(self.signatures, self.derived.saved)
-        found = lines(vjp_statements(self.op), spell, self.op)
+        spell, last = spelling(self.signatures, self.derived.saved), ""
+        if isinstance(spell, OnArrays):
+            last = self._spend(spell)
+            self.spends = bool(last)
+        found = lines(vjp_statements(self.op, last=last), spell, self.op)
         if isinstance(spell, OnArrays):
             self.node_forwards = spell.forwards
         return found if self.list_inputs else _returning(found, self.grad_names)
+
+    def _spend(self, spell: OnArrays) -> str:
+        """The input whose gradient a kernel may write into the cotangent's own memory, where nobody else sees that; or none.
+
+        Its rule is one call, `f(grad, ...)`, of an op with a kernel that writes in place; nothing reads the cotangent after it.
+        """
+        for name, rule in self.derived.vjp.items() if len(grad_names(self.op)) == 1 and not self.list_output else ():
+            callee = self.ops.get(rule.op) if isinstance(rule, Call) else None
+            if callee and callee.inplace and not callee.inplace_only and rule.arguments[0] == Name("grad", kind=ARRAY):
+                spare = Foreign("spare", (), (Name("self"), Name("grad")), kind=ARRAY)
+                given = zip(callee.signature.arguments, (spare, *rule.arguments[1:]))
+                spell.spent[id(rule)] = substituted(callee.inplace.expression, {a.name: value for a, value in given})
+                return name
+        return ""
 
     @property
     def unset_grads(self) -> list[str]:

@@ -140,10 +140,13 @@ class OnArrays(OnTensors):
     def __init__(self, signatures: dict[str, Signature], saved: Iterable[Saved] = (), returned: str = "return {}"):
         super().__init__(signatures, saved, returned)
         self.forwards: set[str] = set()
+        self.spent: dict[int, Expression] = {}  # id of a call -> what computes it in the cotangent's memory, if that is spare
 
     def call(self, call: Call) -> ast.expr:
         if not call.op:
             return super().call(call)
+        if id(call) in self.spent:
+            return self.tree(self.spent[id(call)])
         self.forwards.add(call.op)
         signature = self.signatures[call.op]
         found: ast.expr = ast.Call(_name(f"forward_{call.op}"), [

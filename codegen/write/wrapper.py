@@ -22,7 +22,7 @@ class OpText(NodeText):
     """One op as the templates see it."""
 
     def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op]):
-        super().__init__(op, signatures)
+        super().__init__(op, signatures, ops)
         self.may_share_memory = bool(op.composite) and bool(shared_inputs(op, ops))
         self.forward_calls: set[str] = set()  # what its forward calls on arrays
         self.forward_lines = self._forward_lines()

@@ -5,8 +5,10 @@ repeated index accumulates.
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+from gradspec import kernels
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport spare
 from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
@@ -19,7 +21,6 @@ cdef Forward3 forward_index_put = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward3 forward__index_put_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.indexing", "_index_put_backward", 3
 )
-cdef Forward3 forward_masked_fill = <Forward3> load_forward("gradspec.generated.kernels.indexing", "masked_fill", 3)
 cdef Forward4 forward_scatter_add = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter_add", 4)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
@@ -139,11 +140,11 @@ cdef class IndexPutBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         index = saved_array(self, self.saved_index, self.version_index, "index")
-        if wanted_ & 1:
-            grad_x = forward_index_put(grad, index, 0)
         if wanted_ & 2:
             value_shape = self.saved_value_shape
             grad_value = forward__index_put_backward(grad, index, value_shape)
+        if wanted_ & 1:
+            grad_x = kernels.index_put_(spare(self, grad), index, 0)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -198,10 +199,10 @@ cdef class MaskedFillBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         mask = saved_array(self, self.saved_mask, self.version_mask, "mask")
-        if wanted_ & 1:
-            grad_x = forward_masked_fill(grad, mask, 0)
         if wanted_ & 2:
             grad_value = forward_where(mask, grad, 0)
+        if wanted_ & 1:
+            grad_x = kernels.masked_fill_(spare(self, grad), mask, 0)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

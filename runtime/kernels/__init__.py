@@ -1,16 +1,12 @@
 """Kernels: forwards that NumPy has no single expression for; arrays in, arrays out, nothing known of autograd."""
 
+from .basic_index import getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward
 from .elementwise import copy_, divide_or_zero, dropout, fill_, scaled_pow, sinc, xlogy, zero_
 from .indexing import (
     gather,
-    getitem,
-    getitem_backward,
     index_add,
     index_add_,
-    index_put,
-    index_put_,
-    index_put_backward,
     masked_fill_,
     scatter_add,
     scatter_add_,
