@@ -30,4 +30,5 @@ CASES = (
     "two_layers_hessian",
     "gaussian_process",
     "ode_rk4",
+    "rows",
 )
