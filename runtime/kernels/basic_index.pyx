@@ -4,11 +4,11 @@ Owns the test for a basic index.  Anything else goes to the general kernels.
 """
 
 cimport numpy as cnp
-from numpy cimport ndarray
+from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
-from ..capi cimport PyArray_CheckExact
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES
 from . import indexing
 
 cnp.import_array()
@@ -52,12 +52,58 @@ def index_put(x, index, value):
     return index_put_(np.array(x), index, value)
 
 
+cdef bint span(ndarray array, char** low, char** high) noexcept:
+    """The bytes from the first to the last element; False where there is none."""
+    cdef int i
+    cdef npy_intp step
+    low[0], high[0] = PyArray_BYTES(array), PyArray_BYTES(array) + PyArray_ITEMSIZE(array)
+    for i in range(PyArray_NDIM(array)):
+        if PyArray_DIMS(array)[i] == 0:
+            return False
+        step = (PyArray_DIMS(array)[i] - 1) * PyArray_STRIDES(array)[i]
+        if step > 0:
+            high[0] += step
+        else:
+            low[0] += step
+    return True
+
+
+cdef bint overlap(ndarray a, ndarray b) noexcept:
+    """Whether the memory that two arrays span has bytes in common."""
+    cdef char* a_low
+    cdef char* a_high
+    cdef char* b_low
+    cdef char* b_high
+    return span(a, &a_low, &a_high) and span(b, &b_low, &b_high) and a_low < b_high and b_low < a_high
+
+
 def index_put_(x, index, value):
-    """``x[index] = value``; where an index is repeated the last value stays."""
+    """``x[index] = value``; where an index is repeated the last value stays.
+
+    NumPy may read what it has just written, where the two overlap: along one axis with other strides, or by an advanced index.
+    """
+    if PyArray_CheckExact(value) and PyArray_CheckExact(x) and overlap(x, value):
+        value = value.copy()
     if not is_basic(index):
         return indexing.index_put_(x, index, value)
     x[index] = value
     return x
+
+
+def copy_(x, source):
+    """Writes `source`, broadcast to the shape of `x`, into `x`.
+
+    Parameters
+    ----------
+    x : ndarray
+        Changed and returned.
+    source : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return index_put_(x, ..., source)
 
 
 def index_put_backward(x, index, shape):

@@ -5,24 +5,6 @@ import math
 import numpy as np
 
 
-def copy_(x, source):
-    """Write ``source``, broadcast and cast, into ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    source : array_like
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
-    x[...] = source
-    return x
-
-
 def divide_or_zero(a, b):
     """a / b, and 0 where `b` is 0.
 

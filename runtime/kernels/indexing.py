@@ -112,8 +112,6 @@ def index_put_(x, index, value):
     -------
     ndarray
     """
-    if isinstance(value, np.ndarray) and np.may_share_memory(x, value):
-        value = value.copy()  # NumPy itself reads what it has just written, where the index is advanced
     x[_normalize(index)[0]] = value
     return x
 

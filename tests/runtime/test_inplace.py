@@ -191,3 +191,30 @@ def test_out_may_be_larger_than_the_operands_of_a_ufunc():
     out = gs.zeros((2, 3))
     gs.add(gs.ones((3,)), 1.0, out=out)
     same(out, np.full((2, 3), 2.0))
+
+
+# What is written overlaps what is read.
+
+OVERLAPS = {
+    "steps along one axis": lambda a: (a.reshape((6,)), (slice(None, None, 2),), a[0]),
+    "backwards": lambda a: (a.reshape((6,)), (slice(None),), a.reshape((6,))[::-1]),
+    "a mask": lambda a: (a, (np.array([[False, False, True], [False, True, True]]),), a[0]),
+    "repeated rows": lambda a: (a, ([1, 0],), a[:1]),
+    "shifted": lambda a: (a.reshape((6,)), (slice(1, None),), a.reshape((6,))[:-1]),
+}
+
+
+@pytest.mark.parametrize("overlap", OVERLAPS.values(), ids=OVERLAPS)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_write_reads_all_before_it_writes(overlap, recorded):
+    """NumPy itself reads what it has just written in some of these."""
+    expected = np.arange(6.0).reshape(2, 3)
+    target, index, value = overlap(expected)
+    target[index] = value.copy()
+    x = gs.tensor(np.arange(6.0).reshape(2, 3), requires_grad=recorded) * 1
+    target, index, value = overlap(x)
+    target[index] = value
+    same(x, expected)
+    y = gs.tensor(np.arange(6.0))
+    y[1:].copy_(y[:-1])
+    same(y, [0.0, 0.0, 1.0, 2.0, 3.0, 4.0])
