@@ -3,12 +3,14 @@
 Owns their grammar and what a result's dtype is:
 
     dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers get)
-    OUT   := "_" | "bool" | "int" | "real(" NAME ")" | NAME   ("_" where the default holds)
+    OUT   := "_" | "bool" | "int" | "given" | "either"        ("_" where the default holds)
+           | "real(" NAME ")" | NAME
 
 By default a Mask is bool, an Index intp, and everything else the promotion of the Array inputs, in which Python numbers are
 weak.  `real(x)` is the real counterpart of the dtype of x, `x` that dtype itself, and the name of a DType argument what is
-asked for, or the default where it is None.  Of integers alone `float` and `real` promise nothing: sin makes floats of them,
-and dot integers.  Knows nothing of forwards.
+asked for, or the default where it is None.  Of integers alone an entry for `float` or `real` makes floats, as sin does; where
+it says `given` it makes integers, as dot does, and where it says `either` it depends on other arguments; `real(x)` promises
+nothing of them.  Knows nothing of forwards.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from .signature import split
 
 _FIXED = {"bool": np.dtype(np.bool_), "int": np.dtype(np.intp)}
 _OF_TYPE = {"Mask": "bool", "Index": "int"}
+_GIVEN, _EITHER = "given", "either"  # what becomes of integers alone, beside the default
 _REAL = re.compile(r"real\((\w+)\)$", re.ASCII)
 
 
@@ -41,6 +44,9 @@ def parse_dtype(text: Text, signature: Signature) -> tuple[str, tuple[str | None
         count = f"{len(signature.visible)} output{'s' if len(signature.visible) > 1 else ''}"
         raise SpecError(f"states {len(parts)} result dtypes for {count}", text.at(arrow))
     found = tuple(_result(part, output, signature) for part, output in zip(parts, signature.visible))
+    for part, word, output in zip(parts, found, signature.visible):
+        if word in (_GIVEN, _EITHER) and (taken.value not in ("float", "real") or output.type.base != "Array"):
+            raise SpecError(f"{word} is for the arrays of float and real, which make floats of integers", part.location)
     if not any(found):
         raise SpecError(f"every result has the default: write {taken.value}", text.at(arrow))
     return taken.value, found
@@ -50,7 +56,7 @@ def _result(text: Text, output: Output, signature: Signature) -> str | None:
     if text.value == "_":
         return None
     names = [a.name for a in signature.arguments if a.type.base in ("Array", "Index", "Mask")]
-    known = [*_FIXED, *names, *(f"real({name})" for name in names), *_asked(signature)]
+    known = [*_FIXED, _GIVEN, _EITHER, *names, *(f"real({name})" for name in names), *_asked(signature)]
     if text.value not in known:
         near = did_you_mean(text.value, known)
         raise SpecError(f"unknown result dtype '{text.value}'", text.location, suggestion=near)
@@ -67,7 +73,8 @@ def _asked(signature: Signature) -> list[str]:
 def choices(op: Op) -> list[str]:
     """What `->` may say of a result of this op."""
     arrays = [a.name for a in op.signature.arrays]
-    return [*_asked(op.signature), *arrays, *(f"real({name})" for name in arrays), *_FIXED]
+    words = [_GIVEN] if op.dtype in ("float", "real") else []
+    return [*_asked(op.signature), *arrays, *(f"real({name})" for name in arrays), *words, *_FIXED]
 
 
 def result_dtype(op: Op, index: int, inputs: Mapping[str, Any], statics: Mapping[str, Any]) -> np.dtype | None:
@@ -100,14 +107,17 @@ def dtype_of(op: Op, stated: str | None, inputs: Mapping[str, Any], statics: Map
     if stated in inputs:
         return _promoted(_flat([inputs[stated]]))
     if stated and (real := _REAL.match(stated)):
-        found = _promised(op, _promoted(_flat([inputs[real[1]]])))
-        return None if found is None else np.zeros((), found).real.dtype
-    if stated and statics[stated] is not None:
+        found = _promoted(_flat([inputs[real[1]]]))
+        return None if found.kind in "iub" and op.dtype in ("float", "real") else np.zeros((), found).real.dtype
+    if stated in _asked(op.signature) and statics[stated] is not None:
         return np.dtype(statics[stated])
     arguments = {base: [a.name for a in op.signature.arguments if a.type.base == base] for base in ("Array", "Index", "Scalar")}
     arrays = _flat(inputs[name] for name in arguments["Array"])
     numbers = _flat([*(inputs[name] for name in arguments["Index"]), *(statics[name] for name in arguments["Scalar"])])
-    return _promised(op, _promoted(arrays or numbers))
+    dtype = _promoted(arrays or numbers)
+    if stated in (_GIVEN, _EITHER):
+        return dtype if stated == _GIVEN or dtype.kind not in "iub" else None
+    return _promised(op, dtype)
 
 
 def _flat(values: Iterable[Any]) -> list[Any]:
@@ -119,4 +129,7 @@ def _promoted(values: list[Any]) -> np.dtype:
 
 
 def _promised(op: Op, dtype: np.dtype) -> np.dtype | None:
-    return None if op.dtype in ("float", "real") and dtype.kind in "iub" else dtype
+    """The dtype itself, floats for the integers of an entry that has no integers; of short ones some float."""
+    if op.dtype not in ("float", "real") or dtype.kind not in "iub":
+        return dtype
+    return np.dtype(np.float64) if dtype.itemsize == 8 else None

@@ -27,7 +27,7 @@ from .composites import check_composite
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks
 from .numeric import TOLERANCE, Value
-from .promises import check_promises
+from .promises import check_integers, check_promises
 from .stated import check_stated
 from .tried import check_tried
 
@@ -35,8 +35,11 @@ Progress = Callable[[int, int, str], None]
 
 
 def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None,
-          kernels: ModuleType | None = None) -> list[str]:  # fmt: skip
-    """Checks an analysed spec; raises SpecErrors, or returns the ops that wait for their kernels to be built."""
+          kernels: ModuleType | None = None, integers: bool = True) -> list[str]:  # fmt: skip
+    """Checks an analysed spec; raises SpecErrors, or returns the ops that wait for their kernels to be built.
+
+    `integers` says whether an entry for floats is held to what it makes of integers too.
+    """
     evaluator = Evaluator(spec, Package.at(place), kernels)
     errors = ErrorList(spec.file, spec.source)
     deferred = []
@@ -48,7 +51,7 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
             if evaluator.deferred(op):
                 deferred.append(op.name)
             else:
-                check_op(op, evaluator, errors)
+                check_op(op, evaluator, errors, integers)
     errors.raise_if_any()
     return deferred
 
@@ -61,7 +64,7 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def check_op(op: Op, evaluator: Evaluator, errors: ErrorList) -> None:
+def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False) -> None:
     """Adds to `errors` what is wrong with one op."""
     report = Report(op, errors)
     evaluator.record.clear()
@@ -70,6 +73,8 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList) -> None:
         check_promises(op, evaluator, report)
     if not report.keys:
         check_tried(op, evaluator, errors, calls)
+        if integers:
+            check_integers(op, evaluator, report)
 
 
 def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:

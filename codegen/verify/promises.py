@@ -22,11 +22,17 @@ _OTHERS = {"real": (np.float32,), "float": (np.float32, np.complex64), "any": (n
 _WIDER = {np.float32: np.float64, np.complex64: np.complex128}
 
 
-def check_promises(op: Op, evaluator: Evaluator, report: Report) -> None:
-    """Runs the forward at every sample in the other dtypes that the entry claims."""
+def check_integers(op: Op, evaluator: Evaluator, report: Report) -> None:
+    """Runs the forward of an entry for floats at the integers that it takes: they become what the entry says."""
+    if op.dtype in ("float", "real"):
+        check_promises(op, evaluator, report, (np.int64,))
+
+
+def check_promises(op: Op, evaluator: Evaluator, report: Report, dtypes: tuple[type, ...] | None = None) -> None:
+    """Runs the forward at every sample in the other dtypes that the entry claims, or in some."""
     key = "composite" if op.composite else "forward" if op.forward else "inplace"
     formula = getattr(op, key)
-    for dtype in _OTHERS.get(op.dtype, ()):
+    for dtype in _OTHERS.get(op.dtype, ()) if dtypes is None else dtypes:
         failures = []
         for call in _calls(op, dtype):
             arguments = _weak(op, call) if op.composite else call.arguments
@@ -39,15 +45,18 @@ def check_promises(op: Op, evaluator: Evaluator, report: Report) -> None:
                 _check_memory(op, call, outputs, lambda message: report(message, key, formula))
             for message in _other_dtypes(op, call, arguments, outputs, formula):
                 report(message, key, formula)
-        # Some integers have no power with some others, but an entry for integers takes some.
-        if failures and (dtype is not np.int64 or len(failures) == len(op.samples)):
+        # Some integers have no power with some others, but an entry for integers takes some; one for floats may take none.
+        if failures and (dtype is not np.int64 or op.dtype == "any" and len(failures) == len(op.samples)):
             report(failures[0], key, formula)
 
 
 def _calls(op: Op, dtype: type) -> Iterator[BoundCall]:
     """The samples in a dtype, and with each array in a wider one than the others."""
     for index in range(len(op.samples)):
-        call = make_sample(op, index, dtype)
+        try:
+            call = make_sample(op, index, dtype)
+        except ValueError:  # 0 < x < 1 holds no integers
+            continue
         yield call
         arrays = [a.name for a in op.signature.arrays if _widened(call.arguments[a.name], dtype) is not None]
         for name in arrays if dtype in _WIDER else ():
@@ -75,7 +84,8 @@ def _check_memory(op: Op, call: BoundCall, outputs: list[Any], report: Callable[
 def _weak(op: Op, call: BoundCall) -> dict[str, Any]:
     """The arguments of a composite, for which a Python number takes the dtype of the arrays."""
     arrays = {a.name for a in op.signature.arrays}
-    return {name: np.asarray(value, call.dtype) if name in arrays and isinstance(value, (int, float)) else value
+    return {name: np.asarray(value, np.result_type(call.dtype, value))
+            if name in arrays and isinstance(value, (int, float)) else value
             for name, value in call.arguments.items()}  # fmt: skip
 
 
@@ -88,6 +98,8 @@ def _other_dtypes(op: Op, call: BoundCall, arguments: dict[str, Any], outputs: l
             if expected is not None and array.dtype != expected:
                 said = f"gives {array.dtype} where {output.name} should be {expected} at {call}"
                 fits = [word for word in choices(op) if dtype_of(op, word, inputs, arguments) == array.dtype]
+                if call.dtype == np.int64:
+                    fits = [word for word in fits if word == "given"] or fits
                 yield said + (_scalar(formula) or (f"; is it `-> {fits[0]}`?" if fits else ""))
 
 

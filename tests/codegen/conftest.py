@@ -123,7 +123,7 @@ class SmallSpec:
         return analyze(self.read(entry), self.root)
 
     def check(self, entry: str) -> list[str]:
-        return check(self.analyze(entry), self.root)
+        return check(self.analyze(entry), self.root, integers=False)
 
     def refusal(self, step: str, entry: str) -> str:
         """The whole text that `step` refuses an entry with."""

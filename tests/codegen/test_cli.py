@@ -26,7 +26,7 @@ presets:
 ---
 family: small
 about: A family of four.
-defaults: {variants: [method], dtype: real, shape: _, samples: one}
+defaults: {variants: [method], dtype: real -> given, shape: _, samples: one}
 ops:
 - op: add(a, b) -> y
   doc: Sum.

@@ -21,7 +21,7 @@ about: Operators of another package.
 ops:
 - op: double(x, int n=1) -> y
   doc: Twice n times x.
-  dtype: real
+  dtype: real -> given
   shape: x -> x
   forward: own.kernels.twice(x, n)
   dy/dx: factor(n)

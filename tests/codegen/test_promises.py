@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.errors import ErrorList
+from codegen.verify.check import check_op, quiet
+from codegen.verify.evaluate import Evaluator
+
 REFUSED = {
     "a NumPy scalar": (
         """\
@@ -191,3 +195,32 @@ def test_a_dtype_that_is_not_given(small):
 derivatives.yaml:15:12: error: cast: forward: gives float32 where y should be float64 at f(x(3), 'float64') in float32; is it `-> x`?
   forward: np.array(x)
            ^"""  # fmt: skip
+
+
+INTEGERS = """\
+- op: f(x, bool whole=False) -> y
+  doc: F.
+  dtype: {dtype}
+  forward: {forward}
+  nondifferentiable: true
+  samples:
+  - f(x(3, 4))
+  - f(x(3, 4), True)
+"""
+
+
+@pytest.mark.parametrize("dtype, forward, message", [
+    ("real", "np.exp(x)", None),
+    ("float", "np.exp(x)", None),
+    ("real", "np.copy(x)", "forward: gives int64 where y should be float64 at f(x(3, 4)) in int64; is it `-> given`?"),
+    ("float -> given", "np.copy(x)", None),
+    ("real -> given", "np.exp(x)", "forward: gives float64 where y should be int64 at f(x(3, 4)) in int64"),
+    ("real -> given", "np.copy(x) if whole else np.exp(x)", "forward: gives float64 where y should be int64"),
+    ("real -> either", "np.copy(x) if whole else np.exp(x)", None),
+])  # fmt: skip
+def test_what_becomes_of_integers(small, dtype, forward, message):
+    spec = small.analyze(INTEGERS.format(dtype=dtype, forward=forward))
+    errors = ErrorList(spec.file, spec.source)
+    with quiet():
+        check_op(spec.ops["f"], Evaluator(spec, small.root), errors, integers=True)
+    assert [message in str(error) for error in errors.errors] == ([True] if message else [])

@@ -25,6 +25,10 @@ REFUSED = {
     "the default everywhere": ("x", "y, z", "float -> _, _", ("14:16", "every result has the default: write float")),
     "a Mask is bool": ("x", "Mask y", "any -> bool", ("14:17", "bool is what y has by default: write _")),
     "an Index is intp": ("x", "y, Index z", "any -> real(x), int", ("14:26", "int is what z has by default: write _")),
+    "integers of an entry for them": ("x", "y", "any -> given", ("14:17", "given is for the arrays of float and real, "
+                                      "which make floats of integers")),
+    "a Mask as given": ("x", "Mask y", "real -> either", ("14:18", "either is for the arrays of float and real, "
+                                      "which make floats of integers")),
     "the only array": ("x, Mask m", "y", "any -> x", ("14:17", "x is what y has by default: write _")),
 }
 
@@ -47,7 +51,13 @@ PROMISED = [
     ("a, b", "y", "any -> real(b)", {"a": F4, "b": I4}, {}, [I4]),
     ("a, Array? b", "y", "float", {"a": F4, "b": None}, {}, [F4]),
     ("Array[] x", "y", "any", {"x": [F4, F8, 1.0]}, {}, [F8]),
-    ("x", "y", "float", {"x": I8}, {}, [None]),
+    ("x", "y", "float", {"x": I8}, {}, [F8]),
+    ("x", "y", "real", {"x": I4}, {}, [None]),
+    ("x, Mask m", "y", "float", {"x": 3, "m": None}, {}, [F8]),
+    ("a, b", "y", "float -> given", {"a": I8, "b": I4}, {}, [I8]),
+    ("a, b", "y", "real -> given", {"a": I8, "b": 0.5}, {}, [F8]),
+    ("a, b", "y, z", "real -> either, given", {"a": I4, "b": I4}, {}, [None, I4]),
+    ("a, b", "y", "real -> either", {"a": F4, "b": I4}, {}, [F8]),
     ("x", "y", "real -> real(x)", {"x": I8}, {}, [None]),
     ("x", "y", "any", {"x": I8}, {}, [I8]),
     ("x", "Mask y, Index z, w", "float -> _, _, real(x)", {"x": C8}, {}, [np.dtype(bool), np.dtype(np.intp), F4]),
