@@ -258,6 +258,7 @@ class Machine:
 
     def detach(self, rng):
         i, x, v = self.pick(rng)
+        self.unrecorded = True  # a write through it is none to a leaf, which a node may have saved
         return lambda: x.detach(), lambda lost: Value(v.p, np.zeros_like(v.t)), f"v{len(self.pool)} = v{i}.detach()"
 
     def result(self):
