@@ -10,7 +10,7 @@ from pathlib import Path
 
 # Operators that derivation and the runtime call by name: a spec without them makes no package.
 REQUIRED_OPS = ("conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack",
-                "copy", "ones_like", "reshape", "zeros")  # fmt: skip
+                "copy", "ones_like", "permute_dims", "reshape", "zeros")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -332,6 +332,8 @@ class Tensor(ArrayTensor):
         """Sum of conj(a) * b over all elements."""
     def vecdot(self, b: Operand, axis: int = -1) -> Tensor:
         """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
+    def as_strided(self, shape: int | Sequence[int], strides: int | Sequence[int], offset: int | None = None) -> Tensor:
+        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
     def diag(self, k: int = 0) -> Tensor:
@@ -371,6 +373,14 @@ class Tensor(ArrayTensor):
     def swapaxes(self, axis1: int, axis2: int) -> Tensor:
         """Two axes exchanged."""
     swapdims = swapaxes
+    def view(self, *shape: int | Sequence[int]) -> Tensor:
+        """The same elements in C order under another shape, never a copy; where strides cannot express it, reshape copies."""
+    def view_as(self, other: Operand) -> Tensor:
+        """The same elements under the shape of `other`, never a copy."""
+    def view_as_complex(self) -> Tensor:
+        """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
+    def view_as_real(self) -> Tensor:
+        """Real and imaginary parts along a new last axis; a view."""
     def gather(self, axis: int, indices: Index) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
     def index_add(self, axis: int, indices: Index, source: Operand) -> Tensor:
@@ -381,19 +391,31 @@ class Tensor(ArrayTensor):
         """Slices of `x` along `axis`, in the order of `indices`."""
     def masked_fill(self, mask: Operand, value: Operand) -> Tensor:
         """A copy of `x` with `value` where the mask is true."""
+    def narrow(self, axis: int, start: int, length: int) -> Tensor:
+        """View of `length` slices of `x` along `axis`, from slice `start` on."""
     def scatter_add(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
+    def select(self, axis: int, index: int) -> Tensor:
+        """View of slice `index` of `x` along `axis`, without that axis."""
     def take(self, indices: Index, axis: int | None = None) -> Tensor:
         """Elements of `x` in C order, or slices along `axis`."""
     def take_along_axis(self, indices: Index, axis: int = -1) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
+    def chunk(self, chunks: int, axis: int = 0) -> list[Tensor]:
+        """Views of at most `chunks` parts along `axis`, all but the last of one length."""
     def repeat(self, repeats: Index, axis: int | None = None) -> Tensor:
         """Every element, or every slice along `axis`, repeated in place."""
     repeat_interleave = repeat
     def split(self, sections: Index, axis: int = 0) -> list[Tensor]:
         """Views of equal length along `axis`, or of the parts between given indices."""
+    def split_with_sizes(self, sizes: int | Sequence[int], axis: int = 0) -> list[Tensor]:
+        """Views of parts of the given lengths along `axis`, which add up to its own."""
     def tile(self, *reps: int | Sequence[int]) -> Tensor:
         """Copies of the whole of `x` laid along its axes."""
+    def unsafe_chunk(self, chunks: int, axis: int = 0) -> list[Tensor]:
+        """Copies of the parts that chunk gives; they can be written to."""
+    def unsafe_split(self, sections: Index, axis: int = 0) -> list[Tensor]:
+        """Copies of the parts that split gives; they can be written to."""
     def unstack(self, axis: int = 0) -> list[Tensor]:
         """Views of the slices of `x` along `axis`."""
     unbind = unstack
@@ -599,6 +621,8 @@ class Tensor(ArrayTensor):
         """Elements on and below diagonal `k`, zeros above. In place."""
     def triu_(self, k: int = 0) -> Tensor:
         """Elements on and above diagonal `k`, zeros below. In place."""
+    def as_strided_(self, shape: int | Sequence[int], strides: int | Sequence[int], offset: int | None = None) -> Tensor:
+        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat. In place."""
     def expand_dims_(self, axis: int | Sequence[int] = 0) -> Tensor:
         """New axes of length 1 at the given positions of the result. In place."""
     unsqueeze_ = expand_dims_
@@ -2516,6 +2540,23 @@ def vecdot(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     -------
     y : Tensor
     """
+def as_strided(x: Operand, shape: int | Sequence[int], strides: int | Sequence[int], offset: int | None = None) -> Tensor:
+    """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat.
+
+    Parameters
+    ----------
+    x : array_like
+    shape : int or sequence of int
+        Shape of the result.
+    strides : int or sequence of int
+        For each axis of the result, how far apart in memory its elements are.
+    offset : int or None, default None
+        Where in memory the first element stands; where that of `x` stands when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
     """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
 
@@ -2747,6 +2788,41 @@ def swapaxes(x: Operand, axis1: int, axis2: int) -> Tensor:
     -------
     y : Tensor
     """
+def view_as(x: Operand, other: Operand) -> Tensor:
+    """The same elements under the shape of `other`, never a copy.
+
+    Parameters
+    ----------
+    x : array_like
+    other : array_like
+        Its shape is that of the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def view_as_complex(x: Operand) -> Tensor:
+    """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def view_as_real(x: Operand) -> Tensor:
+    """Real and imaginary parts along a new last axis; a view.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def gather(x: Operand, axis: int, indices: Index) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
 
@@ -2837,6 +2913,23 @@ def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def narrow(x: Operand, axis: int, start: int, length: int) -> Tensor:
+    """View of `length` slices of `x` along `axis`, from slice `start` on.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the slices lie.
+    start : int
+        The first of them, counted from the end where it is negative.
+    length : int
+        How many there are.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def scatter_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
     """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
 
@@ -2849,6 +2942,21 @@ def scatter_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tenso
         Integers, negative ones from the end.
     source : array_like
         What is added.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def select(x: Operand, axis: int, index: int) -> Tensor:
+    """View of slice `index` of `x` along `axis`, without that axis.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the slices lie.
+    index : int
+        Which slice, counted from the end where it is negative.
 
     Returns
     -------
@@ -2892,6 +3000,21 @@ def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     x : array_like
     sections : index
         Number of parts, or indices where a new part begins.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
+def chunk(x: Operand, chunks: int, axis: int = 0) -> list[Tensor]:
+    """Views of at most `chunks` parts along `axis`, all but the last of one length.
+
+    Parameters
+    ----------
+    x : array_like
+    chunks : int
+        Number of parts; there are fewer where fewer of that length suffice.
     axis : int, default 0
         Axis along which the arrays lie.
 
@@ -2959,6 +3082,21 @@ def split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     -------
     ys : list of Tensor
     """
+def split_with_sizes(x: Operand, sizes: int | Sequence[int], axis: int = 0) -> list[Tensor]:
+    """Views of parts of the given lengths along `axis`, which add up to its own.
+
+    Parameters
+    ----------
+    x : array_like
+    sizes : int or sequence of int
+        Lengths of the parts.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Tensor:
     """Arrays of one shape along a new axis.
 
@@ -2984,6 +3122,36 @@ def tile(x: Operand, reps: int | Sequence[int]) -> Tensor:
     Returns
     -------
     y : Tensor
+    """
+def unsafe_chunk(x: Operand, chunks: int, axis: int = 0) -> list[Tensor]:
+    """Copies of the parts that chunk gives; they can be written to.
+
+    Parameters
+    ----------
+    x : array_like
+    chunks : int
+        Number of parts; there are fewer where fewer of that length suffice.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
+def unsafe_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
+    """Copies of the parts that split gives; they can be written to.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
     """
 def unstack(x: Operand, axis: int = 0) -> list[Tensor]:
     """Views of the slices of `x` along `axis`.

@@ -2753,6 +2753,27 @@ for _name, _text in {
     where a_axis = axis if axis < 0 else axis - a.ndim
     where b_axis = axis if axis < 0 else axis - b.ndim
     """,
+    "as_strided": """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat.
+
+    Parameters
+    ----------
+    x : array_like
+    shape : int or sequence of int
+        Shape of the result.
+    strides : int or sequence of int
+        For each axis of the result, how far apart in memory its elements are.
+    offset : int or None, default None
+        Where in memory the first element stands; where that of `x` stands when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    as_strided(x, int[] shape, int[] strides, int? offset=None) -> y
+    composite: _strided(x, _layout(x), shape, strides, offset)
+    """,
     "broadcast_to": """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
 
     Parameters
@@ -3065,6 +3086,55 @@ for _name, _text in {
     linear in x
     grad_x = swapaxes(grad, axis1, axis2)
     """,
+    "view_as": """The same elements under the shape of `other`, never a copy.
+
+    Parameters
+    ----------
+    x : array_like
+    other : array_like
+        Its shape is that of the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    view_as(x, other) -> y
+    composite: view(x, other.shape)
+    """,
+    "view_as_complex": """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    view_as_complex(x) -> y
+    grad_x = view_as_real(grad)
+    y_t = select(x_t, -1, 0) + select(x_t, -1, 1) * 1j
+    """,
+    "view_as_real": """Real and imaginary parts along a new last axis; a view.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    view_as_real(x) -> y
+    linear in x
+    grad_x = select(grad, -1, 0) + select(grad, -1, 1) * 1j
+    """,
     "gather": """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
 
     Parameters
@@ -3187,6 +3257,27 @@ for _name, _text in {
     grad_x = masked_fill(grad, mask, 0)
     grad_value = where(mask, grad, 0)
     """,
+    "narrow": """View of `length` slices of `x` along `axis`, from slice `start` on.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the slices lie.
+    start : int
+        The first of them, counted from the end where it is negative.
+    length : int
+        How many there are.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    narrow(x, int axis, int start, int length) -> y
+    composite: getitem(x, along_axis(span(x.shape, axis, start, length), axis, x.ndim))
+    """,
     "scatter_add": """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
 
     Parameters
@@ -3209,6 +3300,25 @@ for _name, _text in {
     linear in x, source
     grad_x = grad
     grad_source = gather(grad, axis, indices)
+    """,
+    "select": """View of slice `index` of `x` along `axis`, without that axis.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the slices lie.
+    index : int
+        Which slice, counted from the end where it is negative.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    select(x, int axis, int index) -> y
+    composite: getitem(x, along_axis(index, axis, x.ndim))
     """,
     "take": """Elements of `x` in C order, or slices along `axis`.
 
@@ -3269,6 +3379,25 @@ for _name, _text in {
     array_split(x, Index sections, int axis=0) -> Array[] ys
     linear in x
     grad_x = concat(grad, axis)
+    """,
+    "chunk": """Views of at most `chunks` parts along `axis`, all but the last of one length.
+
+    Parameters
+    ----------
+    x : array_like
+    chunks : int
+        Number of parts; there are fewer where fewer of that length suffice.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    chunk(x, int chunks, int axis=0) -> Array[] ys
+    composite: split(x, chunk_ends(x.shape, chunks, axis), axis)
     """,
     "concat": """Arrays one after the other along `axis`, flattened first when it is None.
 
@@ -3350,6 +3479,25 @@ for _name, _text in {
     linear in x
     grad_x = concat(grad, axis)
     """,
+    "split_with_sizes": """Views of parts of the given lengths along `axis`, which add up to its own.
+
+    Parameters
+    ----------
+    x : array_like
+    sizes : int or sequence of int
+        Lengths of the parts.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    split_with_sizes(x, int[] sizes, int axis=0) -> Array[] ys
+    composite: split(x, part_ends(x.shape, sizes, axis), axis)
+    """,
     "stack": """Arrays of one shape along a new axis.
 
     Parameters
@@ -3385,6 +3533,45 @@ for _name, _text in {
     tile(x, int[] reps) -> y
     linear in x
     grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))
+    """,
+    "unsafe_chunk": """Copies of the parts that chunk gives; they can be written to.
+
+    Parameters
+    ----------
+    x : array_like
+    chunks : int
+        Number of parts; there are fewer where fewer of that length suffice.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    unsafe_chunk(x, int chunks, int axis=0) -> Array[] ys
+    composite: unsafe_split(x, chunk_ends(x.shape, chunks, axis), axis)
+    """,
+    "unsafe_split": """Copies of the parts that split gives; they can be written to.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+    axis : int, default 0
+        Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    unsafe_split(x, Index sections, int axis=0) -> Array[] ys
+    linear in x
+    grad_x = concat(grad, axis)
     """,
     "unstack": """Views of the slices of `x` along `axis`.
 

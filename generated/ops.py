@@ -130,6 +130,7 @@ from .variable_type.linear_algebra import tril
 from .variable_type.linear_algebra import triu
 from .variable_type.linear_algebra import vdot
 from .variable_type.linear_algebra import vecdot
+from .variable_type.views import as_strided
 from .variable_type.views import broadcast_to
 from .variable_type.views import diag
 from .variable_type.views import diag_embed
@@ -147,22 +148,31 @@ from .variable_type.views import roll
 from .variable_type.views import rot90
 from .variable_type.views import squeeze
 from .variable_type.views import swapaxes
+from .variable_type.views import view_as
+from .variable_type.views import view_as_complex
+from .variable_type.views import view_as_real
 from .variable_type.indexing import gather
 from .variable_type.indexing import getitem
 from .variable_type.indexing import index_add
 from .variable_type.indexing import index_put
 from .variable_type.indexing import index_select
 from .variable_type.indexing import masked_fill
+from .variable_type.indexing import narrow
 from .variable_type.indexing import scatter_add
+from .variable_type.indexing import select
 from .variable_type.indexing import take
 from .variable_type.indexing import take_along_axis
 from .variable_type.joining import array_split
+from .variable_type.joining import chunk
 from .variable_type.joining import concat
 from .variable_type.joining import pad
 from .variable_type.joining import repeat
 from .variable_type.joining import split
+from .variable_type.joining import split_with_sizes
 from .variable_type.joining import stack
 from .variable_type.joining import tile
+from .variable_type.joining import unsafe_chunk
+from .variable_type.joining import unsafe_split
 from .variable_type.joining import unstack
 from .variable_type.sorting import argmax
 from .variable_type.sorting import argmin
@@ -370,6 +380,7 @@ __all__ = [
     "triu",
     "vdot",
     "vecdot",
+    "as_strided",
     "broadcast_to",
     "diag",
     "diag_embed",
@@ -387,22 +398,31 @@ __all__ = [
     "rot90",
     "squeeze",
     "swapaxes", "swapdims",
+    "view_as",
+    "view_as_complex",
+    "view_as_real",
     "gather",
     "getitem",
     "index_add",
     "index_put",
     "index_select",
     "masked_fill",
+    "narrow",
     "scatter_add",
+    "select",
     "take",
     "take_along_axis",
     "array_split",
+    "chunk",
     "concat", "cat", "concatenate",
     "pad",
     "repeat", "repeat_interleave",
     "split",
+    "split_with_sizes",
     "stack",
     "tile",
+    "unsafe_chunk",
+    "unsafe_split",
     "unstack", "unbind",
     "argmax",
     "argmin",

@@ -40,15 +40,18 @@ from gradspec.generated.variable_type.linear_algebra cimport (
     op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
-    op_T, op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_mH,
-    op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_roll, op_rot90, op_squeeze, op_squeeze_,
-    op_swapaxes, op_swapaxes_,
+    op_T, op_as_strided, op_as_strided_, op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims,
+    op_expand_dims_, op_flatten, op_flip, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel,
+    op_reshape, op_roll, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_view, op_view_as,
+    op_view_as_complex, op_view_as_real,
 )
 from gradspec.generated.variable_type.indexing cimport (
     op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_, op_index_select, op_masked_fill,
-    op_masked_fill_, op_scatter_add, op_scatter_add_, op_take, op_take_along_axis,
+    op_masked_fill_, op_narrow, op_scatter_add, op_scatter_add_, op_select, op_take, op_take_along_axis,
 )
-from gradspec.generated.variable_type.joining cimport op_repeat, op_split, op_tile, op_unstack
+from gradspec.generated.variable_type.joining cimport (
+    op_chunk, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk, op_unsafe_split, op_unstack,
+)
 from gradspec.generated.variable_type.sorting cimport op_argmax, op_argmin, op_argsort, op_sort, op_topk
 from gradspec.generated.variable_type.activations cimport (
     op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_,
@@ -1093,6 +1096,15 @@ cdef class Tensor(ArrayTensor):
         """Axes in reverse order."""
         return op_T(self)
 
+    def as_strided(self, shape, strides, offset=None):
+        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
+        return op_as_strided(self, shape, strides, offset)
+
+    def as_strided_(self, shape, strides, offset=None):
+        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat. In
+        place."""
+        return op_as_strided_(self, shape, strides, offset)
+
     def broadcast_to(self, *shape, **keyword_):
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
         return op_broadcast_to(self, star(shape, keyword_, "broadcast_to", "shape", False))
@@ -1187,6 +1199,23 @@ cdef class Tensor(ArrayTensor):
         return op_swapaxes_(self, axis1, axis2)
     swapdims_ = swapaxes_
 
+    def view(self, *shape, **keyword_):
+        """The same elements in C order under another shape, never a copy; where strides cannot express it, reshape
+        copies."""
+        return op_view(self, star(shape, keyword_, "view", "shape", False))
+
+    def view_as(self, other):
+        """The same elements under the shape of `other`, never a copy."""
+        return op_view_as(self, other)
+
+    def view_as_complex(self):
+        """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
+        return op_view_as_complex(self)
+
+    def view_as_real(self):
+        """Real and imaginary parts along a new last axis; a view."""
+        return op_view_as_real(self)
+
     def gather(self, axis, indices):
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
         return op_gather(self, axis, indices)
@@ -1225,6 +1254,10 @@ cdef class Tensor(ArrayTensor):
         """A copy of `x` with `value` where the mask is true. In place."""
         return op_masked_fill_(self, mask, value)
 
+    def narrow(self, axis, start, length):
+        """View of `length` slices of `x` along `axis`, from slice `start` on."""
+        return op_narrow(self, axis, start, length)
+
     def scatter_add(self, axis, indices, source):
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
         return op_scatter_add(self, axis, indices, source)
@@ -1233,6 +1266,10 @@ cdef class Tensor(ArrayTensor):
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather. In place."""
         return op_scatter_add_(self, axis, indices, source)
 
+    def select(self, axis, index):
+        """View of slice `index` of `x` along `axis`, without that axis."""
+        return op_select(self, axis, index)
+
     def take(self, indices, axis=None):
         """Elements of `x` in C order, or slices along `axis`."""
         return op_take(self, indices, axis)
@@ -1240,6 +1277,10 @@ cdef class Tensor(ArrayTensor):
     def take_along_axis(self, indices, axis=-1):
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
         return op_take_along_axis(self, indices, axis)
+
+    def chunk(self, chunks, axis=0):
+        """Views of at most `chunks` parts along `axis`, all but the last of one length."""
+        return op_chunk(self, chunks, axis)
 
     def repeat(self, repeats, axis=None):
         """Every element, or every slice along `axis`, repeated in place."""
@@ -1250,9 +1291,21 @@ cdef class Tensor(ArrayTensor):
         """Views of equal length along `axis`, or of the parts between given indices."""
         return op_split(self, sections, axis)
 
+    def split_with_sizes(self, sizes, axis=0):
+        """Views of parts of the given lengths along `axis`, which add up to its own."""
+        return op_split_with_sizes(self, sizes, axis)
+
     def tile(self, *reps, **keyword_):
         """Copies of the whole of `x` laid along its axes."""
         return op_tile(self, star(reps, keyword_, "tile", "reps", False))
+
+    def unsafe_chunk(self, chunks, axis=0):
+        """Copies of the parts that chunk gives; they can be written to."""
+        return op_unsafe_chunk(self, chunks, axis)
+
+    def unsafe_split(self, sections, axis=0):
+        """Copies of the parts that split gives; they can be written to."""
+        return op_unsafe_split(self, sections, axis)
 
     def unstack(self, axis=0):
         """Views of the slices of `x` along `axis`."""

@@ -32,8 +32,8 @@ cdef class OfView(Node):
 
     cdef int set_layout(self, ndarray base) except -1:
         if not PyArray_FLAGS(base) & NPY_ARRAY_C_CONTIGUOUS:
-            shape, strides = (<object> base).shape, (<object> base).strides
-            self.layout = np.lib.stride_tricks.as_strided(np.empty((), base.dtype), shape, strides)
+            shape, dense, number = (<object> base).shape, np.empty_like(base), np.empty((), base.dtype)
+            self.layout = np.lib.stride_tricks.as_strided(number, shape, dense.strides)
         self.shape, self.dtype = (<object> base).shape, base.dtype
         return 0
 
@@ -57,7 +57,8 @@ cdef class CopySlices(OfView):
         cdef ndarray whole = grad, part, value_grad = None
         cdef int owned = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | (NPY_ARRAY_C_CONTIGUOUS if self.layout is None else 0)
         # The engine's name for it and this one: nobody else sees the gradient, so it is written to.
-        if not (wanted & 1 and self.hooks is None and Py_REFCNT(whole) <= 2 and PyArray_FLAGS(whole) & owned == owned):
+        if not (wanted & 1 and self.hooks is None and Py_REFCNT(whole) <= 2 and PyArray_FLAGS(whole) & owned == owned
+                and (self.layout is None or (<object> whole).strides == self.layout.strides)):
             whole = laid_out(grad, self.layout)
         part = whole if self.steps is self.stop else array_view(self.steps, self.stop, whole)
         if wanted & 2:
@@ -68,14 +69,14 @@ cdef class CopySlices(OfView):
 
     cdef object apply_recorded(self, object grad, Wanted wanted):
         return (put(grad, None, self.steps, self.stop, self.layout) if wanted & 1 else None,
-                replayed(self.steps, self.stop, grad) if wanted & 2 else None)
+                replayed(self.steps, self.stop, in_order(grad, self.layout)) if wanted & 2 else None)
 
 
 cdef int link(ThreadState* state, TensorBase base, object value, ViewStep steps, ViewStep stop, TensorBase written) except -1:
     """Make `written` the output of a CopySlices of `base` and `value`."""
     cdef CopySlices node = CopySlices.__new__(CopySlices)
     node.steps, node.stop = steps, stop
-    node.set_layout(base.array)
+    node.set_layout(written.array)
     connect_two(node, state, base, value)
     set_history(written, node, 0)
     return 0
@@ -89,6 +90,18 @@ cdef ndarray laid_out(ndarray array, object layout):
     copy = np.empty_like(layout, dtype=array.dtype)
     copy[...] = array
     return copy
+
+
+cdef TensorBase in_order(TensorBase base, object layout):
+    """`laid_out`, recorded, where `base` is not so already: not every operator of a step makes a copy where it gives no view."""
+    cdef TensorBase turned
+    if layout is None:
+        if PyArray_FLAGS(base.array) & NPY_ARRAY_C_CONTIGUOUS:
+            return base
+        return ops.reshape(ops.copy(ops.reshape(base, (-1,))), (<object> base.array).shape)
+    order = np.argsort([-abs(step) for step in layout.strides], kind="stable")
+    turned = ops.permute_dims(base, tuple(order.tolist()))
+    return ops.permute_dims(in_order(turned, None), tuple(np.argsort(order).tolist()))
 
 
 cdef TensorBase put(TensorBase base, TensorBase value, ViewStep steps, ViewStep stop, object layout):

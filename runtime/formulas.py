@@ -3,8 +3,15 @@
 Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so knows nothing of tensors.
 """
 
+import itertools
 import math
 import operator
+
+
+def along_axis(index, axis, ndim):
+    """The index that stands at `axis` of an array of `ndim` axes, behind whole ones."""
+    _length((1,) * ndim, axis)
+    return (slice(None),) * (axis % ndim) + (index,)
 
 
 def axes_tuple(axis, ndim):
@@ -33,6 +40,15 @@ def checked_reduction(reduction):
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
     return reduction
+
+
+def chunk_ends(shape, chunks, axis):
+    """Where all but the last of at most `chunks` parts end along `axis`; the last may be shorter than the others."""
+    if chunks < 1:
+        raise ValueError(f"chunks must be positive, got {chunks}")
+    length = _length(shape, axis)
+    size = -(-length // chunks)
+    return tuple(range(size, length, size)) if length else (0,) * (chunks - 1)
 
 
 def difference_order(n, shape, axis):
@@ -120,6 +136,15 @@ def opposite(shift):
     return tuple(-n for n in shift) if isinstance(shift, (tuple, list)) else -shift
 
 
+def part_ends(shape, sizes, axis):
+    """Where all but the last of the parts of the given sizes end along `axis`, which they have to fill."""
+    sizes = _integers(sizes)
+    length = _length(shape, axis)
+    if not sizes or min(sizes) < 0 or sum(sizes) != length:
+        raise ValueError(f"sizes {sizes} do not add up to the length {length} of axis {axis}")
+    return tuple(itertools.accumulate(sizes[:-1]))
+
+
 def reduced_count(shape, axis, correction=0):
     """How many elements a reduction of `shape` along `axis` makes one, less `correction` and not below 0."""
     return max(math.prod(shape[a] for a in axes_tuple(axis, len(shape)) if shape) - correction, 0)
@@ -129,6 +154,15 @@ def slice_along(axis, start, stop):
     """The index that takes slice start:stop of one axis and all of the others."""
     part = slice(start, stop)
     return (slice(None),) * axis + (part,) if axis >= 0 else (Ellipsis, part) + (slice(None),) * (-axis - 1)
+
+
+def span(shape, axis, start, length):
+    """The slice of `length` places from `start`, which counts from the end where it is negative."""
+    count = _length(shape, axis)
+    first = start + count if start < 0 else start
+    if not 0 <= first <= first + length <= count:
+        raise IndexError(f"start {start} and length {length} are out of range for the length {count} of axis {axis}")
+    return slice(first, first + length)
 
 
 def tensordot_adjoint(a_ndim, b_ndim, axes, operand):
@@ -171,6 +205,13 @@ def _integers(values):
         return [operator.index(values)]
     except TypeError:
         return [operator.index(value) for value in values]
+
+
+def _length(shape, axis):
+    """The length of one axis."""
+    if not -len(shape) <= axis < len(shape):
+        raise IndexError(f"axis {axis} is out of range for an array of dimension {len(shape)}")
+    return shape[axis]
 
 
 def _einsum_terms(subscripts, shapes):

@@ -10,6 +10,7 @@ from .tensor cimport INFERENCE_TENSOR, TensorBase, is_tensor, wrap
 # Which numbers an operator takes, where it does not take all: the `dtype` of its entry.
 cdef enum Claim:
     REALS
+    COMPLEXES
     INTEGERS        # booleans included
     BOOLEANS
 
@@ -18,9 +19,11 @@ cdef object slow_operand(object value, str op, str argument)
 cdef object slow_wrap(object result)
 cdef tuple as_operands(object values, str op, str argument)
 cdef object claimed_operand(object value, Claim claim, str op, str argument)
+cdef object as_complex_operand(object value, str op, str argument)
 cdef object as_int_operand(object value, str op, str argument)
 cdef object as_bool_operand(object value, str op, str argument)
 cdef tuple as_real_operands(object values, str op, str argument)
+cdef tuple as_complex_operands(object values, str op, str argument)
 cdef tuple as_int_operands(object values, str op, str argument)
 cdef tuple as_bool_operands(object values, str op, str argument)
 cdef object listed(tuple values)

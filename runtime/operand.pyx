@@ -99,6 +99,7 @@ cdef tuple as_operands(object values, str op, str argument):
 # What each claim takes: kinds of dtypes, in words, and how a value gets there.
 cdef tuple CLAIMS = (
     ("fiub", "real numbers", "abs(), or .real and .imag, make real arrays of it"),
+    ("c", "complex numbers", "astype(complex) makes complex numbers of it"),
     ("iub", "integers and booleans", "astype(int) makes integers of it, a comparison booleans"),
     ("b", "booleans", "a comparison, or astype(bool), makes booleans of it"),
 )
@@ -116,6 +117,10 @@ cdef object claimed_operand(object value, Claim claim, str op, str argument):
     return value
 
 
+cdef object as_complex_operand(object value, str op, str argument):
+    return claimed_operand(value, COMPLEXES, op, argument)
+
+
 cdef object as_int_operand(object value, str op, str argument):
     return claimed_operand(value, INTEGERS, op, argument)
 
@@ -126,6 +131,10 @@ cdef object as_bool_operand(object value, str op, str argument):
 
 cdef tuple as_real_operands(object values, str op, str argument):
     return tuple([as_real_operand(value, op, argument) for value in as_operands(values, op, argument)])
+
+
+cdef tuple as_complex_operands(object values, str op, str argument):
+    return tuple([claimed_operand(value, COMPLEXES, op, argument) for value in as_operands(values, op, argument)])
 
 
 cdef tuple as_int_operands(object values, str op, str argument):

@@ -26,6 +26,7 @@ RUNTIME = [
         "kernels.scans",
         "kernels.sorting",
         "kernels.special",
+        "kernels.strides",
         "kernels.ufunc",
         "grad_mode",
         "node",

@@ -144,7 +144,8 @@ class _OpAnalysis:
         methods = functions if {"method", "property"} & {*op.variants} else set()
         if "inplace" in op.variants:
             methods = methods | {f"{name}_" for name in functions}
-        found = [] if op.namespace or op.private else [f"gradspec.{name}" for name in functions & self.library.public]
+        is_global = "function" in op.variants and not op.namespace
+        found = [f"gradspec.{name}" for name in functions & self.library.public] if is_global else []
         for what in sorted(found + [f"a tensor's .{name}" for name in methods & self.library.attributes]):
             self.errors.add(f"{what} is something else already", op.location, op.name, "op")
 

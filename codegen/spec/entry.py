@@ -267,7 +267,7 @@ class EntryReader(Nodes):
         first = signature.arguments[0].type if signature.arguments else None
         problem = ""
         on_array = first is not None and not first.is_list and first.base in ("Array", "Mask", "Index")
-        if name in ("method", "property", "inplace") and not on_array:
+        if name in ("method", "bound", "property", "inplace") and not on_array:
             problem = "needs an array as first argument"
         elif name in ("inplace", "out") and (len(signature.outputs) > 1 or signature.outputs[0].type.is_list):
             problem = "needs a single output"
@@ -330,6 +330,7 @@ def _partials(items: Items) -> bool:
 
 
 def _variants(op: Op, names: list[str | None]) -> tuple[str, ...]:
-    """A method where the op only works in place, else a function unless it is a property; nothing where it is private."""
-    wanted = {*names, *(["method"] if op.inplace_only else [] if "property" in names else ["function"])}
+    """A method where the op only works in place, else a function unless it is bound; nothing where it is private."""
+    wanted = {*names, *(["method"] if op.inplace_only else [] if {"property", "bound"} & {*names} else ["function"])}
+    wanted |= {"method"} if "bound" in wanted else set()
     return () if op.private else tuple(name for name in VARIANTS if name in wanted)

@@ -17,9 +17,9 @@ ARRAY = "Array"
 # The order is that of CONTRIBUTING.md.
 TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
 FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable")
-VARIANTS = ("function", "method", "property", "inplace", "out")
+VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
-DTYPES = ("any", "float", "real", "int", "bool")
+DTYPES = ("any", "float", "real", "complex", "int", "bool")
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class Op:
     operator: str | None = None  # "__add__"
     variants: tuple[str, ...] = ("function",)
     domain: Formula | None = None
-    dtype: str = "any"  # "float" real or complex, "real", "any" integers too, "bool", "int"
+    dtype: str = "any"  # "float" real or complex, "real", "complex", "any" integers too, "bool", "int"
     result_dtypes: tuple[str | None, ...] = ()  # of each visible output, None by default; nothing where all are
     shape: str | None = None
     view: str | None = None
@@ -266,7 +266,7 @@ class Op:
     @property
     def claim(self) -> str:
         """Which numbers it takes, as the runtime calls them; empty where it takes all."""
-        return {"real": "REALS", "int": "INTEGERS", "bool": "BOOLEANS"}.get(self.dtype, "")
+        return {"real": "REALS", "complex": "COMPLEXES", "int": "INTEGERS", "bool": "BOOLEANS"}.get(self.dtype, "")
 
     @property
     def inplace_only(self) -> bool:

@@ -4,13 +4,13 @@ Owns their grammar and what a result's dtype is:
 
     dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers get)
     OUT   := "_" | "bool" | "int" | "given" | "either"        ("_" where the default holds)
-           | "real(" NAME ")" | NAME
+           | ("real" | "complex") "(" NAME ")" | NAME
 
 By default a Mask is bool, an Index intp, and everything else the promotion of the Array inputs, in which Python numbers are
-weak.  `real(x)` is the real counterpart of the dtype of x, `x` that dtype itself, and the name of a DType argument what is
-asked for, or the default where it is None.  Of integers alone an entry for `float` or `real` makes floats, as sin does; where
-it says `given` it makes integers, as dot does, and where it says `either` it depends on other arguments; `real(x)` promises
-nothing of them.  Knows nothing of forwards.
+weak.  `real(x)` is the real counterpart of the dtype of x, `complex(x)` the complex one, `x` that dtype itself, and the name
+of a DType argument what is asked for, or the default where it is None.  Of integers alone an entry for `float` or `real` makes
+floats, as sin does; where it says `given` it makes integers, as dot does, and where it says `either` it depends on other
+arguments; `real(x)` and `complex(x)` promise nothing of them.  Knows nothing of forwards.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .signature import split
 _FIXED = {"bool": np.dtype(np.bool_), "int": np.dtype(np.intp)}
 _OF_TYPE = {"Mask": "bool", "Index": "int"}
 _GIVEN, _EITHER = "given", "either"  # what becomes of integers alone, beside the default
-_REAL = re.compile(r"real\((\w+)\)$", re.ASCII)
+_COUNTERPART = re.compile(r"(real|complex)\((\w+)\)$", re.ASCII)
 
 
 def parse_dtype(text: Text, signature: Signature) -> tuple[str, tuple[str | None, ...]]:
@@ -56,7 +56,7 @@ def _result(text: Text, output: Output, signature: Signature) -> str | None:
     if text.value == "_":
         return None
     names = [a.name for a in signature.arguments if a.type.base in ("Array", "Index", "Mask")]
-    known = [*_FIXED, _GIVEN, _EITHER, *names, *(f"real({name})" for name in names), *_asked(signature)]
+    known = [*_FIXED, _GIVEN, _EITHER, *names, *_counterparts(names), *_asked(signature)]
     if text.value not in known:
         near = did_you_mean(text.value, known)
         raise SpecError(f"unknown result dtype '{text.value}'", text.location, suggestion=near)
@@ -70,11 +70,15 @@ def _asked(signature: Signature) -> list[str]:
     return [a.name for a in signature.arguments if a.type.base == "DType"]
 
 
+def _counterparts(names: list[str]) -> list[str]:
+    return [f"{kind}({name})" for kind in ("real", "complex") for name in names]
+
+
 def choices(op: Op) -> list[str]:
     """What `->` may say of a result of this op."""
     arrays = [a.name for a in op.signature.arrays]
     words = [_GIVEN] if op.dtype in ("float", "real") else []
-    return [*_asked(op.signature), *arrays, *(f"real({name})" for name in arrays), *words, *_FIXED]
+    return [*_asked(op.signature), *arrays, *_counterparts(arrays), *words, *_FIXED]
 
 
 def result_dtype(op: Op, index: int, inputs: Mapping[str, Any], statics: Mapping[str, Any]) -> np.dtype | None:
@@ -106,9 +110,12 @@ def dtype_of(op: Op, stated: str | None, inputs: Mapping[str, Any], statics: Map
         return _FIXED[stated]
     if stated in inputs:
         return _promoted(_flat([inputs[stated]]))
-    if stated and (real := _REAL.match(stated)):
-        found = _promoted(_flat([inputs[real[1]]]))
-        return None if found.kind in "iub" and op.dtype in ("float", "real") else np.zeros((), found).real.dtype
+    if stated and (counterpart := _COUNTERPART.match(stated)):
+        kind, name = counterpart.groups()
+        found = _promoted(_flat([inputs[name]]))
+        if found.kind in "iub" and op.dtype in ("float", "real"):
+            return None
+        return np.result_type(found, np.complex64) if kind == "complex" else np.zeros((), found).real.dtype
     if stated in _asked(op.signature) and statics[stated] is not None:
         return np.dtype(statics[stated])
     arguments = {base: [a.name for a in op.signature.arguments if a.type.base == base] for base in ("Array", "Index", "Scalar")}

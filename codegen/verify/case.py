@@ -50,6 +50,8 @@ def dtypes_of(op: Op) -> list[type]:
     """The dtypes that a check runs an op in."""
     if op.dtype in ("int", "bool"):
         return [np.int64 if op.dtype == "int" else np.bool_]
+    if op.dtype == "complex":
+        return [np.complex128]
     return [np.float64, np.complex128] if op.dtype in ("any", "float") and op.differentiable else [np.float64]
 
 

@@ -18,7 +18,10 @@ from ..spec.results import choices, dtype_of, result_dtype
 from .case import BoundCall, Report, make_sample, what
 from .evaluate import Evaluator
 
-_OTHERS = {"real": (np.float32,), "float": (np.float32, np.complex64), "any": (np.float32, np.complex64, np.int64)}
+_OTHERS = {
+    "real": (np.float32,), "complex": (np.complex64,), "float": (np.float32, np.complex64),
+    "any": (np.float32, np.complex64, np.int64),
+}  # fmt: skip
 _WIDER = {np.float32: np.float64, np.complex64: np.complex128}
 
 

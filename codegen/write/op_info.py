@@ -19,32 +19,32 @@ USUAL = {"arguments": (("x", "Array", None, False),), "outputs": (("y", "Array")
 def facts(text: NodeText) -> dict[str, object]:
     """Field of OpInfo -> value, in order; what is empty, or USUAL, is the default there."""
     op, signature = text.op, text.signature
-    return {
-        "name": op.name,
-        "family": op.family,
-        "signature": signature.source,
-        "doc": op.doc,
-        "form": op.form,
-        "dtype": op.dtype,
-        "namespace": op.namespace,
-        "args": tuple(op.args.items()),
-        "ref": op.ref,
-        "numpy": op.numpy,
-        "result_dtypes": op.result_dtypes,
-        "domain": op.domain and op.domain.source,
-        "aliases": op.aliases,
-        "variants": op.variants,
-        "operator": op.operator,
-        "view": op.view,
-        "arguments": tuple((a.name, str(a.type), a.default, a.keyword_only) for a in signature.arguments),
-        "outputs": tuple((o.name, str(o.type)) for o in signature.visible),
-        "inputs": tuple(a.name for a in signature.arrays if op.differentiable),
-        "saved": tuple(s.field for s in text.saved) if text.has_node else (),
-        "node": op.node if text.has_node else None,
-        "samples": tuple(sample.source for sample in op.samples),
-        "examples": tuple((example.call.source, example.value.source) for example in op.examples),
-        "kinks": tuple((kink.call.source, kink.value.source) for kink in op.kinks),
-    }
+    return dict(
+        name=op.name,
+        family=op.family,
+        signature=signature.source,
+        doc=op.doc,
+        form=op.form,
+        dtype=op.dtype,
+        namespace=op.namespace,
+        args=tuple(op.args.items()),
+        ref=op.ref,
+        numpy=op.numpy,
+        result_dtypes=op.result_dtypes,
+        domain=op.domain and op.domain.source,
+        aliases=op.aliases,
+        variants=op.variants,
+        operator=op.operator,
+        view=op.view,
+        arguments=tuple((a.name, str(a.type), a.default, a.keyword_only) for a in signature.arguments),
+        outputs=tuple((o.name, str(o.type)) for o in signature.visible),
+        inputs=tuple(a.name for a in signature.arrays if op.differentiable),
+        saved=tuple(s.field for s in text.saved) if text.has_node else (),
+        node=op.node if text.has_node else None,
+        samples=tuple(sample.source for sample in op.samples),
+        examples=tuple((example.call.source, example.value.source) for example in op.examples),
+        kinks=tuple((kink.call.source, kink.value.source) for kink in op.kinks),
+    )
 
 
 def record(text: NodeText, presets: Mapping[str, tuple[Formula, ...]]) -> str:

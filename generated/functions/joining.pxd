@@ -41,5 +41,8 @@ cdef class StackBackward(Node):
 cdef class TileBackward(Node):
     cdef readonly object saved_x_shape, saved_reps
 
+cdef class UnsafeSplitBackward(Node):
+    cdef readonly object saved_axis
+
 cdef class UnstackBackward(Node):
     cdef readonly object saved_axis

@@ -219,6 +219,21 @@ cdef class TileBackward(Node):
         return ops.sum(ops.reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps))
 
 
+cdef class UnsafeSplitBackward(Node):
+    """unsafe_split(x, Index sections, int axis=0) -> Array[] ys; linear in x; grad_x = concat(grad, axis)"""
+    saves = ("axis",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad = defined_arrays(self, grad)
+        axis = self.saved_axis
+        return forward_concat(grad, axis)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad = defined_tensors(self, grad)
+        axis = self.saved_axis
+        return ops.concat(grad, axis)
+
+
 cdef class UnstackBackward(Node):
     """unstack(x, int axis=0) -> Array[] ys; linear in x; grad_x = stack(grad, axis)"""
     saves = ("axis",)

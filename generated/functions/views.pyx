@@ -10,7 +10,10 @@ from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.node cimport Node, Wanted
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
 cdef Forward5 forward__diagonal_backward = <Forward5> load_forward("gradspec.generated.kernels.views", "_diagonal_backward", 5)
@@ -22,7 +25,11 @@ cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward3 forward_roll = <Forward3> load_forward("gradspec.generated.kernels.views", "roll", 3)
 cdef Forward3 forward_rot90 = <Forward3> load_forward("gradspec.generated.kernels.views", "rot90", 3)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
+cdef Forward5 forward__strided = <Forward5> load_forward("gradspec.generated.kernels.views", "_strided", 5)
+cdef Forward5 forward__strided_backward = <Forward5> load_forward("gradspec.generated.kernels.views", "_strided_backward", 5)
 cdef Forward3 forward_swapaxes = <Forward3> load_forward("gradspec.generated.kernels.views", "swapaxes", 3)
+cdef Forward1 forward_view_as_real = <Forward1> load_forward("gradspec.generated.kernels.views", "view_as_real", 1)
+cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kernels.indexing", "select", 3)
 
 
 cdef class TBackward(Node):
@@ -230,6 +237,60 @@ cdef class SqueezeBackward(Node):
         return ops.reshape(grad, x_shape)
 
 
+cdef class StridedBackward(Node):
+    """_strided(x, Index layout, int[] shape, int[] strides, int? offset=None) -> y
+
+    linear in x
+    grad_x = _strided_backward(grad, layout, x.shape, strides, offset)
+    """
+    saves = ("layout", "x_shape", "strides", "offset")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        layout = saved_array(self, self.saved_layout, self.version_layout, "layout")
+        x_shape = self.saved_x_shape
+        strides = self.saved_strides
+        offset = self.saved_offset
+        return forward__strided_backward(grad, layout, x_shape, strides, offset)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        layout = saved_tensor(self, self.saved_layout, self.version_layout, "layout")
+        x_shape = self.saved_x_shape
+        strides = self.saved_strides
+        offset = self.saved_offset
+        return ops._strided_backward(grad, layout, x_shape, strides, offset)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_layout):
+            self.released, self.saved_layout = True, None
+
+
+cdef class StridedBackwardBackward(Node):
+    """_strided_backward(x, Index layout, int[] shape, int[] strides, int? offset=None) -> y
+
+    linear in x
+    grad_x = _strided(grad, layout, x.shape, strides, offset)
+    """
+    saves = ("layout", "x_shape", "strides", "offset")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        layout = saved_array(self, self.saved_layout, self.version_layout, "layout")
+        x_shape = self.saved_x_shape
+        strides = self.saved_strides
+        offset = self.saved_offset
+        return forward__strided(grad, layout, x_shape, strides, offset)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        layout = saved_tensor(self, self.saved_layout, self.version_layout, "layout")
+        x_shape = self.saved_x_shape
+        strides = self.saved_strides
+        offset = self.saved_offset
+        return ops._strided(grad, layout, x_shape, strides, offset)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_layout):
+            self.released, self.saved_layout = True, None
+
+
 cdef class SwapaxesBackward(Node):
     """swapaxes(x, int axis1, int axis2) -> y; linear in x; grad_x = swapaxes(grad, axis1, axis2)"""
     saves = ("axis1", "axis2")
@@ -243,3 +304,36 @@ cdef class SwapaxesBackward(Node):
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return ops.swapaxes(grad, axis1, axis2)
+
+
+cdef class ViewBackward(Node):
+    """view(x, int[] shape) -> y; grad_x = reshape(grad, x.shape)"""
+    saves = ("x_shape",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return forward_reshape(grad, x_shape)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return ops.reshape(grad, x_shape)
+
+
+cdef class ViewAsComplexBackward(Node):
+    """view_as_complex(x) -> y; grad_x = view_as_real(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_view_as_real(grad)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.view_as_real(grad)
+
+
+cdef class ViewAsRealBackward(Node):
+    """view_as_real(x) -> y; linear in x; grad_x = select(grad, -1, 0) + select(grad, -1, 1) * 1j"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_add(forward_select(grad, -1, 0), forward_multiply(forward_select(grad, -1, 1), 1j))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.select(grad, -1, 0) + ops.select(grad, -1, 1) * 1j

@@ -7,10 +7,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 import numpy as np
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport as_array
+from gradspec.operand cimport ndim_of, shape_of
 
 
 cdef object forward_gather(object x, object axis, object indices):
@@ -58,11 +59,17 @@ cdef object forward_masked_fill(object x, object mask, object value):
     except Exception as error_:
         raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 
+cdef object forward_narrow(object x, object axis, object start, object length):
+    return forward_getitem(x, formulas.along_axis(formulas.span(shape_of(x), axis, start, length), axis, ndim_of(x)))
+
 cdef object forward_scatter_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter_add(x, axis, indices, source))
     except Exception as error_:
         raise explain(error_, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
+
+cdef object forward_select(object x, object axis, object index):
+    return forward_getitem(x, formulas.along_axis(index, axis, ndim_of(x)))
 
 cdef object forward_take(object x, object indices, object axis):
     try:

@@ -6,10 +6,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 import numpy as np
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport as_array
+from gradspec.operand cimport shape_of
 
 
 cdef object forward_array_split(object x, object sections, object axis):
@@ -17,6 +18,9 @@ cdef object forward_array_split(object x, object sections, object axis):
         return as_array(np.array_split(x, sections, axis))
     except Exception as error_:
         raise explain(error_, "array_split", x=x, sections=sections, axis=axis) from None
+
+cdef object forward_chunk(object x, object chunks, object axis):
+    return forward_split(x, formulas.chunk_ends(shape_of(x), chunks, axis), axis)
 
 cdef object forward_concat(object arrays, object axis):
     try:
@@ -60,6 +64,9 @@ cdef object forward_split(object x, object sections, object axis):
     except Exception as error_:
         raise explain(error_, "split", x=x, sections=sections, axis=axis) from None
 
+cdef object forward_split_with_sizes(object x, object sizes, object axis):
+    return forward_split(x, formulas.part_ends(shape_of(x), sizes, axis), axis)
+
 cdef object forward_stack(object arrays, object axis):
     try:
         return as_array(np.stack(arrays, axis))
@@ -71,6 +78,15 @@ cdef object forward_tile(object x, object reps):
         return as_array(np.tile(x, reps))
     except Exception as error_:
         raise explain(error_, "tile", x=x, reps=reps) from None
+
+cdef object forward_unsafe_chunk(object x, object chunks, object axis):
+    return forward_unsafe_split(x, formulas.chunk_ends(shape_of(x), chunks, axis), axis)
+
+cdef object forward_unsafe_split(object x, object sections, object axis):
+    try:
+        return as_array(kernels.split_copies(x, sections, axis))
+    except Exception as error_:
+        raise explain(error_, "unsafe_split", x=x, sections=sections, axis=axis) from None
 
 cdef object forward_unstack(object x, object axis):
     try:

@@ -22,6 +22,9 @@ cdef object forward_T(object x):
     except Exception as error_:
         raise explain(error_, "T", x=x) from None
 
+cdef object forward_as_strided(object x, object shape, object strides, object offset):
+    return forward__strided(x, forward__layout(x), shape, strides, offset)
+
 cdef object forward_broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))
@@ -65,6 +68,12 @@ cdef object forward_flip(object x, object axis):
         return as_array(np.flip(x, axis))
     except Exception as error_:
         raise explain(error_, "flip", x=x, axis=axis) from None
+
+cdef object forward__layout(object x):
+    try:
+        return as_array(kernels.own_layout(x))
+    except Exception as error_:
+        raise explain(error_, "_layout", x=x) from None
 
 cdef object forward_mH(object x):
     if formulas.is_complex(dtype_of(x)):
@@ -116,8 +125,41 @@ cdef object forward_squeeze(object x, object axis):
     except Exception as error_:
         raise explain(error_, "squeeze", x=x, axis=axis) from None
 
+cdef object forward__strided(object x, object layout, object shape, object strides, object offset):
+    try:
+        return as_array(kernels.as_strided(x, layout, shape, strides, offset))
+    except Exception as error_:
+        raise explain(error_, "_strided", x=x, layout=layout, shape=shape, strides=strides, offset=offset) from None
+
+cdef object forward__strided_backward(object x, object layout, object shape, object strides, object offset):
+    try:
+        return as_array(kernels.as_strided_backward(x, layout, shape, strides, offset))
+    except Exception as error_:
+        raise explain(error_, "_strided_backward", x=x, layout=layout, shape=shape, strides=strides, offset=offset) from None
+
 cdef object forward_swapaxes(object x, object axis1, object axis2):
     try:
         return as_array(np.swapaxes(x, axis1, axis2))
     except Exception as error_:
         raise explain(error_, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
+
+cdef object forward_view(object x, object shape):
+    try:
+        return as_array(kernels.view(x, shape))
+    except Exception as error_:
+        raise explain(error_, "view", x=x, shape=shape) from None
+
+cdef object forward_view_as(object x, object other):
+    return forward_view(x, shape_of(other))
+
+cdef object forward_view_as_complex(object x):
+    try:
+        return as_array(kernels.view_as_complex(x))
+    except Exception as error_:
+        raise explain(error_, "view_as_complex", x=x) from None
+
+cdef object forward_view_as_real(object x):
+    try:
+        return as_array(kernels.view_as_real(x))
+    except Exception as error_:
+        raise explain(error_, "view_as_real", x=x) from None

@@ -5,7 +5,7 @@ index accumulates.
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
@@ -25,7 +25,9 @@ from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, value_before, writable, written_value
-from gradspec.operand cimport array_of, as_index, as_mask, as_operand, dtype_of, index_of, shape_of, wrap_forward
+from gradspec.operand cimport (
+    array_of, as_index, as_mask, as_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+)
 from gradspec.saved_variable cimport save_index
 from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
@@ -365,6 +367,22 @@ def masked_fill(x, mask, value):
     return op_masked_fill(x, mask, value)
 
 
+cdef object op_narrow(object x, object axis, object start, object length):
+    x = as_operand(x, "narrow", "x")
+    axis = as_int(axis, "narrow", "axis")
+    start = as_int(start, "narrow", "start")
+    length = as_int(length, "narrow", "length")
+
+    try:
+        return ops.getitem(x, formulas.along_axis(formulas.span(shape_of(x), axis, start, length), axis, ndim_of(x)))
+    except Exception as error_:
+        raise explain(error_, "narrow", x=x, axis=axis, start=start, length=length) from None
+
+def narrow(x, axis, start, length):
+    """View of `length` slices of `x` along `axis`, from slice `start` on."""
+    return op_narrow(x, axis, start, length)
+
+
 cdef object op_scatter_add(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef ScatterAddBackward node_ = None
@@ -430,6 +448,21 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
 def scatter_add(x, axis, indices, source):
     """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
     return op_scatter_add(x, axis, indices, source)
+
+
+cdef object op_select(object x, object axis, object index):
+    x = as_operand(x, "select", "x")
+    axis = as_int(axis, "select", "axis")
+    index = as_int(index, "select", "index")
+
+    try:
+        return ops.getitem(x, formulas.along_axis(index, axis, ndim_of(x)))
+    except Exception as error_:
+        raise explain(error_, "select", x=x, axis=axis, index=index) from None
+
+def select(x, axis, index):
+    """View of slice `index` of `x` along `axis`, without that axis."""
+    return op_select(x, axis, index)
 
 
 cdef object op_take(object x, object indices, object axis):
@@ -563,6 +596,6 @@ def _take_along_axis_backward(x, indices, shape, axis=-1):
 register({
 "gather": gather, "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add": index_add, "index_put":
     index_put, "_index_put_backward": _index_put_backward, "index_select": index_select, "masked_fill": masked_fill,
-    "scatter_add": scatter_add, "take": take, "_take_backward": _take_backward, "take_along_axis": take_along_axis,
-    "_take_along_axis_backward": _take_along_axis_backward,
+    "narrow": narrow, "scatter_add": scatter_add, "select": select, "take": take, "_take_backward": _take_backward,
+    "take_along_axis": take_along_axis, "_take_along_axis_backward": _take_along_axis_backward,
 })

@@ -4,15 +4,18 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+from gradspec import formulas
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.joining cimport (
     forward_array_split, forward_concat, forward__concat_backward, forward_pad, forward__pad_backward, forward_repeat,
-    forward__repeat_backward, forward_split, forward_stack, forward_tile, forward_unstack,
+    forward__repeat_backward, forward_split, forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split,
+    forward_unstack,
 )
 from gradspec.generated.functions.joining cimport (
     ArraySplitBackward, ConcatBackward, ConcatBackwardBackward, PadBackward, PadBackwardBackward, RepeatBackward,
-    RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnstackBackward,
+    RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnsafeSplitBackward, UnstackBackward,
 )
 from gradspec.arguments cimport as_int, as_ints, as_scalar, as_str
 from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history
@@ -52,6 +55,21 @@ cdef tuple jvp_array_split(tuple outputs_, tuple inputs_, tuple tangents_):
 def array_split(x, sections, axis=0):
     """Views of nearly equal length along `axis`, or of the parts between given indices."""
     return op_array_split(x, sections, axis)
+
+
+cdef object op_chunk(object x, object chunks, object axis):
+    x = as_operand(x, "chunk", "x")
+    chunks = as_int(chunks, "chunk", "chunks")
+    axis = as_int(axis, "chunk", "axis")
+
+    try:
+        return ops.split(x, formulas.chunk_ends(shape_of(x), chunks, axis), axis)
+    except Exception as error_:
+        raise explain(error_, "chunk", x=x, chunks=chunks, axis=axis) from None
+
+def chunk(x, chunks, axis=0):
+    """Views of at most `chunks` parts along `axis`, all but the last of one length."""
+    return op_chunk(x, chunks, axis)
 
 
 cdef object op_concat(object arrays, object axis):
@@ -273,6 +291,21 @@ def split(x, sections, axis=0):
     return op_split(x, sections, axis)
 
 
+cdef object op_split_with_sizes(object x, object sizes, object axis):
+    x = as_operand(x, "split_with_sizes", "x")
+    sizes = as_ints(sizes, "split_with_sizes", "sizes", -1)
+    axis = as_int(axis, "split_with_sizes", "axis")
+
+    try:
+        return ops.split(x, formulas.part_ends(shape_of(x), sizes, axis), axis)
+    except Exception as error_:
+        raise explain(error_, "split_with_sizes", x=x, sizes=sizes, axis=axis) from None
+
+def split_with_sizes(x, sizes, axis=0):
+    """Views of parts of the given lengths along `axis`, which add up to its own."""
+    return op_split_with_sizes(x, sizes, axis)
+
+
 cdef object op_stack(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef StackBackward node_ = None
@@ -332,6 +365,53 @@ def tile(x, reps):
     return op_tile(x, reps)
 
 
+cdef object op_unsafe_chunk(object x, object chunks, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "unsafe_chunk", "x")
+    chunks = as_int(chunks, "unsafe_chunk", "chunks")
+    axis = as_int(axis, "unsafe_chunk", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.unsafe_split(x, formulas.chunk_ends(shape_of(x), chunks, axis), axis)
+        return [wrap_forward(item_) for item_ in forward_unsafe_chunk(array_of(x), chunks, axis)]
+    except Exception as error_:
+        raise explain(error_, "unsafe_chunk", x=x, chunks=chunks, axis=axis) from None
+
+def unsafe_chunk(x, chunks, axis=0):
+    """Copies of the parts that chunk gives; they can be written to."""
+    return op_unsafe_chunk(x, chunks, axis)
+
+
+cdef object op_unsafe_split(object x, object sections, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef UnsafeSplitBackward node_ = None
+    x = as_operand(x, "unsafe_split", "x")
+    sections = as_index(sections, "unsafe_split", "sections")
+    axis = as_int(axis, "unsafe_split", "axis")
+
+    if needs_grad(state_, x):
+        node_ = UnsafeSplitBackward.__new__(UnsafeSplitBackward)
+        connect_one(node_, state_, x)
+        node_.saved_axis = axis
+
+    ys = [wrap_forward(item_) for item_ in forward_unsafe_split(array_of(x), index_of(sections), axis)]
+
+    if node_ is not None:
+        set_histories(ys, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_unsafe_split, (ys,), (x, sections, axis))
+    return ys
+
+cdef tuple jvp_unsafe_split(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, sections, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.unsafe_split(x_t, sections, axis),)
+
+def unsafe_split(x, sections, axis=0):
+    """Copies of the parts that split gives; they can be written to."""
+    return op_unsafe_split(x, sections, axis)
+
+
 cdef object op_unstack(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnstackBackward node_ = None
@@ -362,7 +442,8 @@ def unstack(x, axis=0):
 
 
 register({
-"array_split": array_split, "concat": concat, "_concat_backward": _concat_backward, "pad": pad, "_pad_backward":
-    _pad_backward, "repeat": repeat, "_repeat_backward": _repeat_backward, "split": split, "stack": stack, "tile": tile,
-    "unstack": unstack,
+"array_split": array_split, "chunk": chunk, "concat": concat, "_concat_backward": _concat_backward, "pad": pad,
+    "_pad_backward": _pad_backward, "repeat": repeat, "_repeat_backward": _repeat_backward, "split": split,
+    "split_with_sizes": split_with_sizes, "stack": stack, "tile": tile, "unsafe_chunk": unsafe_chunk, "unsafe_split":
+    unsafe_split, "unstack": unstack,
 })

@@ -11,20 +11,25 @@ from gradspec.errors import explain
 
 from gradspec.generated.kernels.views cimport (
     forward_T, forward_broadcast_to, forward_diag_embed, forward_diagonal, forward__diagonal_backward, forward_expand_dims,
-    forward_flip, forward_mT, forward_moveaxis, forward_permute_dims, forward_reshape, forward_roll, forward_rot90,
-    forward_squeeze, forward_swapaxes,
+    forward_flip, forward__layout, forward_mT, forward_moveaxis, forward_permute_dims, forward_reshape, forward_roll,
+    forward_rot90, forward_squeeze, forward__strided, forward__strided_backward, forward_swapaxes, forward_view,
+    forward_view_as_complex, forward_view_as_real,
 )
 from gradspec.generated.functions.views cimport (
     TBackward, BroadcastToBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward, ExpandDimsBackward,
     FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward, Rot90Backward,
-    SqueezeBackward, SwapaxesBackward,
+    SqueezeBackward, StridedBackward, StridedBackwardBackward, SwapaxesBackward, ViewBackward, ViewAsComplexBackward,
+    ViewAsRealBackward,
 )
 from gradspec.arguments cimport as_int, as_ints
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_linear
+from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport become_view, before_view
-from gradspec.operand cimport array_of, as_operand, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.operand cimport (
+    array_of, as_complex_operand, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+)
+from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
 
@@ -55,6 +60,29 @@ cdef tuple jvp_T(tuple outputs_, tuple inputs_, tuple tangents_):
 def T(x):
     """Axes in reverse order."""
     return op_T(x)
+
+
+cdef object op_as_strided(object x, object shape, object strides, object offset):
+    x = as_operand(x, "as_strided", "x")
+    shape = as_ints(shape, "as_strided", "shape", -1)
+    strides = as_ints(strides, "as_strided", "strides", -1)
+    offset = None if offset is None else as_int(offset, "as_strided", "offset")
+
+    try:
+        return ops._strided(x, ops._layout(x), shape, strides, offset)
+    except Exception as error_:
+        raise explain(error_, "as_strided", x=x, shape=shape, strides=strides, offset=offset) from None
+
+cdef object op_as_strided_(object x, object shape, object strides, object offset):
+    shape = as_ints(shape, "as_strided_", "shape", -1)
+    strides = as_ints(strides, "as_strided_", "strides", -1)
+    offset = None if offset is None else as_int(offset, "as_strided_", "offset")
+
+    return become_view(x, op_as_strided(before_view(x, "as_strided_"), shape, strides, offset))
+
+def as_strided(x, shape, strides, offset=None):
+    """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
+    return op_as_strided(x, shape, strides, offset)
 
 
 cdef object op_broadcast_to(object x, object shape):
@@ -282,6 +310,16 @@ cdef tuple jvp_flip(tuple outputs_, tuple inputs_, tuple tangents_):
 def flip(x, axis=None):
     """Order reversed along `axis`, or along every axis when it is None."""
     return op_flip(x, axis)
+
+
+cdef object op__layout(object x):
+    x = as_operand(x, "_layout", "x")
+
+    return wrap_forward(forward__layout(array_of(x)))
+
+def _layout(x):
+    """Where the elements of `x` stand in memory, its strides and its place, counted in elements."""
+    return op__layout(x)
 
 
 cdef object op_mH(object x):
@@ -535,6 +573,77 @@ def squeeze(x, axis=None):
     return op_squeeze(x, axis)
 
 
+cdef object op__strided(object x, object layout, object shape, object strides, object offset):
+    cdef ThreadState* state_ = thread_state()
+    cdef StridedBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_strided", "x")
+    layout = as_index(layout, "_strided", "layout")
+    shape = as_ints(shape, "_strided", "shape", -1)
+    strides = as_ints(strides, "_strided", "strides", -1)
+    offset = None if offset is None else as_int(offset, "_strided", "offset")
+
+    if needs_grad(state_, x):
+        node_ = StridedBackward.__new__(StridedBackward)
+        connect_one(node_, state_, x)
+        node_.saved_layout = save_index(state_, layout, &node_.version_layout)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_strides = strides
+        node_.saved_offset = offset
+
+    y = wrap_forward(forward__strided(array_of(x), index_of(layout), shape, strides, offset))
+    attach_view(y, x, <void*> op__strided, (layout, shape, strides, offset))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__strided, (y,), (x, layout, shape, strides, offset))
+    return y
+
+cdef tuple jvp__strided(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, layout, shape, strides, offset = tangents_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    return (ops._strided(x_t, layout, shape, strides, offset),)
+
+def _strided(x, layout, shape, strides, offset=None):
+    """What as_strided gives of an array that lies in memory as `layout` says; a copy where `x` has no such view."""
+    return op__strided(x, layout, shape, strides, offset)
+
+
+cdef object op__strided_backward(object x, object layout, object shape, object strides, object offset):
+    cdef ThreadState* state_ = thread_state()
+    cdef StridedBackwardBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_strided_backward", "x")
+    layout = as_index(layout, "_strided_backward", "layout")
+    shape = as_ints(shape, "_strided_backward", "shape", -1)
+    strides = as_ints(strides, "_strided_backward", "strides", -1)
+    offset = None if offset is None else as_int(offset, "_strided_backward", "offset")
+
+    if needs_grad(state_, x):
+        node_ = StridedBackwardBackward.__new__(StridedBackwardBackward)
+        connect_one(node_, state_, x)
+        node_.saved_layout = save_index(state_, layout, &node_.version_layout)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_strides = strides
+        node_.saved_offset = offset
+
+    y = wrap_forward(forward__strided_backward(array_of(x), index_of(layout), shape, strides, offset))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__strided_backward, (y,), (x, layout, shape, strides, offset))
+    return y
+
+cdef tuple jvp__strided_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, layout, shape, strides, offset = tangents_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    return (ops._strided_backward(x_t, layout, shape, strides, offset),)
+
+def _strided_backward(x, layout, shape, strides, offset=None):
+    """Zeros of the given shape with `x` added where as_strided takes its elements from; its adjoint."""
+    return op__strided_backward(x, layout, shape, strides, offset)
+
+
 cdef object op_swapaxes(object x, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     cdef SwapaxesBackward node_ = None
@@ -573,9 +682,111 @@ def swapaxes(x, axis1, axis2):
     return op_swapaxes(x, axis1, axis2)
 
 
+cdef object op_view(object x, object shape):
+    cdef ThreadState* state_ = thread_state()
+    cdef ViewBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "view", "x")
+    shape = as_ints(shape, "view", "shape", -1)
+
+    if needs_grad(state_, x):
+        node_ = ViewBackward.__new__(ViewBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+
+    y = wrap_forward(forward_view(array_of(x), shape))
+    attach_view(y, x, <void*> op_view, (shape,))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_view, (y,), (x, shape))
+    return y
+
+cdef tuple jvp_view(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (ops.reshape(x_t, shape_of(y)),)
+
+def view(x, shape):
+    """The same elements in C order under another shape, never a copy; where strides cannot express it, reshape copies."""
+    return op_view(x, shape)
+
+
+cdef object op_view_as(object x, object other):
+    x = as_operand(x, "view_as", "x")
+    other = as_operand(other, "view_as", "other")
+
+    try:
+        return ops.view(x, shape_of(other))
+    except Exception as error_:
+        raise explain(error_, "view_as", x=x, other=other) from None
+
+def view_as(x, other):
+    """The same elements under the shape of `other`, never a copy."""
+    return op_view_as(x, other)
+
+
+cdef object op_view_as_complex(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef ViewAsComplexBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "view_as_complex", "x")
+
+    if needs_grad(state_, x):
+        node_ = ViewAsComplexBackward.__new__(ViewAsComplexBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_view_as_complex(array_of(x)))
+    attach_view(y, x, <void*> op_view_as_complex, ())
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_view_as_complex, (y,), (x,))
+    return y
+
+cdef tuple jvp_view_as_complex(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.select(x_t, -1, 0) + ops.select(x_t, -1, 1) * 1j,)
+
+def view_as_complex(x):
+    """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
+    return op_view_as_complex(x)
+
+
+cdef object op_view_as_real(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef ViewAsRealBackward node_ = None
+    cdef TensorBase y
+    x = as_complex_operand(x, "view_as_real", "x")
+
+    if needs_grad(state_, x):
+        node_ = ViewAsRealBackward.__new__(ViewAsRealBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_view_as_real(array_of(x)))
+    attach_view(y, x, <void*> op_view_as_real, ())
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_view_as_real, (y,), (x,))
+    return y
+
+cdef tuple jvp_view_as_real(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.view_as_real(x_t),)
+
+def view_as_real(x):
+    """Real and imaginary parts along a new last axis; a view."""
+    return op_view_as_real(x)
+
+
 register({
-"T": T, "broadcast_to": broadcast_to, "diag": diag, "diag_embed": diag_embed, "diagonal": diagonal,
-    "_diagonal_backward": _diagonal_backward, "expand_dims": expand_dims, "flatten": flatten, "flip": flip, "mH": mH, "mT":
-    mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "roll": roll, "rot90":
-    rot90, "squeeze": squeeze, "swapaxes": swapaxes,
+"T": T, "as_strided": as_strided, "broadcast_to": broadcast_to, "diag": diag, "diag_embed": diag_embed, "diagonal":
+    diagonal, "_diagonal_backward": _diagonal_backward, "expand_dims": expand_dims, "flatten": flatten, "flip": flip,
+    "_layout": _layout, "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape":
+    reshape, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward,
+    "swapaxes": swapaxes, "view": view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real":
+    view_as_real,
 })

@@ -14,7 +14,7 @@ from .indexing import (
     take_along_axis_backward,
     take_backward,
 )
-from .joining import concat_backward, pad, pad_backward, repeat_backward, unstack
+from .joining import concat_backward, pad, pad_backward, repeat_backward, split_copies, unstack
 from .linalg import (
     checkerboard,
     cofactor,
@@ -32,3 +32,4 @@ from .reductions import euclidean_norm, log_softmax, logsumexp, power_norm, soft
 from .scans import cumprod, cumsum, linear_recurrence, shift
 from .sorting import argsort, topk
 from .special import digamma, erf, erfc, erfcx, erfinv, gelu, lgamma, polygamma, sigmoid
+from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real

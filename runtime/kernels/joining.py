@@ -103,6 +103,22 @@ def repeat_backward(x, shape, repeats, axis):
     return np.moveaxis(y, 0, axis).reshape(shape)
 
 
+def split_copies(x, sections, axis):
+    """``np.split``, each part in memory of its own.
+
+    Parameters
+    ----------
+    x : ndarray
+    sections : int or sequence of int
+    axis : int
+
+    Returns
+    -------
+    list of ndarray
+    """
+    return [part.copy() for part in np.split(x, sections, axis)]
+
+
 def unstack(x, axis):
     """The slices of `x` along `axis`.
 

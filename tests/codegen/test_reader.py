@@ -56,10 +56,11 @@ def test_a_name_in_another_namespace(small):
         ("[]", ("function",)),
         ("[method]", ("function", "method")),
         ("[property]", ("property",)),
+        ("[bound, inplace]", ("method", "bound", "inplace")),
         ("[function, property]", ("function", "property")),
     ],
 )
-def test_every_op_is_a_function_unless_it_is_a_property(small, words, variants):
+def test_every_op_is_a_function_unless_it_is_a_property_or_bound(small, words, variants):
     op = small.read(TANH.replace("  forward", f"  variants: {words}\n  forward")).ops["tanh"]
     assert op.variants == variants
 

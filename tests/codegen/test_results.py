@@ -18,6 +18,9 @@ ENTRY = """\
 REFUSED = {
     "an unknown input": ("x", "y", "flaot", ("14:10", "unknown dtype 'flaot'; did you mean 'float'?")),
     "an unknown result": ("x", "y", "float -> real(z)", ("14:19", "unknown result dtype 'real(z)'; did you mean 'real(x)'?")),
+    "an unknown counterpart": (
+        "x", "y", "real -> complx(x)", ("14:18", "unknown result dtype 'complx(x)'; did you mean 'complex(x)'?")
+    ),
     "an argument that is no array": ("x, int n=0", "y", "any -> n", ("14:17", "unknown result dtype 'n'")),
     "too few": ("x", "y, z", "float -> real(x)", ("14:16", "states 1 result dtypes for 2 outputs")),
     "too many": ("x", "y, _z", "float -> real(x), _", ("14:16", "states 2 result dtypes for 1 output")),
@@ -51,6 +54,11 @@ PROMISED = [
     ("a, b", "y", "any -> real(b)", {"a": F4, "b": I4}, {}, [I4]),
     ("a, Array? b", "y", "float", {"a": F4, "b": None}, {}, [F4]),
     ("Array[] x", "y", "any", {"x": [F4, F8, 1.0]}, {}, [F8]),
+    ("x", "y", "real -> complex(x)", {"x": F4}, {}, [C8]),
+    ("x", "y", "real -> complex(x)", {"x": F8}, {}, [np.dtype(complex)]),
+    ("x", "y", "real -> complex(x)", {"x": I8}, {}, [None]),
+    ("a, b", "y", "any -> complex(b)", {"a": F8, "b": C8}, {}, [C8]),
+    ("x", "y", "complex -> real(x)", {"x": C8}, {}, [F4]),
     ("x", "y", "float", {"x": I8}, {}, [F8]),
     ("x", "y", "real", {"x": I4}, {}, [None]),
     ("x, Mask m", "y", "float", {"x": 3, "m": None}, {}, [F8]),

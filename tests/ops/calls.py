@@ -21,7 +21,7 @@ from gradspec.generated.op_info import OPS, OpInfo
 
 BY_NAME = {op.name: op for op in OPS}
 DOUBLE = {
-    "any": (np.float64, np.complex128), "float": (np.float64, np.complex128), "real": (np.float64,),
+    "any": (np.float64, np.complex128), "float": (np.float64, np.complex128), "real": (np.float64,), "complex": (np.complex128,),
     "int": (np.int64,), "bool": (np.bool_,),
 }  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -56,15 +58,26 @@ def values_and_gradients(case, leaves):
     return outputs, list(grad(live, leaves, list(map(gs.asarray, weights)), materialize_grads=True)) if live else []
 
 
+# What asks where elements lie in memory; tests/runtime/test_strides.py says what it gives for other layouts.
+BY_MEMORY = {"as_strided", "_layout"}
+# What is refused where the layout has no such view.
+NO_COPY = {"view", "view_as", "view_as_complex"}
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("op", entries(lambda op: op.inputs and not in_place_only(op)))
+@pytest.mark.parametrize("op", entries(lambda op: op.inputs and not in_place_only(op) and op.name not in BY_MEMORY))
 def test_layout_of_the_inputs_does_not_matter(op, layout):
     for case in (c.values[0] for c in cases(lambda o: o is op, REAL)):
         if not case.places:
             continue
         arrays = [LAYOUTS[layout](a) for a in case.arrays]
         kept = [a.copy() for a in arrays]
-        outputs, gradients = values_and_gradients(case, [gs.asarray(a, requires_grad=True) for a in arrays])
+        try:
+            outputs, gradients = values_and_gradients(case, [gs.asarray(a, requires_grad=True) for a in arrays])
+        except ValueError as error:
+            if op.name in NO_COPY and re.search("has no view of shape|do not lie beside each other", str(error)):
+                continue
+            raise
         expected, wanted = values_and_gradients(case, case.leaves())
         for one, other in zip(outputs + gradients, expected + wanted, strict=True):
             assert one.shape == other.shape
@@ -145,7 +158,7 @@ class TestViews:
             if y.numpy().flags.writeable:
                 before = x._version
                 y.fill_(1.5)
-                assert x._version == y._version == before + 1 and (x.numpy() == 1.5).any()
+                assert x._version == y._version == before + 1 and (x.numpy().real == 1.5).any()
 
     @pytest.mark.parametrize("case", VIEWS)
     def test_write_through_the_view_is_noticed_by_saved_values(self, case):
@@ -156,7 +169,7 @@ class TestViews:
         if not views:
             return  # copies, or read-only: nothing can be written through them
         w = gs.tensor(np.ones(x.shape), requires_grad=True)
-        z = (w * x).sum()
+        z = (w * x).sum().real
         views[0].zero_()
         with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
             z.backward()

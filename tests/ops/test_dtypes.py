@@ -10,7 +10,7 @@ from gradspec.dispatch import ops
 
 from .calls import array, cases, entries
 
-KINDS = {"any": "fciub", "float": "fciub", "real": "fiub", "int": "iub", "bool": "b"}
+KINDS = {"any": "fciub", "float": "fciub", "real": "fiub", "complex": "c", "int": "iub", "bool": "b"}
 DTYPES = (np.complex128, np.complex64, np.float64, np.float32, np.float16, np.int64, np.uint8, np.bool_)
 NAMESPACES = {"": gs, "linalg": gs.linalg, "nn": gs.nn}
 
@@ -23,11 +23,15 @@ def array_arguments(op):
     return [name for name, type_, *_ in op.arguments if type_.startswith("Array")]
 
 
+def cast(value, dtype):
+    return (value if np.dtype(dtype).kind == "c" else value.real).astype(dtype)
+
+
 def replaced(value, dtype):
     """The argument in another dtype, in all of its places; None where it holds no array."""
     if isinstance(value, list):
-        return [np.asarray(item).astype(dtype) for item in value]
-    return value.astype(dtype) if isinstance(value, np.ndarray) else None
+        return [cast(np.asarray(item), dtype) for item in value]
+    return cast(value, dtype) if isinstance(value, np.ndarray) else None
 
 
 def refusals(op, make):

@@ -220,7 +220,7 @@ class TestInPlaceViews:
         memory = x.numpy()
         assert self.apply(case, x) is x and x._version == 1 and not x._is_view()
         same([x], case.all_outputs(*case.arrays))
-        assert np.shares_memory(memory, x.numpy()) or memory.size == 0
+        assert np.shares_memory(memory, x.numpy()) or x.size == 0
 
     @pytest.mark.parametrize("case", [c for c in CASES if c.values[0].op.inputs])
     def test_the_gradient_and_those_of_views_taken_before(self, case):
@@ -228,12 +228,16 @@ class TestInPlaceViews:
         x = leaf * 1
         before = x[...]
         self.apply(case, x)
+        if not x.detach().numpy().flags.writeable:
+            return  # elements repeat
         x.multiply_(3.0)
         weights = np.cos(np.arange(x.size)).reshape(x.shape)
         expected = leaf.detach().numpy()
         (whole,) = grad((x * weights).sum(), leaf, gs.ones((), dtype=x.dtype), retain_graph=True)
         (part,) = grad(before.sum(), leaf, gs.ones((), dtype=x.dtype))
-        np.testing.assert_allclose(part.numpy(), np.full(expected.shape, 3.0))
+        numbers = gs.tensor(np.arange(leaf.size, dtype=leaf.dtype).reshape(leaf.shape))
+        (kept,) = flat(case.apply(case.arguments() | {case.op.arguments[0][0]: numbers}))  # not every element may be
+        np.testing.assert_allclose(part.numpy(), np.where(np.isin(numbers.numpy(), kept.numpy()), 3.0, 1.0))
         plain = gs.tensor(expected, requires_grad=True)
         (y,) = flat(case.apply(case.arguments() | {case.op.arguments[0][0]: plain}))
         (right,) = grad((y * 3.0 * weights).sum(), plain, gs.ones((), dtype=x.dtype))

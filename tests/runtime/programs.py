@@ -81,6 +81,15 @@ def any_index(rng, shape):
     return basic_index(rng, shape)
 
 
+def diagonal(a):
+    """That of a matrix, by strides."""
+    array = a.detach().numpy() if isinstance(a, gs.Tensor) else a
+    shape, stride = (min(array.shape),), (sum(array.strides),)
+    if isinstance(a, gs.Tensor):
+        return gs.as_strided(a, shape, tuple(n // array.itemsize for n in stride))
+    return np.lib.stride_tricks.as_strided(a, shape, stride)
+
+
 VIEWS = {
     "getitem": (lambda rng, v: (basic_index(rng, v.p.shape),), lambda a, i: a[i]),
     "transpose": (lambda rng, v: (), lambda a: a.T),
@@ -90,6 +99,7 @@ VIEWS = {
              lambda a, s: a.reshape(s)),
     "fold": (lambda rng, v: ((2, v.p.size // 2),)
              if v.p.flags.c_contiguous and v.t.flags.c_contiguous and v.p.size % 2 == 0 else None, lambda a, s: a.reshape(s)),
+    "diagonal": (lambda rng, v: () if v.p.ndim == 2 else None, diagonal),
     "row": (lambda rng, v: (rng.randrange(v.p.shape[0]),) if v.p.ndim else None,
             lambda a, i: gs.unstack(a)[i] if isinstance(a, gs.Tensor) else a[i, ...]),
 }  # fmt: skip
