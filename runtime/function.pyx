@@ -3,6 +3,8 @@
 Owns how a custom forward is run, how its results enter the graph and how its tangents are checked.
 """
 
+from libc.stdint cimport uint32_t
+
 import functools
 import inspect
 import warnings
@@ -10,7 +12,7 @@ import warnings
 from .accumulate_grad cimport any_needs_grad, connect_all, set_history
 from .copy_slices cimport rebase_history
 from .error_nodes import DelayedError
-from .forward_ad cimport levels_of, primal_of, set_tangent, tangents_of
+from .forward_ad cimport levels_of, primal_of, set_tangent, tangent_of, tangents_of
 from .function_node cimport FunctionNode
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
 from .tensor cimport IN_FUNCTION, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
@@ -122,8 +124,7 @@ cdef object run_forward(cls, tuple args, bint separate):
     node.track()
     if state.flags & DUAL:  # taken now: the forward may write to its inputs
         for level in levels_of(tensors):
-            tangents.append((level, [tangents_of(arg, level, node.materialize) if isinstance(arg, TensorBase) else None
-                                     for arg in args]))
+            tangents.append((level, [tangent_argument(arg, level, node.materialize) for arg in args]))
 
     state.flags |= modes
     try:
@@ -204,12 +205,21 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
     return tensor
 
 
+cdef object tangent_argument(object arg, int level, bint fill):
+    """What a jvp gets for an argument: None for one that is not differentiable, an integer tensor among them."""
+    if not isinstance(arg, TensorBase) or not is_inexact((<TensorBase> arg).array):
+        return None
+    return tangents_of(arg, level, fill)
+
+
 cdef int push_forward(cls, FunctionNode node, tuple args, tuple outputs, list tangents) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     cdef tuple kept = node.for_forward or ()
     for level, inputs_t in tangents:
         if not node.materialize:
-            inputs_t = [tangents_of(arg, level, False) for arg in args]
+            inputs_t = [tangent_argument(arg, level, False) for arg in args]
+        moved = [arg for arg in args if holds(node.dirty, arg) and tangent_of(arg, level) is not None]
+        versions = [tangent_of(arg, level).version() for arg in moved]
         node.shown = tuple([primal_of(tensor, level) for tensor in kept])
         try:
             outputs_t = cls.jvp(node, *inputs_t)
@@ -221,6 +231,9 @@ cdef int push_forward(cls, FunctionNode node, tuple args, tuple outputs, list ta
             raise RuntimeError(f"{cls.__name__}'s jvp returned an invalid number of forward gradients (expected {len(outputs)} "
                                f"but got {len(outputs_t)})")
         for i, (output, output_t) in enumerate(zip(outputs, outputs_t)):
+            for arg, version in zip(moved, versions):
+                if arg is output:
+                    check_written(level, arg, version, output_t)
             if output_t is None:
                 continue
             check_tangent(node, i, args, inputs_t, output, output_t)
@@ -245,12 +258,7 @@ cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, obje
         if input_t is None:
             continue
         source = arg
-        if source is tensor:
-            if tangent is not input_t:
-                raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the "
-                                   "forward is modifying an input inplace, then the jvp function must modify the "
-                                   "corresponding gradient inplace.")
-        elif tensor.flags & VIEW and tensor.extra.base is (source.extra.base if source.flags & VIEW else source):
+        if source is not tensor and tensor.flags & VIEW and same_base(tensor, source):
             if not tangent.flags & VIEW:
                 raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                                    "returning a view.")
@@ -258,6 +266,19 @@ cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, obje
                 raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                                    "returning a view of the given tangent: both must be views of the same base.")
     return 0
+
+
+cdef int check_written(int level, TensorBase written, uint32_t version, object output_t) except -1:
+    """Refuse a tangent that was not written to, or is another one, where the forward wrote to the tensor."""
+    cdef TensorBase tangent = tangent_of(written, level)
+    if tangent.version() == version:
+        what = "is not modifying the forward mode gradients inplace"
+    elif output_t is not tangent:
+        what = "is not returning the forward mode gradients as-is"
+    else:
+        return 0
+    raise RuntimeError(f"An inplace custom Function {what}. If the forward is modifying an input inplace, then the jvp "
+                       "function must modify the corresponding gradient inplace and return it.")
 
 
 cdef bint same_base(TensorBase view, TensorBase source) noexcept:

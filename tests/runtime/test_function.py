@@ -740,6 +740,29 @@ def test_jvp_gets_none_for_other_arguments_and_zeros_for_missing_tangents():
         same(forward_ad.unpack_dual(y).tangent, [10.0])
 
 
+@pytest.mark.parametrize("materialize", [True, False])
+def test_jvp_gets_none_for_integer_tensors(materialize):
+    seen = []
+
+    class Take(Function):
+        @staticmethod
+        def forward(ctx, x, index, mask, other):
+            ctx.set_materialize_grads(materialize)
+            return x * 1
+
+        @staticmethod
+        def jvp(ctx, x_t, index_t, mask_t, other_t):
+            seen.append((index_t, mask_t, other_t))
+            return x_t * 1
+
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([1.0]))
+        y = Take.apply(x, gs.tensor([0]), gs.tensor([True]), gs.tensor([5.0]))
+        same(forward_ad.unpack_dual(y).tangent, [1.0])
+    ((index_t, mask_t, other_t),) = seen
+    assert index_t is None and mask_t is None and (other_t is None) is not materialize
+
+
 def test_saved_for_backward_is_not_shown_in_jvp():
     class Peek(Function):
         @staticmethod
@@ -827,6 +850,116 @@ def test_dirty_inputs_need_an_inplace_tangent():
         same(forward_ad.unpack_dual(x).tangent, [2.0])
         with pytest.raises(RuntimeError, match="not modifying the forward mode gradients inplace"):
             Bad_.apply(forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([1.0])))
+
+
+def test_a_tangent_of_a_dirty_input_is_written_to_and_returned():
+    def with_jvp(function):
+        class Written_(Double_):
+            @staticmethod
+            def jvp(ctx, x_t):
+                return function(x_t)
+
+        return Written_
+
+    cases = {
+        "not modifying the forward mode gradients inplace": [lambda t: t, lambda t: None, lambda t: t * 2],
+        "not returning the forward mode gradients as-is": [lambda t: t.mul_(2) * 1, lambda t: t.mul_(2) and None],
+    }
+    with forward_ad.dual_level():
+        for message, functions in cases.items():
+            for function in functions:
+                with pytest.raises(RuntimeError, match=f"An inplace custom Function is {message}"):
+                    with_jvp(function).apply(forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([1.0])))
+
+
+def test_a_dirty_input_without_a_tangent_gets_what_jvp_returns():
+    class Scale_(Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.mark_dirty(x)
+            ctx.save_for_forward(gs.tensor([3.0]))
+            return x.mul_(w)
+
+        @staticmethod
+        def jvp(ctx, x_t, w_t):
+            assert x_t.tolist() == [0.0]
+            return ctx.saved_tensors[0] * w_t
+
+    with forward_ad.dual_level():
+        x, w = gs.tensor([3.0]), forward_ad.make_dual(gs.tensor([2.0]), gs.tensor([1.0]))
+        assert Scale_.apply(x, w) is x
+        same(forward_ad.unpack_dual(x).tangent, [3.0])
+
+
+def test_view_outputs_need_a_tangent_of_the_same_base():
+    def with_jvp(function):
+        class First(Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x[:1]
+
+            @staticmethod
+            def jvp(ctx, x_t):
+                return function(x_t)
+
+        return First
+
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(gs.tensor([3.0, 4.0]), gs.tensor([1.0, 2.0]))
+        with pytest.raises(RuntimeError, match="the jvp is not returning a view.$"):
+            with_jvp(lambda t: t[:1] * 1).apply(x)
+        with pytest.raises(RuntimeError, match="not returning a view of the given .*of the same base"):
+            with_jvp(lambda t: (t * 1)[:1]).apply(x)
+        same(forward_ad.unpack_dual(with_jvp(lambda t: t[:1]).apply(x)).tangent, [1.0])
+
+
+def test_a_ctx_that_the_user_keeps_stays_usable():
+    kept = []
+
+    class Keep(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            kept.append(ctx)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * grad * ctx.saved_tensors[0]
+
+    x = leaf(3.0)
+    y = Keep.apply(x)
+    y.backward(retain_graph=True)
+    assert kept[0].saved_tensors[0] is x
+    y.backward()
+    same(x.grad, [12.0])
+
+
+def test_a_view_that_apply_returns_under_no_grad():
+    base = leaf(1.0, 2.0) * 1
+    with gs.no_grad():
+        view = Identity.apply(base[:1])
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        view.mul_(leaf(2.0))
+
+
+def test_saved_tensors_keep_their_output_number():
+    class Second(Function):
+        @staticmethod
+        def forward(ctx, x):
+            a, b = x * 1, x * 2
+            ctx.save_for_backward(b)
+            return a, b
+
+        @staticmethod
+        def backward(ctx, a_grad, b_grad):
+            (b,) = ctx.saved_tensors
+            assert b.output_nr == 1 and b.grad_fn is ctx
+            return a_grad + 2 * b_grad
+
+    x = leaf(3.0)
+    (g,) = grad(Second.apply(x)[1], x)
+    same(g, [2.0])
 
 
 def test_nested_levels_and_mixed_modes():
