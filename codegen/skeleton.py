@@ -67,4 +67,4 @@ def _rules(signature: Signature, form: str) -> list[str]:
             return [forward, *vjp, "  jvp:", *(f"    {o}: {tangents}{rule}" for o in outputs)]
         case "composite":
             return [f"  composite: {' + '.join(inputs)}      # written with other operators of this file"]
-    return [forward, "  nondifferentiable: true"]
+    return [forward, f"  {form}: true"]

@@ -22,10 +22,11 @@ from .capi cimport (
     PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyThread_get_thread_ident, PyTupleObject, Py_REFCNT,
 )
 from .dispatch import ops
-from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
+from .grad_mode cimport ANOMALY, GRAD_DISABLED, ThreadState, thread_state
 from .kernels.ufunc cimport add_plain
 from . cimport node as node_module
 from .node cimport Node, NodeHooks, Wanted
+from .provenance cimport current_line, remember_forward
 from .tensor cimport ACCUMULATING, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, is_inexact, is_tensor, wrap
 
 cnp.import_array()
@@ -289,6 +290,7 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
     cdef tuple next_nodes = PyTuple_New(count)
     node.sequence_nr = state.sequence_nr
     state.sequence_nr += 1
+    node.origin = current_line()
     for i in range(count):
         # That something is recorded is known: what is left of needs_grad is the operand's own flags.
         operand = <TensorBase> operands[i] if is_tensor(<object> operands[i]) else None
@@ -317,6 +319,8 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
     else:
         PyObject_GC_UnTrack(<void*> next_nodes)
         PyObject_GC_UnTrack(<void*> node)
+    if state.flags & ANOMALY:
+        remember_forward(state, node)
     return 0
 
 

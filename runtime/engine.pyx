@@ -12,11 +12,15 @@ from libc.stdint cimport uint64_t
 import contextlib
 
 from .accumulate_grad cimport AccumulateGrad
+from .anomaly cimport check_nan
 from .engine_hooks cimport as_user, run_post_hooks, run_pre_hooks, run_tensor_hooks
-from .grad_mode cimport DUAL, GRAD_DISABLED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state
+from .grad_mode cimport (
+    ANOMALY, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,
+)
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
 from .node cimport Node, TaskSlot
+from .provenance cimport calculation, report_failure
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
@@ -24,9 +28,35 @@ cdef enum:
 
 cdef int run(GraphTask task) except -1:
     """Run what is ready until nothing is left."""
-    task.ready.push(task.root)
-    while task.ready.count:
-        run_node(task, task.ready.pop())
+    cdef Node node = task.root
+    task.ready.push(node)
+    if thread_state().flags & ANOMALY:
+        return run_watched(task)
+    try:
+        while task.ready.count:
+            node = task.ready.pop()
+            run_node(task, node)
+    except Exception as error:
+        report_failure(thread_state(), node, error)
+        raise
+    return 0
+
+
+cdef int run_watched(GraphTask task) except -1:
+    """The same in anomaly mode: what is recorded meanwhile learns which node was running."""
+    cdef ThreadObjects objects = thread_objects()
+    cdef object outer = objects.running
+    cdef Node node = task.root
+    try:
+        while task.ready.count:
+            node = task.ready.pop()
+            objects.running = None if node.origin == 0 else calculation(node)
+            run_node(task, node)
+    except Exception as error:
+        report_failure(thread_state(), node, error)
+        raise
+    finally:
+        objects.running = outer
     return 0
 
 
@@ -58,6 +88,8 @@ cdef int run_node(GraphTask task, Node node) except -1:
         results = node.apply_recorded(grads, task.wanted(node))
     else:
         results = node.apply(grads, task.wanted(node))
+    if task.check_nan and results is not None:
+        check_nan(node, results)
     if node.hooks is not None and node.hooks.post:
         results = run_post_hooks(task, node, results, grads)
     grads = None  # the inputs' gradients may be this very array: let them be its only owners
@@ -201,6 +233,7 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
             task.mark_needed()
         state.graph_task, state.keep_graph = task.id, task.keep_graph
         state.flags = flags & ~<unsigned int> GRAD_DISABLED if task.create_graph else flags | GRAD_DISABLED
+        task.check_nan = flags & ANOMALY and not flags & NAN_ALLOWED
         run(task)
         while task.callbacks:
             task.callbacks.pop(0)()

@@ -1,10 +1,14 @@
-"""Nodes that stand where no derivative is: Error raises, UndefinedGrad passes nothing on.
+"""Nodes that stand where no derivative is: Error raises, UndefinedGrad passes nothing on, NotImplemented names the operator.
 
-Owns DelayedError and UndefinedGrad, which hang a tensor on such a node.
+Owns DelayedError and UndefinedGrad, which hang a tensor on such a node, and what becomes of an operator without a rule.
 """
 
+import warnings
+
 from .accumulate_grad cimport connect_all, set_history
-from .grad_mode cimport thread_state
+from .grad_mode cimport DUAL, REFUSE_MISSING, WARN_MISSING, ThreadState, thread_state
+from .forward_ad cimport any_tangent
+from .grad_mode import _Switch
 from .node cimport Node, Wanted
 from .tensor cimport TensorBase
 
@@ -30,6 +34,60 @@ cdef class UndefinedGradBackward(Node):
         return None
 
 
+cdef class NotImplementedBackward(Node):
+    """Raises when a gradient arrives at an operator whose entry has no rule."""
+    cdef str op
+
+    cdef object apply(self, object grad, Wanted wanted):
+        raise NotImplementedError(without_derivative(self.op))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        raise NotImplementedError(without_derivative(self.op))
+
+
+cdef str without_derivative(str op):
+    return (f"the derivative for '{op}' is not implemented: its entry in derivatives.yaml says `unimplemented: true`; write a "
+            f"rule there instead, such as d<output>/d<input>, or vjp and jvp, or call detach() where no gradient is meant")
+
+
+cdef Node missing_rule(ThreadState* state, str op, tuple operands):
+    """The node of an operator that is recorded and has no rule."""
+    cdef NotImplementedBackward node
+    if state.flags & REFUSE_MISSING:
+        raise NotImplementedError(without_derivative(op))
+    if state.flags & WARN_MISSING:
+        warnings.warn(f"{op} is recorded, and backward will fail there: {without_derivative(op)}", stacklevel=1)
+    node = NotImplementedBackward.__new__(NotImplementedBackward)
+    node.op = op
+    connect_all(node, state, operands)
+    return node
+
+
+cdef int refuse_tangent(str op) except -1:
+    """What forward mode makes of such an operator: it fails at once, as tangents cannot wait."""
+    raise NotImplementedError(f"Trying to use forward AD with {op} that does not support it: {without_derivative(op)}")
+
+
+class set_missing_derivative(_Switch):
+    """What recording an operator without a rule does, at once; as a context manager it is restored on exit.
+
+    Backward fails at such an operator in any case, and forward mode at once.
+
+    Parameters
+    ----------
+    mode : str
+        "backward" (the default) waits for a gradient to arrive; "warn" and "error" speak when the operator is recorded.
+    """
+
+    _mask = WARN_MISSING | REFUSE_MISSING
+    _modes = {"backward": 0, "warn": WARN_MISSING, "error": REFUSE_MISSING}
+
+    def __init__(self, mode):
+        if mode not in self._modes:
+            raise ValueError(f"set_missing_derivative: mode must be 'backward', 'warn' or 'error', got {mode!r}")
+        super().__init__(mode, self._modes[mode])
+
+
 cdef object attach(Node node, tuple inputs):
     """Aliases of `inputs` as the outputs of `node`; None stays None."""
     cdef TensorBase output
@@ -37,7 +95,8 @@ cdef object attach(Node node, tuple inputs):
     for i, value in enumerate(inputs):
         if value is not None and not isinstance(value, TensorBase):
             raise RuntimeError(f"{node.name()}: expected Variable or None (got {type(value).__name__}) at position {i + 1}")
-    connect_all(node, thread_state(), inputs)
+    if node.next_nodes is None:
+        connect_all(node, thread_state(), inputs)
     node.set_outputs(len(inputs))
     for i, value in enumerate(inputs):
         output = None
@@ -76,3 +135,23 @@ class UndefinedGrad:
     def __call__(self, *tensors):
         cdef UndefinedGradBackward node = UndefinedGradBackward.__new__(UndefinedGradBackward)
         return attach(node, tensors)
+
+
+class NotImplementedRule:
+    """Tensors that pass through an operator without a rule: what generated code does for an entry that is `unimplemented`.
+
+    Parameters
+    ----------
+    op : str
+        How the operator is called in messages.
+    """
+
+    def __init__(self, op):
+        self.op = op
+
+    def __call__(self, *tensors):
+        cdef ThreadState* state = thread_state()
+        outputs = attach(missing_rule(state, self.op, tensors), tensors)
+        if state.flags & DUAL and any_tangent(tensors):
+            refuse_tangent(self.op)
+        return outputs

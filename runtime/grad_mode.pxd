@@ -12,6 +12,10 @@ cdef enum:
     ONE_THREAD = 1 << 16    # set_multithreading_enabled(False)
     REFUSE_MUTATION = 32    # backward refuses a saved value that a recorded write changed, and gets no copy of it
     REPLAY_VIEWS = 64       # a view follows its base by the operators that took it, and not by strides
+    ANOMALY = 128           # anomaly mode: nodes keep the traceback of their forward
+    NAN_ALLOWED = 256       # anomaly mode does not look for NaN
+    WARN_MISSING = 512      # to record an operator that has no rule warns
+    REFUSE_MISSING = 1024   # to record an operator that has no rule is an error
 
 cdef struct ThreadState:
     unsigned int flags
@@ -26,6 +30,7 @@ cdef class ThreadObjects:
     cdef list dual_levels       # the open DualLevels, outermost first
     cdef list saved_hooks       # pairs of pack and unpack hook, innermost last
     cdef list hooks_disabled    # messages of disable_saved_tensors_hooks, innermost last
+    cdef object running         # in anomaly mode what is shown of the node that backward runs, else None
 
 cdef bint inference_used    # some thread has been in inference mode: results may have to be inference tensors
 

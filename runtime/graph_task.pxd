@@ -14,6 +14,7 @@ cdef class GraphTask:
     cdef bint create_graph
     cdef bint recording         # gradients are tensors: create_graph, or a dual level is open
     cdef bint everything        # no `inputs=`: every node runs
+    cdef bint check_nan         # a gradient that is NaN is an error
     cdef bint capturing         # grad(): results are captured, no leaf accumulates
     cdef ReadyQueue ready
     cdef GraphRoot root

@@ -44,6 +44,7 @@ cdef class Node:
     cdef InputMetadata* outputs  # of all outputs; NULL where there is one; lies in `memory`
     cdef list memory            # what the pointers point into: Python objects, so that nodes need no destructor
     cdef bint released          # saved tensors are gone
+    cdef uint64_t origin        # which line made it, as provenance numbers them; 0 where that is unknown
 
     cdef TaskSlot slot          # notes of the GraphTask that walks this node
     cdef NodeHooks hooks        # None until a hook or metadata is attached

@@ -19,7 +19,7 @@ from ..spec.expression import ARRAY, STATIC, Constant, Expression, lets_in
 from ..spec.formula import bind_call, calls_in, declared_kind, grad_names
 from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
-from ..spec.model import Formula, Op, Signature, Spec, Text
+from ..spec.model import WITHOUT_RULE, Formula, Op, Signature, Spec, Text
 from ..spec.order import misplaced_lets
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
@@ -99,12 +99,12 @@ class _OpAnalysis:
             self.report(wrong, f"let: {name}", self.op.lets[name].location)
         self._check_hidden()
         self._check_samples()
-        if self.op.form in ("partial", *WITH_VJP):
+        if self.op.form in ("partial", "unimplemented", *WITH_VJP):
             self._check_rules()
         if len(self.errors.errors) > before:
             return self.op
         self.op = self._with_expressions()
-        if self.op.form in ("composite", "nondifferentiable"):
+        if self.op.form in ("composite", *WITHOUT_RULE):
             return self.op
         with self.errors.catch(self.op.name):
             self._check_terms()
@@ -295,6 +295,8 @@ class _OpAnalysis:
             for item in (*op.signature.arrays, *op.signature.outputs):
                 if item.type.is_list:
                     self.report(f"a partial is between elements, and '{item.name}' is a list: write vjp and jvp", "op")
+            return
+        if op.form == "unimplemented":
             return
         if self.generators and op.form in ("linear", "multilinear"):
             self.report("its jvp would call the op, which draws other numbers: write vjp and jvp", op.form)

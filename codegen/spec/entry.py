@@ -29,11 +29,11 @@ DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "no
 PARTIAL = "dy/dx"
 ENTRY_KEYS = (
     "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
-    "forward", "inplace", "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "vjp", "jvp", "samples",
-    "examples", "kinks",
+    "forward", "inplace", "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "unimplemented", "vjp",
+    "jvp", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
-FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable")
+FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
 ONLY = Formula("only", ast.Name("only"), Location("", 1, 1))  # a first line of `samples:`: nothing is given by the shape
 _PARTIAL_KEY = re.compile(r"d(\w+)/d(\w+)$")
@@ -107,12 +107,13 @@ class EntryReader(Nodes):
         forms = {
             (): "", (PARTIAL,): "partial", ("linear", "vjp"): "linear", ("multilinear", "vjp"): "multilinear",
             ("vjp", "jvp"): "vjp_jvp", ("composite",): "composite", ("nondifferentiable",): "nondifferentiable",
+            ("unimplemented",): "unimplemented",
         }  # fmt: skip
         form = forms.get(tuple(keys))
         if form:
             return form
         if not keys:
-            forms_text = "d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable"
+            forms_text = "d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable, unimplemented"
             raise SpecError(f"no derivative: write one of {forms_text}", signature.location)
         where = next(self._location(node) for key, (node, _) in own.items() if _slot(key) == keys[-1])
         if keys in (["vjp"], ["jvp"], ["linear"], ["multilinear"]):
@@ -134,6 +135,8 @@ class EntryReader(Nodes):
                 return self._aliases(op, self._words(node))
             case "nondifferentiable":
                 self._choice(self._text(node), ("true", "false"), "value")
+            case "unimplemented":
+                self._choice(self._text(node), ("true",), "value")
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
             case "namespace":

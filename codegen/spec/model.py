@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 ARRAY = "Array"
 # The order is that of CONTRIBUTING.md.
 TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
-FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable")
+FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable", "unimplemented")
+WITHOUT_RULE = ("nondifferentiable", "unimplemented")
 VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 DTYPES = ("any", "float", "real", "complex", "int", "bool")

@@ -19,7 +19,7 @@ from ..errors import ErrorList
 from ..package import Package
 from ..spec.formula import calls_in
 from ..spec.limits import memory
-from ..spec.model import Formula, Op, Spec, Text
+from ..spec.model import WITHOUT_RULE, Formula, Op, Spec, Text
 from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
 from . import numeric
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
@@ -142,7 +142,7 @@ class _Check(Case):
         if self.op.form == "composite" and self.op.differentiable:
             for name, value in self.inputs.items():
                 check_composite(self, name, numeric.direction_like(value, self.random))
-        elif self.op.form != "nondifferentiable":
+        elif self.op.form not in WITHOUT_RULE:
             self.check_derivatives()
 
     # Forward.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..spec.model import Formula, Op, Stated
+from ..spec.model import WITHOUT_RULE, Formula, Op, Stated
 from ..spec.samples import evaluate_stated
 from ..spec.shapes import show
 from . import numeric
@@ -70,7 +70,7 @@ class _StatedCase(Case):
     def check_kink(self, kink: Stated) -> None:
         for name, stated in self._stated(kink).items():
             self._check_sides(kink, name, stated)
-            if self.op.form not in ("composite", "nondifferentiable"):
+            if self.op.form not in ("composite", *WITHOUT_RULE):
                 self._check_reverse(name, stated)
                 self._check_forward(name, stated)
 

@@ -24,6 +24,8 @@ def backward(op: Op) -> list[str]:
         return [f"composite: {op.composite.source}", *_lets(op, [op.composite])]
     if not op.differentiable:
         return ["not differentiable"]
+    if op.form == "unimplemented":
+        return ["no rule yet: backward raises NotImplementedError"]
     linear = op.linear or op.multilinear
     lines = [f"{'linear' if op.linear else 'multilinear'} in {', '.join(linear)}"] if linear else []
     return lines + _with_lets(op, {f"grad_{name}": formula for name, formula in op.vjp.items()})

@@ -29,6 +29,8 @@ class NodeText(Bindings):
         super().__init__(op)
         self.signatures, self.ops, self.derived = signatures, ops, op.derived
         self.has_node = op.derived is not None and bool(op.derived.vjp)
+        self.lacks_rule = op.form == "unimplemented"
+        self.records = self.has_node or self.lacks_rule
         self.node_forwards: set[str] = set()  # what its rules call on arrays
         self.spends = False  # whether a kernel of its rules writes into the cotangent
         if self.has_node:
@@ -80,7 +82,7 @@ class NodeText(Bindings):
     def saves(self, after: bool) -> list[tuple[str, list[Saved]]]:
         """Guards and what is saved below each, of what is known before the forward or `after` it."""
         found: dict[str, list[Saved]] = {"": []}
-        for saved in self.saved:
+        for saved in self.saved if self.has_node else ():
             if after == (saved.kind == "output" or bool(self.signature.output(saved.name))):
                 found.setdefault(self.guard(self.needed_by(saved), "node_"), []).append(saved)
         return [(guard, group) for guard, group in found.items() if group]

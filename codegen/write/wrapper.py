@@ -84,14 +84,14 @@ class OpText(NodeText):
     @property
     def copies_first(self) -> str:
         """When an in-place kernel needs a copy of what it writes over, as an expression of the wrapper."""
-        if not self._readers() and self.arguments[0].name not in self.jvp_names:
+        if self.lacks_rule or not self._readers() and self.arguments[0].name not in self.jvp_names:
             return "False"
         return " or ".join(["state_.flags & DUAL != 0", *(f"needs_grad(state_, {a.name})" for a in self._readers())])
 
     @property
     def is_differentiable(self) -> bool:
         """Whether a result may have to be recorded."""
-        return self.has_node or self.op.composite is not None
+        return self.records or self.op.composite is not None
 
     def inplace_forward_on(self, written: str) -> str:
         """The in-place kernel's call, writing into the array `written`."""

@@ -4,8 +4,10 @@ Modules are imported as they are named here, `import gradspec.autograd.forward_a
 function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module of the same name all the same.
 """
 
+from ..anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ..backward import GradientEdge, backward, get_gradient_edge, grad
 from ..engine import is_multithreading_enabled, set_multithreading_enabled
+from ..error_nodes import set_missing_derivative
 from ..errors import GradcheckError
 from ..grad_mode import (
     _force_original_view_tracking,  # noqa: F401 (PyTorch's name, found but not shown)
@@ -25,10 +27,12 @@ from .graph import _unsafe_preserve_version_counter  # noqa: F401 (where PyTorch
 from .variable import Variable
 
 __all__ = [
-    "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "disable_saved_tensors_hooks",
-    "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck", "gradgradcheck", "graph",
-    "inference_mode", "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable",
-    "saved_tensors_hooks", "set_grad_enabled", "set_multithreading_enabled", "set_mutation_on_saved_tensors",
+    "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "detect_anomaly",
+    "disable_saved_tensors_hooks", "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck",
+    "gradgradcheck", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable", "saved_tensors_hooks",
+    "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative", "set_multithreading_enabled",
+    "set_mutation_on_saved_tensors",
 ]  # fmt: skip
 
 

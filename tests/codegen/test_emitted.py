@@ -29,7 +29,7 @@ FILES = ("kernels", "functions", "variable_type")  # in the order in which code 
 
 @pytest.fixture(scope="module")
 def spec():
-    """derivatives.yaml with a family of the six entries below: their formulas may call what stands there."""
+    """derivatives.yaml with a family of the entries below: their formulas may call what stands there."""
     entries = sorted((FOLDER / f"{form}.yaml").read_text() for form in FORMS)
     return analyze(read_text((ROOT / "derivatives.yaml").read_text() + FAMILY + "\n".join(entries)), ROOT)
 

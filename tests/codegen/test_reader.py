@@ -226,7 +226,7 @@ derivatives.yaml:54:7: error: sin: op: 'sin' is another spelling of f already
   forward: np.sin(x)
 """,
         """\
-derivatives.yaml:12:7: error: f: no derivative: write one of d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable
+derivatives.yaml:12:7: error: f: no derivative: write one of d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable, unimplemented
 - op: f(x) -> y
       ^""",
     ),

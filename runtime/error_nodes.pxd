@@ -1,0 +1,7 @@
+"""What stands in for a rule that an operator does not have."""
+
+from .grad_mode cimport ThreadState
+from .node cimport Node
+
+cdef Node missing_rule(ThreadState* state, str op, tuple operands)
+cdef int refuse_tangent(str op) except -1

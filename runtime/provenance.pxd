@@ -1,0 +1,11 @@
+"""Which line made a node, and how an error in backward says so."""
+
+from libc.stdint cimport uint64_t
+
+from .grad_mode cimport ThreadState
+from .node cimport Node
+
+cdef uint64_t current_line() noexcept
+cdef int remember_forward(ThreadState* state, Node node) except -1
+cdef object calculation(Node node)
+cdef int report_failure(ThreadState* state, Node node, object error) except -1

@@ -1,0 +1,34 @@
+# generated/kernels/emitted.pyx
+
+cdef object forward_bessel(object x):
+    try:
+        return as_array(np.i0(x))
+    except Exception as error_:
+        raise explain(error_, "bessel", x=x) from None
+
+
+# generated/variable_type/emitted.pyx
+
+cdef object op_bessel(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef Node node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "bessel", "x")
+
+    if needs_grad(state_, x):
+        node_ = missing_rule(state_, "bessel", (x, ))
+
+    y = wrap_forward(forward_bessel(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        refuse_tangent("bessel")
+    return y
+
+def bessel(x, *, out=None):
+    """Modified Bessel function of the first kind, of order 0."""
+    if out is not None:
+        target_ = prepare_out(out, (x,), "bessel")
+        return write_out(target_, op_bessel(x), "bessel")
+    return op_bessel(x)
