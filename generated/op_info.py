@@ -324,7 +324,7 @@ OPS = (
     OpInfo('xlogy', 'pointwise_binary', 'xlogy(a, b) -> y', 'a * log(b), and 0 where a is 0.', 'partial', 'float', domain='b > 0',
         variants=('function', 'method', 'inplace', 'out'), arguments=(('a', 'Array', None, False), ('b', 'Array', None, False),),
         inputs=('a', 'b'), saved=('a', 'b', 'y_dtype'), node='XlogyBackward', samples=BINARY, kinks=(('f(0.0, 0.0)', '0, 0'),
-        ('f(0.0, 2.0)', 'log(2), 0'), ('f(1.0, 0.0)', '-inf, inf'),)),
+        ('f(0.0, 2.0)', 'log(2), 0'), ('f(1.0, 0.0)', '-inf, inf'), ('f(1.0 + 1j, -1.0)', '-pi * 1j, -1'),)),
     OpInfo('allclose', 'comparison', 'allclose(a, b, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Mask y',
         'Whether isclose holds everywhere.', 'nondifferentiable', 'any',
         args=(('rtol', 'Tolerance relative to the modulus of `b`.'), ('atol', 'Absolute tolerance.'),

@@ -41,6 +41,7 @@ defaults: {dtype: float, shape: _, samples: one}
 ops:
 - op: conj(x) -> y
   doc: Conjugate.
+  dtype: float -> given
   forward: np.conj(x)
   linear: [x]
   vjp:
@@ -54,6 +55,7 @@ ops:
 - op: multiply(a, b) -> y
   doc: Product.
   operator: __mul__
+  dtype: float -> given
   forward: np.multiply(a, b)
   multilinear: [a, b]
   vjp:
@@ -65,6 +67,7 @@ ops:
 - op: negative(x) -> y
   doc: Minus.
   operator: __neg__
+  dtype: float -> given
   forward: np.negative(x)
   dy/dx: -1
 

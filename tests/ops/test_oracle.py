@@ -69,12 +69,20 @@ COMPARED = [op for op in OPS if reference(op) and op.name not in OTHERWISE and n
 NAMES = {op.name for op in COMPARED}
 
 
+def torch_wants(op, name):
+    """Whether PyTorch chooses by itself what our default says: the axis of softmax."""
+    try:
+        return inspect.signature(reference(op)).parameters[ARGUMENTS[name]].default is None
+    except (KeyError, ValueError):  # another name, or a function in C
+        return False
+
+
 def call_torch(op, arguments, tensors):
     """The reference with our arguments: by position as far as they are arrays, by PyTorch's keyword after."""
     positional, keywords = [], {}
     for name, type_, default, _ in op.arguments:
         value = arguments[name]
-        if default is not None and value == eval(default):
+        if default is not None and value == eval(default) and not torch_wants(op, name):
             continue
         if type_.startswith("Array") and isinstance(value, (float, int)) and not isinstance(value, bool):
             value = torch.tensor(float(value), dtype=torch.float64)  # torch wants a tensor where NumPy takes numbers
@@ -131,7 +139,8 @@ def test_same_values_and_gradients(case):
     try:
         wanted = torch.autograd.grad([z for _, z in live], theirs, given, materialize_grads=True)
     except RuntimeError as error:
-        assert "is not implemented" in str(error)
+        # PyTorch cannot view an empty gradient of strides of its own as complex.
+        assert "is not implemented" in str(error) or "must have a last dimension with stride 1" in str(error)
         pytest.skip(f"values agree; {error}")
     kept = [(y, gs.asarray(w.astype(y.dtype))) for w, (y, _) in zip(weights, live) if y.requires_grad]
     found = [gs.zeros_like(x.detach()) for x in ours]  # a constant needs no grad here; torch gives it zeros
