@@ -90,22 +90,6 @@ def index_put_(x, index, value):
     return x
 
 
-def copy_(x, source):
-    """Writes `source`, broadcast to the shape of `x`, into `x`.
-
-    Parameters
-    ----------
-    x : ndarray
-        Changed and returned.
-    source : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    return index_put_(x, ..., source)
-
-
 def index_put_backward(x, index, shape):
     """The adjoint of assigning a value of the given shape to ``x[index]``."""
     if is_basic(index):
