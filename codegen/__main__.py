@@ -7,7 +7,6 @@ nothing of what an entry means.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import time
@@ -115,7 +114,7 @@ def _check(spec: Spec, root: Path) -> list[str]:
     from .verify.check import check
 
     # Whoever checks wants an answer now: importing the kernels must not start a build.
-    os.environ.update(build.no_build_on_import(root))
+    build.no_build_on_import(root)
     with Progress("check") as progress:
         deferred = check(spec, root, progress)
     _say(f"checked {len(spec.ops)} operators{f', {len(deferred)} of them deferred' if deferred else ''}")

@@ -18,8 +18,6 @@ from urllib.parse import unquote, urlparse
 
 _STEP = re.compile(r"\s*\[(\d+)/(\d+)\] (.*)")
 _LINES_SHOWN = 40
-# Set to a build folder, it keeps meson-python's editable install from building there on import.
-_SKIP = "MESONPY_EDITABLE_SKIP"
 
 
 class BuildFailed(Exception):
@@ -53,10 +51,17 @@ def build_folder(root: Path) -> Path | None:
     return found[-1].parent if found else None
 
 
-def no_build_on_import(root: Path) -> dict[str, str]:
-    """Environment variables under which importing gradspec uses the last build as it is."""
-    folder = build_folder(root)
-    return {_SKIP: str(folder)} if folder else {}
+def no_build_on_import(root: Path) -> dict[str, list[str]]:
+    """Lets this process import gradspec as it was last built; returns the commands that importing runs no more.
+
+    meson-python's own switch for it, a variable of the environment, hides the package rather than its build.
+    """
+    folder, spared = build_folder(root), {}
+    for finder in sys.meta_path if folder else ():
+        if getattr(finder, "_name", None) == "gradspec" and hasattr(finder, "_build_cmd"):
+            spared[finder._name] = finder._build_cmd
+            finder._build_cmd = [sys.executable, "-S", "-c", ""]
+    return spared
 
 
 def _ninja() -> str:

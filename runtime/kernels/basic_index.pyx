@@ -90,6 +90,11 @@ def index_put_(x, index, value):
     return x
 
 
+def copy_(x, source):
+    """Writes `source`, broadcast and cast, into `x`, and returns that; reads all of it first."""
+    return index_put_(x, ..., source)
+
+
 def index_put_backward(x, index, shape):
     """The adjoint of assigning a value of the given shape to ``x[index]``."""
     if is_basic(index):

@@ -5,27 +5,6 @@ import math
 import numpy as np
 
 
-def copy_(x, source):
-    """Write ``source``, broadcast and cast, into ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    source : array_like
-        Read whole before anything is written.
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
-    if isinstance(source, np.ndarray) and np.may_share_memory(x, source):
-        source = source.copy()
-    x[...] = source
-    return x
-
-
 def divide_or_zero(a, b):
     """a / b, and 0 where `b` is 0.
 
