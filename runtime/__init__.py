@@ -3,6 +3,14 @@
 Arrays behave as NumPy's do; gradients behave as PyTorch's do.
 """
 
+from .extension import offer
+
+offer(__name__, [
+    "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "copy_slices", "dual", "engine", "engine_hooks",
+    "error_nodes", "forward_ad", "function", "function_node", "grad_mode", "graph_task", "inplace", "input_buffer", "node",
+    "operand", "provenance", "ready_queue", "saved_tensors_hooks", "saved_variable", "snapshot", "tensor", "version", "view",
+])  # fmt: skip
+
 from .grad_mode import (
     enable_grad,
     inference_mode,

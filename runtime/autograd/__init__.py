@@ -4,6 +4,9 @@ Modules are imported as they are named here, `import gradspec.autograd.forward_a
 function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module of the same name all the same.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from ..anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ..backward import GradientEdge, backward, get_gradient_edge, grad
 from ..engine import is_multithreading_enabled, set_multithreading_enabled
@@ -20,11 +23,9 @@ from ..grad_mode import (
 )
 from ..node import Node
 from ..saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
-from . import checkpoint, forward_ad, functional, graph
+from . import forward_ad
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
-from .graph import _unsafe_preserve_version_counter  # noqa: F401 (where PyTorch has it, too)
-from .variable import Variable
 
 __all__ = [
     "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "detect_anomaly",
@@ -34,6 +35,23 @@ __all__ = [
     "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative", "set_multithreading_enabled",
     "set_mutation_on_saved_tensors",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from . import checkpoint, functional, graph
+    from .variable import Variable
+
+# Imported when they are first named: what most programs never use should not lengthen every import.
+_LATER = {
+    "Variable": "variable", "_unsafe_preserve_version_counter": "graph", "checkpoint": "", "functional": "", "graph": "",
+}  # fmt: skip
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_LATER[name] or name}")
+    found = globals()[name] = getattr(module, name) if _LATER[name] else module
+    return found
 
 
 def __dir__():

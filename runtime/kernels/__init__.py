@@ -1,5 +1,9 @@
 """Kernels: forwards that NumPy has no single expression for; arrays in, arrays out, nothing known of autograd."""
 
+from ..extension import offer
+
+offer(__name__, ["basic_index", "forward", "ufunc"])
+
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward
 from .elementwise import divide_or_zero, dropout, fill_, scaled_pow, sinc, xlogy, zero_
