@@ -11,7 +11,7 @@ import numpy as np
 
 from .dispatch import ops
 from .forward_ad cimport DualLevel, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
-from .grad_mode cimport DUAL, FORWARD_DISABLED, thread_objects, thread_state
+from .grad_mode cimport DUAL, thread_objects, thread_state
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
 from .view cimport attach_dual
 
@@ -157,20 +157,3 @@ def unpack_dual(tensor, *, level=None):
     if primal is not tensor:
         attach_dual(primal, tensor)
     return UnpackedDualTensor(primal, tangent)
-
-
-class _set_fwd_grad_enabled:
-    """Stop or resume the propagation of tangents; a context manager."""
-
-    def __init__(self, mode):
-        self._previous = thread_state().flags & FORWARD_DISABLED
-        self._set(0 if mode else FORWARD_DISABLED)
-
-    def _set(self, bits):
-        thread_state().flags = (thread_state().flags & ~<unsigned int> FORWARD_DISABLED) | <unsigned int> bits
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        self._set(self._previous)

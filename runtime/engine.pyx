@@ -9,7 +9,6 @@ go on in a thread with a stack of its own before they are too deep for one.  Kno
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
 
-import contextlib
 
 from .accumulate_grad cimport AccumulateGrad
 from .anomaly cimport check_nan
@@ -304,44 +303,6 @@ def current_graph_task_keep_graph():
     """Whether the running backward pass retains its graph; True outside."""
     cdef ThreadState* state = thread_state()
     return bool(state.keep_graph) if state.graph_task else True
-
-
-def is_multithreading_enabled():
-    """Whether backward passes of this thread may use several threads."""
-    return not thread_state().flags & ONE_THREAD
-
-
-class set_multithreading_enabled(contextlib.ContextDecorator):
-    """Whether backward passes may use several threads, at once; as a context manager it is restored on exit.
-
-    The engine runs every pass in one thread today, in an order that is always the same; the setting says whether that may be
-    relied on, as `_current_graph_task_execution_order` does.
-
-    Parameters
-    ----------
-    mode : bool
-    """
-
-    def __init__(self, mode):
-        self.mode, self._before = bool(mode), is_multithreading_enabled()
-        self._switch(self.mode)
-
-    def _switch(self, mode):
-        cdef ThreadState* state = thread_state()
-        state.flags = state.flags & ~<unsigned int> ONE_THREAD | (0 if mode else ONE_THREAD)
-
-    def _recreate_cm(self):
-        return type(self)(self.mode)
-
-    def __call__(self, function):
-        self._switch(self._before)  # a decorator changes nothing until its function is called
-        return super().__call__(function)
-
-    def __enter__(self):
-        return None
-
-    def __exit__(self, *exc_info):
-        self._switch(self._before)
 
 
 def runs_everything():

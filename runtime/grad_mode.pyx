@@ -1,4 +1,4 @@
-"""Grad modes: no_grad, enable_grad, set_grad_enabled and inference_mode.
+"""The modes of a thread: no_grad, enable_grad, set_grad_enabled, inference_mode, and switches of rarer settings.
 
 Owns the thread-local state and the context managers that switch its flags.  Knows no tensors.
 """
@@ -254,6 +254,42 @@ class _force_original_view_tracking(_Switch):
 
     def __init__(self, mode):
         super().__init__(bool(mode), REPLAY_VIEWS if mode else 0)
+
+
+class set_multithreading_enabled(_Switch):
+    """Whether backward passes may use several threads.
+
+    The engine runs every pass in one thread today, in an order that is always the same; the setting says whether that may be
+    relied on, as `_current_graph_task_execution_order` does.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    _mask = ONE_THREAD
+
+    def __init__(self, mode):
+        super().__init__(bool(mode), 0 if mode else ONE_THREAD)
+
+
+def is_multithreading_enabled():
+    """Whether backward passes of this thread may use several threads."""
+    return not thread_state().flags & ONE_THREAD
+
+
+class _set_fwd_grad_enabled(_Switch):
+    """Whether tangents propagate.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    _mask = FORWARD_DISABLED
+
+    def __init__(self, mode):
+        super().__init__(bool(mode), 0 if mode else FORWARD_DISABLED)
 
 
 def is_view_replay_enabled():

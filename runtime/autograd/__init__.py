@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 from ..anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ..backward import GradientEdge, backward, get_gradient_edge, grad
-from ..engine import is_multithreading_enabled, set_multithreading_enabled
 from ..error_nodes import set_missing_derivative
 from ..errors import GradcheckError
 from ..grad_mode import (
     _force_original_view_tracking,  # noqa: F401 (PyTorch's name, found but not shown)
     enable_grad,
     inference_mode,
+    is_multithreading_enabled,
     is_view_replay_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
     set_mutation_on_saved_tensors,
 )
 from ..node import Node
