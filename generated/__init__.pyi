@@ -15,6 +15,7 @@ from . import random as random
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .clip_grad import clip_grad_value_ as clip_grad_value_
 from .constants import *
+from .generator import manual_seed as manual_seed
 from .grad_mode import enable_grad as enable_grad
 from .grad_mode import inference_mode as inference_mode
 from .grad_mode import is_grad_enabled as is_grad_enabled
@@ -687,6 +688,10 @@ class Tensor(ArrayTensor):
         """x[...] = source. In place."""
     def fill_(self, value: Operand) -> Tensor:
         """x[...] = value, a number or a 0-d array. In place."""
+    def normal_(self, mean: complex = 0.0, std: complex = 1.0, *, generator: np.random.Generator | int | None = None) -> Tensor:
+        """Every element replaced by a normal random number. In place."""
+    def uniform_(self, low: complex = 0.0, high: complex = 1.0, *, generator: np.random.Generator | int | None = None) -> Tensor:
+        """Every element replaced by a random number, evenly distributed over [low, high). In place."""
     def zero_(self) -> Tensor:
         """x[...] = 0. In place."""
     def __abs__(self) -> Tensor: ...
@@ -3465,6 +3470,142 @@ def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     x : array_like
     dtype : dtype or None, default None
         Type of the elements.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def bernoulli(p: Operand, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """1 with probability `p`, else 0.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability of a 1, for each element.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Normal distribution of mean `loc` and standard deviation `scale`.
+
+    Parameters
+    ----------
+    loc : array_like, default 0.0
+        Where the distribution stands.
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def rand(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
+    """Evenly distributed over [0, 1).
+
+    Parameters
+    ----------
+    shape : int, one or more, or a int or sequence of int
+        Length of each axis.
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def rand_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Evenly distributed over [0, 1), in the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def randint(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
+    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.
+
+    Parameters
+    ----------
+    low : int
+        The least one, or the bound where it stands alone.
+    high : int or None, default None
+        Bound, itself left out.
+    size : int or sequence of int or None, default None
+        Shape of the result; one number when it is None.
+    dtype : dtype, default 'int64'
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def randn(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
+    """Standard normal numbers.
+
+    Parameters
+    ----------
+    shape : int, one or more, or a int or sequence of int
+        Length of each axis.
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def randn_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Standard normal numbers, in the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def randperm(n: int, *, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
+    """The numbers from 0 to n - 1 in random order.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
 
     Returns
     -------

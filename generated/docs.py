@@ -4595,5 +4595,565 @@ for _name, _text in {
     zeros_like(x, *, DType? dtype=None) -> y
     not differentiable
     """,
+    "bernoulli": """1 with probability `p`, else 0.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability of a 1, for each element.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    bernoulli(p, *, Generator? generator=None) -> y
+    not differentiable
+    """,
+    "binomial": """How many of `n` trials succeed.
+
+    Parameters
+    ----------
+    n : index
+        Number of trials.
+    p : array_like
+        Probability of success.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    binomial(Index n, p, int[]? size=None, *, Generator? generator=None) -> Index y
+    not differentiable
+    """,
+    "cauchy": """Cauchy distribution.
+
+    Parameters
+    ----------
+    loc : array_like, default 0.0
+        Where the distribution stands.
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    cauchy(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: loc + scale * _standard('cauchy', loc, scale, size, generator=generator)
+    """,
+    "choice": """Slices of `x` along `axis`, drawn at random.
+
+    Parameters
+    ----------
+    x : array_like
+        What is drawn from.
+    size : int or sequence of int or None, default None
+        Shape of the draw; one slice when it is None.
+    replace : bool, default True
+        Whether a slice can be drawn again.
+    p : float or sequence of float or None, default None
+        Weight of each slice; they are equal when it is None.
+    axis : int, default 0
+        Axis along which the slices lie.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    choice(x, int[]? size=None, bool replace=True, float[]? p=None, int axis=0, *, Generator? generator=None) -> y
+    composite: take(x, _draw_indices(x.shape, size, replace, p, axis, generator=generator), axis)
+    """,
+    "exponential": """Exponential distribution.
+
+    Parameters
+    ----------
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    exponential(scale=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: scale * _standard('exponential', 0.0, scale, size, generator=generator)
+    """,
+    "geometric": """Number of trials up to and with the first success.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability of success.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    geometric(p, int[]? size=None, *, Generator? generator=None) -> Index y
+    not differentiable
+    """,
+    "gumbel": """Gumbel distribution.
+
+    Parameters
+    ----------
+    loc : array_like, default 0.0
+        Where the distribution stands.
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gumbel(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: loc + scale * _standard('gumbel', loc, scale, size, generator=generator)
+    """,
+    "integers": """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.
+
+    Parameters
+    ----------
+    low : int
+        The least one, or the bound where it stands alone.
+    high : int or None, default None
+        Bound, itself left out unless `endpoint`.
+    size : int or sequence of int or None, default None
+        Shape of the result; one number when it is None.
+    dtype : dtype, default 'int64'
+        Type of the elements.
+    endpoint : bool, default False
+        Whether the bound can be drawn.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    integers(int low, int? high=None, int[]? size=None, *, DType dtype='int64', bool endpoint=False, Generator?
+      generator=None) -> y
+    not differentiable
+    """,
+    "laplace": """Laplace distribution.
+
+    Parameters
+    ----------
+    loc : array_like, default 0.0
+        Where the distribution stands.
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    laplace(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: loc + scale * _standard('laplace', loc, scale, size, generator=generator)
+    """,
+    "logistic": """Logistic distribution.
+
+    Parameters
+    ----------
+    loc : array_like, default 0.0
+        Where the distribution stands.
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    logistic(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: loc + scale * _standard('logistic', loc, scale, size, generator=generator)
+    """,
+    "lognormal": """Exponential of a normal distribution.
+
+    Parameters
+    ----------
+    mean : array_like, default 0.0
+        Mean of the logarithm.
+    sigma : array_like, default 1.0
+        Standard deviation of the logarithm.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    lognormal(mean=0.0, sigma=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: exp(normal(mean, sigma, size, generator=generator))
+    """,
+    "normal": """Normal distribution of mean `loc` and standard deviation `scale`.
+
+    Parameters
+    ----------
+    loc : array_like, default 0.0
+        Where the distribution stands.
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    normal(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: loc + scale * _standard('normal', loc, scale, size, generator=generator)
+    """,
+    "pareto": """Pareto distribution of the second kind (Lomax).
+
+    Parameters
+    ----------
+    a : array_like
+        Exponent of the tail.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    pareto(a, int[]? size=None, *, Generator? generator=None) -> y
+    composite: expm1(_standard('exponential', 0.0, a, size, generator=generator) / a)
+    """,
+    "permutation": """Slices of `x` along `axis` in random order.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default 0
+        Axis along which the slices lie.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    permutation(x, int axis=0, *, Generator? generator=None) -> y
+    composite: take(x, _draw_indices(x.shape, x.shape[axis], False, None, axis, generator=generator), axis)
+    """,
+    "poisson": """Poisson distribution.
+
+    Parameters
+    ----------
+    lam : array_like, default 1.0
+        Expected count.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    poisson(lam=1.0, int[]? size=None, *, Generator? generator=None) -> Index y
+    not differentiable
+    """,
+    "rand": """Evenly distributed over [0, 1).
+
+    Parameters
+    ----------
+    shape : int, one or more, or a int or sequence of int
+        Length of each axis.
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rand(int[] *shape, DType? dtype=None, Generator? generator=None) -> y
+    not differentiable
+    """,
+    "rand_like": """Evenly distributed over [0, 1), in the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rand_like(x, *, DType? dtype=None, Generator? generator=None) -> y
+    not differentiable
+    """,
+    "randint": """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.
+
+    Parameters
+    ----------
+    low : int
+        The least one, or the bound where it stands alone.
+    high : int or None, default None
+        Bound, itself left out.
+    size : int or sequence of int or None, default None
+        Shape of the result; one number when it is None.
+    dtype : dtype, default 'int64'
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    randint(int low, int? high=None, int[]? size=None, *, DType dtype='int64', Generator? generator=None) -> y
+    not differentiable
+    """,
+    "randn": """Standard normal numbers.
+
+    Parameters
+    ----------
+    shape : int, one or more, or a int or sequence of int
+        Length of each axis.
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    randn(int[] *shape, DType? dtype=None, Generator? generator=None) -> y
+    not differentiable
+    """,
+    "randn_like": """Standard normal numbers, in the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    randn_like(x, *, DType? dtype=None, Generator? generator=None) -> y
+    not differentiable
+    """,
+    "random": """Evenly distributed over [0, 1).
+
+    Parameters
+    ----------
+    size : int or sequence of int or None, default None
+        Shape of the result; one number when it is None.
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    random(int[]? size=None, *, DType? dtype=None, Generator? generator=None) -> y
+    not differentiable
+    """,
+    "randperm": """The numbers from 0 to n - 1 in random order.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    randperm(int n, *, Generator? generator=None) -> Index y
+    not differentiable
+    """,
+    "rayleigh": """Rayleigh distribution.
+
+    Parameters
+    ----------
+    scale : array_like, default 1.0
+        How wide it is.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rayleigh(scale=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: scale * sqrt(2 * _standard('exponential', 0.0, scale, size, generator=generator))
+    """,
+    "standard_normal": """Normal numbers of mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    size : int or sequence of int or None, default None
+        Shape of the result; one number when it is None.
+    dtype : dtype or None, default None
+        Type of the elements.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    standard_normal(int[]? size=None, *, DType? dtype=None, Generator? generator=None) -> y
+    not differentiable
+    """,
+    "uniform": """Evenly distributed over [low, high).
+
+    Parameters
+    ----------
+    low : array_like, default 0.0
+        Lower bound.
+    high : array_like, default 1.0
+        Upper bound.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    uniform(low=0.0, high=1.0, int[]? size=None, *, Generator? generator=None) -> y
+    composite: low + (high - low) * _standard('uniform', low, high, size, generator=generator)
+    """,
+    "weibull": """Weibull distribution of scale 1.
+
+    Parameters
+    ----------
+    a : array_like
+        Exponent.
+    size : int or sequence of int or None, default None
+        Shape of the result; that of the arguments as they broadcast when it is None.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    weibull(a, int[]? size=None, *, Generator? generator=None) -> y
+    composite: _standard('exponential', 0.0, a, size, generator=generator) ** (1 / a)
+    """,
 }.items():
     getattr(ops, _name).__doc__ = _text

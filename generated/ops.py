@@ -193,6 +193,14 @@ from .variable_type.creation import ones
 from .variable_type.creation import ones_like
 from .variable_type.creation import zeros
 from .variable_type.creation import zeros_like
+from .variable_type.random import bernoulli
+from .variable_type.random import normal
+from .variable_type.random import rand
+from .variable_type.random import rand_like
+from .variable_type.random import randint
+from .variable_type.random import randn
+from .variable_type.random import randn_like
+from .variable_type.random import randperm
 
 abs = absolute
 arccos = acos
@@ -443,6 +451,14 @@ __all__ = [
     "ones_like",
     "zeros",
     "zeros_like",
+    "bernoulli",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
     "linalg",
     "nn",
 ]

@@ -60,7 +60,7 @@ from gradspec.generated.variable_type.activations cimport (
 )
 from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax
 from gradspec.generated.variable_type.creation cimport op_astype, op_copy
-from gradspec.generated.variable_type.mutation cimport op_copy_, op_fill_, op_zero_
+from gradspec.generated.variable_type.mutation cimport op_copy_, op_fill_, op_normal_, op_uniform_, op_zero_
 from gradspec.backward import backward
 
 cdef class Tensor(ArrayTensor):
@@ -1436,6 +1436,14 @@ cdef class Tensor(ArrayTensor):
     def fill_(self, value):
         """x[...] = value, a number or a 0-d array. In place."""
         return op_fill_(self, value)
+
+    def normal_(self, mean=0.0, std=1.0, *, generator=None):
+        """Every element replaced by a normal random number. In place."""
+        return op_normal_(self, mean, std, generator)
+
+    def uniform_(self, low=0.0, high=1.0, *, generator=None):
+        """Every element replaced by a random number, evenly distributed over [low, high). In place."""
+        return op_uniform_(self, low, high, generator)
 
     def zero_(self):
         """x[...] = 0. In place."""

@@ -5,6 +5,14 @@ Owns the default generator, which all threads share, and what may be passed in i
 
 import numpy as np
 
+
+class Holder:
+    """Something that random operators draw from by way of the NumPy generator that it holds."""
+
+    def __init__(self, generator: "np.random.Generator") -> None:
+        self.generator = generator
+
+
 _default: "np.random.Generator | None" = None  # made when it is first asked for
 
 
@@ -39,6 +47,8 @@ def as_generator(value, op: str, argument: str) -> "np.random.Generator":
         return _default
     if isinstance(value, np.random.Generator):
         return value
+    if isinstance(value, Holder):
+        return value.generator
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         if value < 0:
             raise ValueError(f"{op}: argument '{argument}' is a seed and must not be negative, got {value}")

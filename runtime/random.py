@@ -1,5 +1,56 @@
-"""Random numbers: gradspec.random."""
+"""Random numbers under NumPy's names: gradspec.random.
 
-from .generator import manual_seed
+Owns the generator that users hold.  The distributions are operators of the spec.
+"""
 
-__all__ = ["manual_seed"]
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _random
+from ._random import *  # noqa: F403
+from .generator import Holder, manual_seed
+
+__all__ = sorted(["Generator", "default_rng", manual_seed.__name__, *_random.__all__])
+
+
+class Generator(Holder):
+    """Every distribution of this module as a method, drawn from one stream of numbers.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+        Where the numbers come from; it is the attribute `generator`.
+    """
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name in _random.__all__:
+            return functools.partial(getattr(_random, name), generator=self.generator)
+        raise AttributeError(f"'Generator' object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *_random.__all__]
+
+    def __repr__(self) -> str:
+        return f"gradspec.random.Generator({self.generator.bit_generator!r})"
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """A generator of its own, seeded as `numpy.random.default_rng` seeds it: equal seeds draw equal numbers.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, numpy.random.BitGenerator, numpy.random.Generator or None
+        None takes one from the operating system.
+
+    Returns
+    -------
+    Generator
+    """
+    return Generator(np.random.default_rng(seed.generator if isinstance(seed, Holder) else seed))
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -95,22 +95,26 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("docs.py", "docs.py.j2", ops=everything)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts)
     namespaces = sorted({text.op.namespace for text in everything} - {""})
-    for namespace in ("", *namespaces):
+    # A namespace that has more than operators is a module written by hand, which takes these from one beside it.
+    by_hand = {name for name in namespaces if (package.path(package.runtime) / f"{name}.py").exists()}
+    installed = [f"_{name}" if name in by_hand else name for name in namespaces]
+    namespaces = [name for name in namespaces if name not in by_hand]
+    for namespace, module in [("", "")] + [(module.lstrip("_"), module) for module in installed]:
         members = [text for text in everything if text.op.namespace == namespace and text.is_function]
         borrowed = [(text, name) for text in everything for where, name in text.op.elsewhere if where == namespace]
         context = {"ops": members, "borrowed": borrowed, "namespace": namespace}
-        emit(f"namespaces/{namespace}.py" if namespace else "ops.py", "namespace.py.j2", namespaces=namespaces, **context)
-        if namespace:
-            emit(f"namespaces/{namespace}.pyi", "namespace.pyi.j2", stubs=stubs, **context)
-    if namespaces:
-        emit("namespaces/meson.build", "namespaces.build.j2", namespaces=namespaces)
+        emit(f"namespaces/{module}.py" if module else "ops.py", "namespace.py.j2", namespaces=namespaces, **context)
+        if module:
+            emit(f"namespaces/{module}.pyi", "namespace.pyi.j2", stubs=stubs, **context)
+    if installed:
+        emit("namespaces/meson.build", "namespaces.build.j2", namespaces=installed)
     emit("__init__.pyi", "init.pyi.j2", ops=everything, namespaces=namespaces, stubs=stubs)
     for folder, about in ("", ""), *_FOLDERS.items():
         modules = sorted(Path(name).stem for name in files if name.endswith(".pyx") and name.rpartition("/")[0] == folder)
         place = f"{folder}/".lstrip("/")
         emit(f"{place}meson.build", "meson.build.j2", modules=modules,
              module=f"{package.generated_module}.{folder}".rstrip("."),
-             folders=() if folder else [*_FOLDERS, *(["namespaces"] if namespaces else [])])
+             folders=() if folder else [*_FOLDERS, *(["namespaces"] if installed else [])])
         emit(f"{place}__init__.py", "folder.py.j2", modules=modules, about=about)
         files[f"{place}__init__.pxd"] = ""
     files["__init__.py"] = ""

@@ -8,5 +8,11 @@ cdef class CopyBackward(Node):
 cdef class FillBackward(Node):
     pass
 
+cdef class NormalBackward(Node):
+    pass
+
+cdef class UniformBackward(Node):
+    pass
+
 cdef class ZeroBackward(Node):
     pass

@@ -53,6 +53,26 @@ cdef class FillBackward(Node):
         return grad_x, grad_value
 
 
+cdef class NormalBackward(Node):
+    """normal_(x, Scalar mean=0.0, Scalar std=1.0, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_zeros_like(grad, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.zeros_like(grad)
+
+
+cdef class UniformBackward(Node):
+    """uniform_(x, Scalar low=0.0, Scalar high=1.0, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_zeros_like(grad, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.zeros_like(grad)
+
+
 cdef class ZeroBackward(Node):
     """zero_(x) -> y; linear in x; grad_x = zeros_like(grad)"""
 

@@ -15,6 +15,7 @@ offer(__name__, [
     "normalisers",
     "pointwise_binary",
     "pointwise_unary",
+    "random",
     "reductions",
     "scans",
     "sorting",

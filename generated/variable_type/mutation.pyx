@@ -7,11 +7,15 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import kernels
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generator import as_generator
 
-from gradspec.generated.functions.mutation cimport CopyBackward, FillBackward, ZeroBackward
+from gradspec.generated.functions.mutation cimport (
+    CopyBackward, FillBackward, NormalBackward, UniformBackward, ZeroBackward,
+)
+from gradspec.arguments cimport as_scalar
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad
 from gradspec.copy_slices cimport rebase
-from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
+from gradspec.forward_ad cimport defined_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport value_before, writable, written_value
 from gradspec.operand cimport array_of, as_operand
@@ -92,6 +96,82 @@ def fill_(x, value):
     return op_fill_(x, value)
 
 
+cdef tuple jvp_normal_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
+
+cdef object op_normal_(object x, object mean, object std, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef NormalBackward node_ = None
+    cdef TensorBase written_ = writable(x, "normal_"), value_
+    cdef bint recording_
+    mean = as_scalar(mean, "normal_", "mean")
+    std = as_scalar(std, "normal_", "std")
+    generator = as_generator(generator, "normal_", "generator")
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "normal_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = NormalBackward.__new__(NormalBackward)
+        connect_one(node_, state_, x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.normal_(written_.array, mean, std, generator)
+    except Exception as error_:
+        raise explain(error_, "normal_", x=x, mean=mean, std=std, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_normal_, (value_,), (x, mean, std, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def normal_(x, mean=0.0, std=1.0, *, generator=None):
+    """Every element replaced by a normal random number."""
+    return op_normal_(x, mean, std, generator)
+
+
+cdef tuple jvp_uniform_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
+
+cdef object op_uniform_(object x, object low, object high, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef UniformBackward node_ = None
+    cdef TensorBase written_ = writable(x, "uniform_"), value_
+    cdef bint recording_
+    low = as_scalar(low, "uniform_", "low")
+    high = as_scalar(high, "uniform_", "high")
+    generator = as_generator(generator, "uniform_", "generator")
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "uniform_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = UniformBackward.__new__(UniformBackward)
+        connect_one(node_, state_, x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.uniform_(written_.array, low, high, generator)
+    except Exception as error_:
+        raise explain(error_, "uniform_", x=x, low=low, high=high, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_uniform_, (value_,), (x, low, high, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def uniform_(x, low=0.0, high=1.0, *, generator=None):
+    """Every element replaced by a random number, evenly distributed over [low, high)."""
+    return op_uniform_(x, low, high, generator)
+
+
 cdef tuple jvp_zero_(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t = tangents_[0]
     return (ops.zero_(ops.copy(x_t)),)
@@ -128,5 +208,5 @@ def zero_(x):
 
 
 register({
-"copy_": copy_, "fill_": fill_, "zero_": zero_,
+"copy_": copy_, "fill_": fill_, "normal_": normal_, "uniform_": uniform_, "zero_": zero_,
 })

@@ -32,6 +32,22 @@ from .linalg import (
     svd,
 )
 from .losses import one_hot, pick, unpick
+from .random import (
+    bernoulli,
+    binomial,
+    draw_indices,
+    geometric,
+    integers,
+    normal_,
+    poisson,
+    rand,
+    rand_like,
+    randn,
+    randn_like,
+    randperm,
+    standard,
+    uniform_,
+)
 from .reductions import euclidean_norm, log_softmax, logsumexp, power_norm, softmax, sum_to, unreduce
 from .scans import cumprod, cumsum, linear_recurrence, shift
 from .sorting import argsort, topk

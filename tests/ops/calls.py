@@ -20,6 +20,7 @@ from gradspec.dispatch import ops
 from gradspec.generated.op_info import OPS, OpInfo
 
 BY_NAME = {op.name: op for op in OPS}
+NAMESPACES = {"": gs} | {name: getattr(gs, name) for name in sorted({op.namespace for op in OPS} - {""})}
 DOUBLE = {
     "any": (np.float64, np.complex128), "float": (np.float64, np.complex128), "real": (np.float64,), "complex": (np.complex128,),
     "int": (np.int64,), "bool": (np.bool_,),

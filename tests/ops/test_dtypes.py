@@ -8,12 +8,10 @@ import pytest
 import gradspec as gs
 from gradspec.dispatch import ops
 
-from .calls import array, cases, entries
+from .calls import NAMESPACES, array, cases, entries
 
 KINDS = {"any": "fciub", "float": "fciub", "real": "fiub", "complex": "c", "int": "iub", "bool": "b"}
 DTYPES = (np.complex128, np.complex64, np.float64, np.float32, np.float16, np.int64, np.uint8, np.bool_)
-NAMESPACES = {"": gs, "linalg": gs.linalg, "nn": gs.nn}
-
 
 def unclaimed(op):
     return [np.dtype(d) for d in DTYPES if np.dtype(d).kind not in KINDS[op.dtype]]

@@ -15,12 +15,11 @@ import pytest
 import gradspec as gs
 
 ROOT = Path(__file__).parents[2]
-STUBS = {
-    gs: "generated/__init__.pyi",
-    gs.linalg: "generated/namespaces/linalg.pyi",
-    gs.nn: "generated/namespaces/nn.pyi",
+NAMESPACES = sorted(path.stem for path in (ROOT / "generated/namespaces").glob("*.pyi"))
+STUBS = {gs: "generated/__init__.pyi"} | {
+    importlib.import_module(f"gradspec.{name}"): f"generated/namespaces/{name}.pyi" for name in NAMESPACES
 }
-MODULES = {"autograd", "checkpoint", "forward_ad", "functional", "graph", "linalg", "nn", "optim", "random"}
+MODULES = {"autograd", "checkpoint", "forward_ad", "functional", "graph", "optim", "random", *NAMESPACES} - {"_random"}
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 
 
@@ -57,7 +56,7 @@ def test_dir_is_what_the_stub_describes(module):
 HIDDEN = ("agreement", "differences", "mutation", "nest", "passes", "picture")  # what those of `gradspec.autograd` share
 AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph", "variable")
 PUBLIC = [
-    *(gs, gs.linalg, gs.nn, gs.autograd, gs.optim, gs.random),
+    *(gs, gs.autograd, gs.optim, gs.random, *(getattr(gs, name) for name in NAMESPACES if not name.startswith("_"))),
     *(importlib.import_module(f"gradspec.autograd.{name}") for name in AUTOGRAD),
 ]
 

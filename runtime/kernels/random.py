@@ -1,0 +1,275 @@
+"""Random numbers, in the shape and dtype that the arguments of a distribution ask for."""
+
+import numpy as np
+
+
+def bernoulli(p, generator):
+    """1 with probability `p`, else 0, in the dtype of `p`.
+
+    Parameters
+    ----------
+    p : ndarray
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+    """
+    p = np.asarray(p)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("bernoulli: p has to be between 0 and 1")
+    return np.asarray(generator.random(p.shape) < p).astype(np.result_type(p, 1.0))
+
+
+def binomial(n, p, size, generator):
+    """How many of `n` trials succeed.
+
+    Parameters
+    ----------
+    n : ndarray of int
+    p : ndarray
+    size : tuple of int or None
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.asarray(generator.binomial(n, p, size), np.intp)
+
+
+def draw_indices(shape, size, replace, p, axis, generator):
+    """Random places along one axis of an array of the given shape.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    size : tuple of int or None
+    replace : bool
+        Whether a place can be drawn again.
+    p : tuple of float or None
+        Weight of each.
+    axis : int
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    weights = p if p is None else np.asarray(p, np.float64) / np.sum(p, dtype=np.float64)
+    return np.asarray(generator.choice(shape[axis], size, replace, weights), np.intp)
+
+
+def geometric(p, size, generator):
+    """Number of trials up to and with the first success.
+
+    Parameters
+    ----------
+    p : ndarray
+    size : tuple of int or None
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.asarray(generator.geometric(p, size), np.intp)
+
+
+def integers(low, high, size, dtype, endpoint, generator):
+    """Integers from `low` up to `high`.
+
+    Parameters
+    ----------
+    low : int
+    high : int or None
+    size : tuple of int or None
+    dtype : dtype or None
+    endpoint : bool
+        Whether `high` can be drawn.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    dtype = np.dtype(np.int64 if dtype is None else dtype)
+    return np.asarray(generator.integers(low, high, size, dtype, endpoint), dtype)
+
+
+def normal_(x, mean, std, generator):
+    """Write normal random numbers into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    mean, std : float
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    x[...] = mean + std * generator.standard_normal(x.shape)
+    return x
+
+
+def poisson(lam, size, generator):
+    """Poisson distribution.
+
+    Parameters
+    ----------
+    lam : ndarray
+    size : tuple of int or None
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.asarray(generator.poisson(lam, size), np.intp)
+
+
+def rand(shape, dtype, generator):
+    """Evenly distributed over [0, 1).
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : dtype or None
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+    """
+    return _drawn(generator.random, shape, dtype)
+
+
+def rand_like(x, dtype, generator):
+    """Evenly distributed over [0, 1), in the shape and dtype of ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+    dtype : dtype or None
+        That of `x` when it is None.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+    """
+    return rand(np.shape(x), dtype or np.result_type(x), generator)
+
+
+def randn(shape, dtype, generator):
+    """Standard normal numbers.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : dtype or None
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+    """
+    return _drawn(generator.standard_normal, shape, dtype)
+
+
+def randn_like(x, dtype, generator):
+    """Standard normal numbers, in the shape and dtype of ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+    dtype : dtype or None
+        That of `x` when it is None.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+    """
+    return randn(np.shape(x), dtype or np.result_type(x), generator)
+
+
+def randperm(n, generator):
+    """The numbers from 0 to ``n - 1`` in random order.
+
+    Parameters
+    ----------
+    n : int
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return generator.permutation(n).astype(np.intp, copy=False)
+
+
+def standard(distribution, loc, scale, size, generator):
+    """Numbers of a distribution of location 0 and scale 1.
+
+    Parameters
+    ----------
+    distribution : str
+    loc, scale : ndarray
+        What the numbers will be moved by and multiplied with: their shape, where `size` is None, and dtype count.
+    size : tuple of int or None
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+    """
+    draws = {
+        "cauchy": generator.standard_cauchy, "exponential": generator.standard_exponential, "normal": generator.standard_normal,
+        "uniform": generator.random, "gumbel": lambda shape: generator.gumbel(size=shape),
+        "laplace": lambda shape: generator.laplace(size=shape), "logistic": lambda shape: generator.logistic(size=shape),
+    }  # fmt: skip
+    if distribution not in draws:
+        raise ValueError(f"there is no distribution {distribution!r}")
+    return np.asarray(draws[distribution](_result_shape(loc, scale, size)), np.result_type(loc, scale, 1.0))
+
+
+def uniform_(x, low, high, generator):
+    """Write random numbers between two bounds into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    low, high : float
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    x[...] = low + (high - low) * generator.random(x.shape)
+    return x
+
+
+def _drawn(draw, shape, dtype):
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    if dtype.kind not in "fc":
+        raise TypeError(f"random numbers of this distribution are floats, not {dtype}")
+    if dtype in (np.float32, np.float64):
+        return np.asarray(draw(shape, dtype=dtype))
+    return np.asarray(draw(shape)).astype(dtype)
+
+
+def _result_shape(loc, scale, size):
+    shape = np.broadcast_shapes(np.shape(loc), np.shape(scale))
+    if size is None:
+        return shape
+    if np.broadcast_shapes(shape, size) != tuple(size):
+        raise ValueError(f"size {tuple(size)} does not take arguments of shape {shape}")
+    return size

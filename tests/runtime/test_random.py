@@ -1,0 +1,105 @@
+"""random: generators of their own, distributions against SciPy's, and gradients in location and scale."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import gradspec as gs
+from gradspec import _random
+
+# Arguments that are neither 0 nor 1, and the distribution that SciPy has under another name or other parameters.
+DISTRIBUTIONS = {
+    "cauchy": ((0.5, 2.0), scipy.stats.cauchy(0.5, 2.0)),
+    "exponential": ((2.0,), scipy.stats.expon(0, 2.0)),
+    "gumbel": ((0.5, 2.0), scipy.stats.gumbel_r(0.5, 2.0)),
+    "laplace": ((0.5, 2.0), scipy.stats.laplace(0.5, 2.0)),
+    "logistic": ((0.5, 2.0), scipy.stats.logistic(0.5, 2.0)),
+    "lognormal": ((0.5, 0.3), scipy.stats.lognorm(0.3, 0, np.exp(0.5))),
+    "normal": ((0.5, 2.0), scipy.stats.norm(0.5, 2.0)),
+    "pareto": ((3.0,), scipy.stats.lomax(3.0)),
+    "random": ((), scipy.stats.uniform()),
+    "rayleigh": ((2.0,), scipy.stats.rayleigh(0, 2.0)),
+    "standard_normal": ((), scipy.stats.norm()),
+    "uniform": ((0.5, 2.0), scipy.stats.uniform(0.5, 1.5)),
+    "weibull": ((3.0,), scipy.stats.weibull_min(3.0)),
+}
+DISCRETE = {
+    "binomial": ((7, 0.25), scipy.stats.binom(7, 0.25)),
+    "geometric": ((0.25,), scipy.stats.geom(0.25)),
+    "integers": ((2, 9), scipy.stats.randint(2, 9)),
+    "poisson": ((2.5,), scipy.stats.poisson(2.5)),
+    "randint": ((2, 9), scipy.stats.randint(2, 9)),
+}
+REST = {"choice", "permutation", "rand", "randn"}
+
+
+def test_the_tables_hold_every_distribution():
+    assert {*DISTRIBUTIONS, *DISCRETE, *REST} == set(_random.__all__)
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_numbers_are_those_of_the_distribution(name):
+    arguments, expected = DISTRIBUTIONS[name]
+    drawn = getattr(gs.random, name)(*arguments, size=4000, generator=7).numpy()
+    assert scipy.stats.kstest(drawn, expected.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_counts_are_those_of_the_distribution(name):
+    arguments, expected = DISCRETE[name]
+    drawn = getattr(gs.random, name)(*arguments, size=4000, generator=7).numpy()
+    values = np.arange(drawn.min(), drawn.max() + 1)
+    assert np.abs(np.mean(drawn[:, None] <= values, axis=0) - expected.cdf(values)).max() < 0.03
+
+
+@pytest.mark.parametrize("name", sorted(_random.__all__))
+def test_a_generator_has_it_as_a_method(name):
+    arguments = {**DISTRIBUTIONS, **DISCRETE}.get(name, ((np.arange(4.0),) if name[0] in "cp" else (3,),))[0]
+    one, other = (getattr(gs.random.default_rng(seed), name)(*arguments) for seed in (3, np.random.default_rng(3)))
+    np.testing.assert_array_equal(one.numpy(), other.numpy())
+    assert name in dir(gs.random.default_rng(3))
+
+
+def test_a_generator_moves_on_and_serves_every_random_operator():
+    rng = gs.random.default_rng(3)
+    first, second = rng.normal(size=3), rng.normal(size=3)
+    assert (first != second).all()
+    mine = gs.random.default_rng(3)
+    np.testing.assert_array_equal(gs.normal(size=3, generator=mine).numpy(), first.numpy())
+    assert gs.random.default_rng(mine).generator is mine.generator
+    with pytest.raises(AttributeError, match="'Generator' object has no attribute 'nomal'"):
+        rng.nomal()
+
+
+def test_manual_seed_starts_the_default_anew():
+    gs.manual_seed(4)
+    first = gs.randn(3).numpy()
+    gs.manual_seed(4)
+    np.testing.assert_array_equal(gs.randn(3).numpy(), first)
+
+
+@pytest.mark.parametrize("name", ["cauchy", "gumbel", "laplace", "logistic", "normal"])
+def test_location_and_scale_have_gradients(name):
+    loc, scale = gs.tensor([0.5, 1.0], requires_grad=True), gs.tensor(2.0, requires_grad=True)
+    y = getattr(gs.random, name)(loc, scale, (3, 2), generator=5)
+    y.sum().backward()
+    np.testing.assert_allclose(loc.grad.numpy(), [3, 3])
+    np.testing.assert_allclose(scale.grad.numpy(), ((y - loc) / scale).sum().item())
+
+
+def test_in_place_numbers_cut_the_history():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.normal_(generator=3).uniform_(2.0, 3.0)
+    assert ((y >= 2) & (y < 3)).all()
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [0, 0])
+
+
+def test_arguments_that_no_distribution_takes():
+    with pytest.raises(ValueError, match="^bernoulli: p has to be between 0 and 1"):
+        gs.bernoulli(gs.tensor([0.5, 1.5]))
+    with pytest.raises(ValueError, match="^normal: shape mismatch"):
+        gs.normal(gs.zeros((3,)), size=(2,))
+    with pytest.raises(TypeError, match="are floats, not int64"):
+        gs.rand(3, dtype=int)
