@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import autograd as autograd
+from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim

@@ -2753,6 +2753,400 @@ for _name, _text in {
     where a_axis = axis if axis < 0 else axis - a.ndim
     where b_axis = axis if axis < 0 else axis - b.ndim
     """,
+    "fft": """Discrete Fourier transform along one axis.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int or None, default None
+        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
+    axis : int, default -1
+        Axis that is transformed.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    fft(x, int? n=None, int axis=-1, str? norm=None) -> y
+    composite: _fourier(_fitted(x, fourier_shape(x.shape, n, axis)), (axis,), False, fourier_norm(norm, False))
+    """,
+    "fft2": """Discrete Fourier transform along two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    fft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y
+    composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), False,
+      fourier_norm(norm, False))
+    """,
+    "fftfreq": """Frequencies of the places of a transform of length `n`, in cycles for each unit of `d`.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : scalar, default 1.0
+        Distance of neighbouring samples.
+    dtype : dtype or None, default None
+        Type of the elements.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    fftfreq(int n, Scalar d=1.0, *, DType? dtype=None) -> y
+    not differentiable
+    """,
+    "fftn": """Discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    fftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y
+    composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), False,
+      fourier_norm(norm, False))
+    """,
+    "fftshift": """Frequency 0 moved to the middle of each axis.
+
+    Parameters
+    ----------
+    x : array_like
+    axes : int or sequence of int or None, default None
+        Axes that are shifted; all of them when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    fftshift(x, int[]? axes=None) -> y
+    linear in x
+    grad_x = ifftshift(grad, axes)
+    """,
+    "ifftshift": """Frequency 0 moved from the middle of each axis to its front; the inverse of fftshift, and its adjoint.
+
+    Parameters
+    ----------
+    x : array_like
+    axes : int or sequence of int or None, default None
+        Axes that are shifted; all of them when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ifftshift(x, int[]? axes=None) -> y
+    linear in x
+    grad_x = fftshift(grad, axes)
+    """,
+    "hfft": """Transform, which is real, of numbers along one axis whose other half is the conjugate of this one.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int or None, default None
+        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
+    axis : int, default -1
+        Axis that is transformed.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    hfft(x, int? n=None, int axis=-1, str? norm=None) -> y
+    composite: _irfourier(_fitted(conj(x), half_shape(x.shape, n, axis)), half_length(x.shape, n, axis), axis,
+      fourier_norm(norm, False))
+    """,
+    "ifft": """Inverse discrete Fourier transform along one axis.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int or None, default None
+        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
+    axis : int, default -1
+        Axis that is transformed.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ifft(x, int? n=None, int axis=-1, str? norm=None) -> y
+    composite: _fourier(_fitted(x, fourier_shape(x.shape, n, axis)), (axis,), True, fourier_norm(norm, True))
+    """,
+    "ifft2": """Inverse discrete Fourier transform along two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ifft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y
+    composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), True,
+      fourier_norm(norm, True))
+    """,
+    "ifftn": """Inverse discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ifftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y
+    composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), True,
+      fourier_norm(norm, True))
+    """,
+    "ihfft": """First half of the inverse transform of real numbers along one axis; the inverse of hfft.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int or None, default None
+        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
+    axis : int, default -1
+        Axis that is transformed.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ihfft(x, int? n=None, int axis=-1, str? norm=None) -> y
+    composite: conj(_rfourier(_fitted(x, fourier_shape(x.shape, n, axis)), axis, fourier_norm(norm, True)))
+    """,
+    "irfft": """Real numbers along one axis from the first half of their transform; `n` of them, by default an even number.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int or None, default None
+        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
+    axis : int, default -1
+        Axis that is transformed.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    irfft(x, int? n=None, int axis=-1, str? norm=None) -> y
+    composite: _irfourier(_fitted(x, half_shape(x.shape, n, axis)), half_length(x.shape, n, axis), axis,
+      fourier_norm(norm, True))
+    """,
+    "irfft2": """Real numbers along two axes from their transform, of the last of them its first half.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    irfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y
+    composite: _irfourier(_fourier(fitted, places[:-1], True, kind), half_length(x.shape, s, axes), places[-1],
+      kind)
+    where places = fourier_axes(x.ndim, s, axes)
+    where kind = fourier_norm(norm, True)
+    where fitted = _fitted(x, half_shape(x.shape, s, axes))
+    """,
+    "irfftn": """Real numbers along several axes from their transform, of the last of them its first half.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    irfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y
+    composite: _irfourier(_fourier(fitted, places[:-1], True, kind), half_length(x.shape, s, axes), places[-1],
+      kind)
+    where places = fourier_axes(x.ndim, s, axes)
+    where kind = fourier_norm(norm, True)
+    where fitted = _fitted(x, half_shape(x.shape, s, axes))
+    """,
+    "rfft": """First half of the discrete Fourier transform of real numbers along one axis.
+
+    Parameters
+    ----------
+    x : array_like
+    n : int or None, default None
+        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
+    axis : int, default -1
+        Axis that is transformed.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rfft(x, int? n=None, int axis=-1, str? norm=None) -> y
+    composite: _rfourier(_fitted(x, fourier_shape(x.shape, n, axis)), axis, fourier_norm(norm, False))
+    """,
+    "rfft2": """Discrete Fourier transform of real numbers along two axes, of the last of them the first half.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y
+    composite: _fourier(_rfourier(_fitted(x, fourier_shape(x.shape, s, axes)), places[-1], kind), places[:-1],
+      False, kind)
+    where places = fourier_axes(x.ndim, s, axes)
+    where kind = fourier_norm(norm, False)
+    """,
+    "rfftfreq": """Frequencies of the places of the transform of `n` real numbers, in cycles for each unit of `d`.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : scalar, default 1.0
+        Distance of neighbouring samples.
+    dtype : dtype or None, default None
+        Type of the elements.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rfftfreq(int n, Scalar d=1.0, *, DType? dtype=None) -> y
+    not differentiable
+    """,
+    "rfftn": """Discrete Fourier transform of real numbers along several axes, of the last of them the first half.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y
+    composite: _fourier(_rfourier(_fitted(x, fourier_shape(x.shape, s, axes)), places[-1], kind), places[:-1],
+      False, kind)
+    where places = fourier_axes(x.ndim, s, axes)
+    where kind = fourier_norm(norm, False)
+    """,
     "as_strided": """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat.
 
     Parameters

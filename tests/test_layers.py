@@ -18,6 +18,7 @@ RUNTIME = [
     [
         "kernels.contraction",
         "kernels.elementwise",
+        "kernels.fourier",
         "kernels.indexing",
         "kernels.joining",
         "kernels.linalg",
@@ -46,7 +47,7 @@ RUNTIME = [
     ["generated.kernels"],
     ["generated.functions"],
     ["generated.variable_type"],
-    ["_random", "linalg", "nn"],
+    ["_random", "fft", "linalg", "nn"],
     ["generated.docs"],
     ["generated.tensor", "generated.ops", "generated.op_info"],
     ["generated", "clip_grad", "optim", "serialization"],

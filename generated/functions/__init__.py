@@ -6,6 +6,7 @@ from gradspec.extension import offer
 offer(__name__, [
     "activations",
     "creation",
+    "fourier",
     "indexing",
     "joining",
     "linear_algebra",

@@ -7,6 +7,7 @@ offer(__name__, [
     "activations",
     "comparison",
     "creation",
+    "fourier",
     "indexing",
     "joining",
     "linear_algebra",

@@ -1,0 +1,139 @@
+"""Fourier transforms by NumPy, along axes at their own lengths and divided by what is asked for."""
+
+import numpy as np
+
+# What a sum is divided by, as NumPy names it for a transform and for its inverse.
+_NORMS = {"none": ("backward", "forward"), "root": ("ortho", "ortho"), "all": ("forward", "backward")}
+
+
+def fitted(x, shape):
+    """Each axis cut, or padded with zeros at its end, to the given length.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    y = np.zeros(shape, x.dtype)
+    common = tuple(slice(min(m, n)) for m, n in zip(x.shape, shape))
+    y[common] = x[common]
+    return y
+
+
+def fourier(x, axes, inverse, norm):
+    """Discrete Fourier transform along `axes`, or with the other sign in the exponent.
+
+    Parameters
+    ----------
+    x : ndarray
+    axes : tuple of int
+    inverse : bool
+        Whether the exponent is positive.
+    norm : {'none', 'root', 'all'}
+        Divide by 1, by the root of the number of terms, or by that number.
+
+    Returns
+    -------
+    ndarray
+        Complex.
+    """
+    x = np.asarray(x)
+    if x.size == 0 or not axes:
+        return x.astype(np.result_type(x, 1j if x.dtype.kind in "fc" else 1j + 0.0))
+    if inverse:
+        return np.fft.ifftn(x, axes=axes, norm=_norm(norm, True))
+    return np.fft.fftn(x, axes=axes, norm=_norm(norm, False))
+
+
+def frequencies(n, d, dtype, half):
+    """The frequency of each place of a transform of length `n`, or of its first half.
+
+    Parameters
+    ----------
+    n : int
+    d : float
+        Distance of neighbouring samples.
+    dtype : dtype or None
+    half : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    return np.asarray((np.fft.rfftfreq if half else np.fft.fftfreq)(n, d), dtype)
+
+
+def interior(x, n, axis, factor):
+    """Places of a half spectrum that stand for two of the whole one of length `n`, times `factor`.
+
+    Parameters
+    ----------
+    x : ndarray
+        ``n // 2 + 1`` long along `axis`.
+    n : int
+    axis : int
+    factor : float
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.array(x, np.result_type(x, 1.0))
+    np.moveaxis(y, axis, -1)[..., 1 : (n + 1) // 2] *= factor
+    return y
+
+
+def irfourier(x, n, axis, norm):
+    """Real numbers whose transform the other way has the first half `x`.
+
+    Parameters
+    ----------
+    x : ndarray
+        ``n // 2 + 1`` long along `axis`.
+    n : int
+    axis : int
+    norm : {'none', 'root', 'all'}
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    if x.size == 0:
+        shape = list(x.shape)
+        shape[axis] = n
+        return np.zeros(shape, np.result_type(x, 1.0).type(0).real.dtype)
+    return np.fft.irfft(x, n, axis, _norm(norm, True))
+
+
+def rfourier(x, axis, norm):
+    """First half of the transform of real numbers.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+    norm : {'none', 'root', 'all'}
+
+    Returns
+    -------
+    ndarray
+        Complex.
+    """
+    x = np.asarray(x)
+    if x.size == 0:
+        shape = list(x.shape)
+        shape[axis] = shape[axis] // 2 + 1
+        return np.zeros(shape, np.result_type(x, 1j if x.dtype.kind in "fc" else 1j + 0.0))
+    return np.fft.rfft(x, None, axis, _norm(norm, False))
+
+
+def _norm(norm, inverse):
+    if norm not in _NORMS:
+        raise ValueError(f"norm must be 'none', 'root' or 'all', got {norm!r}")
+    return _NORMS[norm][inverse]
