@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import autograd as autograd
+from . import func as func
 from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn

@@ -14,6 +14,7 @@ from .accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
 from .node cimport Node, metadata_shape
 from .operand cimport as_tensor
+from .ready_queue cimport NodeStack
 from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, wrap
 
 cnp.import_array()
@@ -238,3 +239,44 @@ def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
         rows.append(grad(outputs, inputs, [None if b is None else b[i] for b in batches], keep, create_graph, allow_unused,
                          False, materialize_grads))
     return tuple(None if column[0] is None else ops.stack(list(column)) for column in zip(*rows))
+
+
+def depends_on_others(outputs, leaves):
+    """Whether gradients of `outputs` would reach a leaf that requires grad, and is none of `leaves`.
+
+    Parameters
+    ----------
+    outputs, leaves : sequence of Tensor
+
+    Returns
+    -------
+    bool
+    """
+    cdef NodeStack stack = NodeStack.__new__(NodeStack)
+    cdef set seen = set(), own = {id(leaf) for leaf in leaves}
+    cdef Node node, target
+    cdef TensorBase tensor
+    for tensor in outputs:
+        if tensor.flags & VIEW:
+            check_view(tensor)
+        if tensor.grad_fn_ is None:
+            if tensor.flags & REQUIRES_GRAD and id(tensor) not in own:
+                return True
+        elif tensor.grad_fn_ not in seen:
+            seen.add(tensor.grad_fn_)
+            stack.push(tensor.grad_fn_)
+    while stack.count:
+        node = stack.pop()
+        if not len(node.next_nodes):
+            leaf = getattr(node, "variable", None)  # an edge of the user's, or of an alias, leads to the accumulator itself
+            if leaf is not None and (<TensorBase> leaf).flags & REQUIRES_GRAD and id(leaf) not in own:
+                return True
+        for item in node.next_nodes:
+            if isinstance(item, Node):
+                target = item
+                if target not in seen:
+                    seen.add(target)
+                    stack.push(target)
+            elif item is not None and (<TensorBase> item).flags & REQUIRES_GRAD and id(item) not in own:
+                return True
+    return False

@@ -67,6 +67,16 @@ class dual_level:
         exit_dual_level(level=self.level)
 
 
+def innermost_level():
+    """The index of the innermost open dual level; 0 where none is open.
+
+    Returns
+    -------
+    int
+    """
+    return thread_state().dual_level
+
+
 cdef int level_or_innermost(level, str function) except -1:
     cdef int innermost = thread_state().dual_level
     if innermost == 0:

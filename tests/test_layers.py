@@ -54,7 +54,10 @@ RUNTIME = [
     ["autograd.forward_ad", "autograd.differences", "autograd.function", "autograd.mutation", "autograd.nest", "autograd.picture"],
     ["autograd.agreement", "autograd.graph", "autograd.passes", "autograd.variable"],
     ["autograd.checkpoint", "autograd.functional", "autograd.gradcheck"],
-    ["autograd", "random"],
+    ["func.point"],
+    ["func.gradients", "func.products"],
+    ["func.matrices", "func.named"],
+    ["autograd", "func", "random"],
     ["gradspec"],
 ]
 

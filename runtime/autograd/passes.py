@@ -101,7 +101,10 @@ class UserFunction:
 
     def single_output(self, variables, strict=False):
         """The output of a function that returns one tensor of one element."""
-        outputs = self(variables, strict)
+        return self.single(self(variables, strict))
+
+    def single(self, outputs):
+        """The only output, if it has one element."""
         if self.outputs_form is not LEAF:
             raise RuntimeError(f"The function given to {self.caller} should return a single Tensor")
         if outputs[0].size != 1:
@@ -156,13 +159,23 @@ def push_forward(function, tangents):
 def push_by_reverse(function, variables, tangents, create_graph):
     """What `push` gives, as the derivative of the gradient by its cotangents, in which it is linear."""
     outputs = function(variables)
+    return outputs, push_transposed(outputs, *transposed(outputs, variables), tangents, create_graph)
+
+
+def transposed(outputs, variables):
+    """Cotangents of the outputs, as variables, and the gradients that they give, recorded."""
     cotangents = [ops.zeros_like(output).requires_grad_(output.requires_grad) for output in outputs]
-    found = filled(gradients(outputs, variables, cotangents, True), variables)
-    wanted = [i for i, cotangent in enumerate(cotangents) if cotangent.requires_grad]
+    return cotangents, filled(gradients(outputs, variables, cotangents, True), variables)
+
+
+def push_transposed(outputs, cotangents, found, tangents, create_graph, retain_graph=None):
+    """The tangents of the outputs, from what `transposed` gave."""
+    wanted = [i for i, output in enumerate(outputs) if output.requires_grad]
     pushed = [None] * len(outputs)
-    for i, value in zip(wanted, gradients(found, [cotangents[i] for i in wanted], tangents, create_graph)):
+    values = gradients(found, [cotangents[i] for i in wanted], tangents, create_graph, retain_graph) if wanted else ()
+    for i, value in zip(wanted, values):
         pushed[i] = value
-    return outputs, filled(pushed, outputs)
+    return filled(pushed, outputs)
 
 
 def rows(outputs, variables, create_graph):

@@ -1,0 +1,136 @@
+"""Jacobians and Hessians of functions, as functions.
+
+Owns the signatures, which are those of `torch.func` and JAX.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ..autograd.nest import LEAF, rebuild
+from ..autograd.passes import columns, filled, gradients, rows
+from ..grad_mode import enable_grad
+from .point import Point, chosen
+from .products import pushed
+
+
+def jacrev(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The Jacobian of a function, row by row in reverse mode, as a function of the same arguments.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor or a nest of them.
+    argnums : int or tuple of int
+        Which positional arguments to differentiate by.
+    has_aux : bool
+        `func` returns a pair (output, aux); the Jacobian comes with aux, as a pair.
+
+    Returns
+    -------
+    callable
+        Gives a nest of the form of the output that holds, in place of each Tensor, a nest of the form of the argument, whose
+        Tensors have the shape of the output followed by that of the input; with a tuple of `argnums` a tuple of such nests.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.func.jacrev(lambda x: x[:1] * x)(gs.asarray([2.0, 3.0])).tolist()
+    [[4.0, 0.0], [3.0, 2.0]]
+    """
+    return _jacobian("jacrev", func, argnums, has_aux, _rows)
+
+
+def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """`jacrev`, column by column in forward mode: one call of the function for each element of the arguments, less work where
+    there are more outputs than inputs.
+
+    Parameters
+    ----------
+    func, argnums, has_aux
+        As for `jacrev`.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.func.jacfwd(lambda t: gs.stack([gs.cos(t), gs.sin(t)]))(0.0).tolist()
+    [-0.0, 1.0]
+    """
+    return _jacobian("jacfwd", func, argnums, has_aux, _columns)
+
+
+def jacobian(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """HIPS autograd's name for `jacrev`."""
+    return _jacobian("jacobian", func, argnum, False, _rows)
+
+
+def hessian(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, argnum: int | tuple[int, ...] | None = None
+) -> Callable[..., Any]:
+    """The Hessian of a function, as a function of the same arguments.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor; of one number, usually.
+    argnums : int or tuple of int
+        Which positional arguments to differentiate by.
+    argnum : int or tuple of int, optional
+        HIPS autograd's name for `argnums`.
+
+    Returns
+    -------
+    callable
+        Gives the Jacobian, as `jacrev` gives it, of the Jacobian.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.func.hessian(lambda x: x[0] ** 2 * x[1])(gs.asarray([2.0, 3.0])).tolist()
+    [[6.0, 4.0], [4.0, 0.0]]
+    """
+    argnums = chosen("hessian", argnums, argnum)
+
+    @wraps(func)
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        point = Point("hessian", func, args, kwargs, argnums)
+        with enable_grad():
+            outputs = point.record()
+            if point.outputs_form is not LEAF or outputs[0].ndim:
+                return jacrev(jacrev(func, argnums), argnums)(*args, **kwargs)
+            first = filled(gradients(outputs, point.values, None, True), point.values)
+            blocks = rows(first, point.values, point.recorded)
+            point.freeze()
+            return point.by_argument([_row(point, row) for row in blocks])
+
+    return matrix
+
+
+def _jacobian(caller, func, argnums, has_aux, blocks_of):
+    @wraps(func)
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        point = Point(caller, func, args, kwargs, argnums, has_aux)
+        blocks = blocks_of(point)
+        found = rebuild(point.outputs_form, [_row(point, row) for row in blocks])
+        return (found, point.auxiliary()) if has_aux else found
+
+    return matrix
+
+
+def _rows(point):
+    with enable_grad():
+        blocks = rows(point.record(), point.values, point.recorded)
+        point.freeze()
+    return blocks
+
+
+def _columns(point):
+    return columns(point, lambda tangents: pushed(point, tangents))
+
+
+def _row(point, row):
+    return point.by_argument([point.cut(block) for block in row])

@@ -1,0 +1,121 @@
+"""What HIPS autograd has under names of its own, made of what the rest of `func` has.
+
+Owns signatures and nothing else: who knows that library finds its functions here.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ..dispatch import ops
+from .gradients import grad
+from .products import hvp, jvp, linearize, vjp
+
+
+def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """A function that takes the arguments and gives (pullback, output), as `vjp` has them, by argument `argnum`."""
+
+    @wraps(func)
+    def at(*args: Any, **kwargs: Any) -> Any:
+        output, pullback = vjp(_by(func, args, kwargs, argnum), args[argnum])
+        return pullback, output
+
+    return at
+
+
+def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """A function that takes the arguments and gives one that takes a tangent of argument `argnum` and gives (output, tangent)."""
+
+    @wraps(func)
+    def at(*args: Any, **kwargs: Any) -> Any:
+        return lambda tangent: jvp(_by(func, args, kwargs, argnum), (args[argnum],), (tangent,))
+
+    return at
+
+
+def make_hvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """`make_vjp` of the gradient: its pullback multiplies the Hessian with a vector."""
+    return make_vjp(grad(func, argnum), argnum)
+
+
+def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_argnum: int = 0) -> Callable[..., Any]:
+    """A function that takes the arguments and gives one that multiplies the generalised Gauss-Newton matrix of `g(func(...))`
+    with a vector; `g` is half the sum of squares by default."""
+
+    @wraps(func)
+    def at(*args: Any, **kwargs: Any) -> Any:
+        inner = _by(func, args, kwargs, f_argnum)
+        output, derivative = linearize(inner, args[f_argnum])
+        _, pullback = vjp(inner, args[f_argnum])
+        return lambda v: pullback(hvp(g or _half_square, output, derivative(v)))
+
+    return at
+
+
+def hessian_tensor_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """A function that takes the arguments and then a vector, of the shape of argument `argnum`, and gives the product of the
+    Hessian with it."""
+
+    @wraps(func)
+    def product(*args: Any, **kwargs: Any) -> Any:
+        *args, vector = args
+        return hvp(_by(func, args, kwargs, argnum), args[argnum], vector)
+
+    return product
+
+
+hessian_vector_product = hessian_tensor_product
+
+
+def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """A function that takes the arguments and then a vector, of the shape of the output, and gives its product with the
+    Jacobian by argument `argnum`."""
+
+    @wraps(func)
+    def product(*args: Any, **kwargs: Any) -> Any:
+        *args, vector = args
+        return vjp(_by(func, args, kwargs, argnum), args[argnum])[1](vector)
+
+    return product
+
+
+def grad_named(func: Callable[..., Any], argname: str) -> Callable[..., Any]:
+    """The gradient by the positional argument of this name."""
+    names = list(inspect.signature(func).parameters)
+    if argname not in names:
+        raise ValueError(f"grad_named: the function has no argument {argname!r}; it has {', '.join(names)}")
+    return grad(func, names.index(argname))
+
+
+def multigrad_dict(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes the arguments and gives a dictionary of the gradients by all of them, by name."""
+    signature = inspect.signature(func)
+
+    @wraps(func)
+    def gradients(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+
+        def called(named: dict[str, Any]) -> Any:
+            bound = inspect.BoundArguments(signature, dict(named))
+            return func(*bound.args, **bound.kwargs)
+
+        return grad(called)(dict(given.arguments))
+
+    return gradients
+
+
+def _by(func, args, kwargs, argnum):
+    """`func` as a function of one of its arguments."""
+
+    def of(x: Any) -> Any:
+        given = list(args)
+        given[argnum] = x
+        return func(*given, **kwargs)
+
+    return of
+
+
+def _half_square(x):
+    return ops.sum(ops.square(x)) / 2

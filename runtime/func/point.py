@@ -1,0 +1,180 @@
+"""One call of a function that is being differentiated.
+
+Owns which arguments are variables, what may be passed as one, and when a result keeps its graph: where it can be differentiated
+by something outside, an argument that requires grad, a tensor that the function closes over, or the tangent of an outer level.
+The passes themselves are those of `autograd.passes`.
+"""
+
+import operator
+
+import numpy as np
+
+from ..autograd.nest import flatten, places, rebuild
+from ..autograd.passes import UserFunction
+from ..backward import depends_on_others, get_gradient_edge
+from ..dispatch import ops
+from ..dual import innermost_level
+from ..grad_mode import is_grad_enabled, no_grad
+from ..operand import asarray
+from ..tensor import TensorBase
+
+
+def chosen(caller, argnums, argnum):
+    """`argnums`, for which HIPS autograd says `argnum`."""
+    if argnum is None:
+        return argnums
+    if argnums != 0:
+        raise TypeError(f"{caller}: give argnums or argnum, not both: they are two names for the same")
+    return argnum
+
+
+def positions(caller, argnums, count):
+    """The positions that `argnums` names among `count` arguments, and whether it is a single one."""
+    single = not isinstance(argnums, (tuple, list))
+    found = []
+    for number in (argnums,) if single else argnums:
+        try:
+            i = operator.index(number)
+        except TypeError:
+            raise TypeError(f"{caller}: argnums must be an int or a tuple of ints, got {argnums!r}") from None
+        if not -count <= i < count:
+            raise ValueError(f"{caller}: argnums names argument {i}, and the function was called with {count} positional "
+                             f"argument{'s' * (count != 1)}; a keyword argument is never differentiated")  # fmt: skip
+        found.append(i % count)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{caller}: argnums names an argument twice: {argnums!r}")
+    return found, single
+
+
+class Point(UserFunction):
+    """A function at one point, as one call sees it.
+
+    Parameters
+    ----------
+    caller : str
+        The public function's name, for messages.
+    func : callable
+    args : tuple
+    kwargs : dict
+    argnums : int or tuple of int
+        The variables among `args`.
+    has_aux : bool
+        Whether `func` returns a pair, of which only the first is differentiated.
+    """
+
+    def __init__(self, caller, func, args, kwargs=None, argnums=0, has_aux=False):
+        self.numbers, self.alone = positions(caller, argnums, len(args))
+        self.args, self.kwargs, self.has_aux, self.aux = args, kwargs or {}, has_aux, None
+        self.function = func
+        self.enabled = is_grad_enabled()
+        super().__init__(caller, self.call, tuple(args[i] for i in self.numbers), True)
+        self.values = []  # of the variables, as the passes know them; `call` may get copies
+        self.leaves = []  # those of them that nobody else knows
+
+    def call(self, *variables):
+        args = list(self.args)
+        for i, variable in zip(self.numbers, variables):
+            args[i] = variable
+        value = self.function(*args, **self.kwargs)
+        if not self.has_aux:
+            return value
+        if not isinstance(value, tuple) or len(value) != 2:
+            raise TypeError(f"{self.caller}: with has_aux=True the function must return a pair (output, aux), and it returned "
+                            f"{f'a tuple of {len(value)}' if isinstance(value, tuple) else type(value).__name__}")  # fmt: skip
+        value, self.aux = value
+        return value
+
+    def tensors(self, nest, what):
+        if what.startswith("outputs"):
+            return super().tensors(nest, what)
+        leaves, form = flatten(nest)
+        return [self.variable(leaf, what, place) for leaf, place in zip(leaves, places(form))], form
+
+    def variable(self, leaf, what, place):
+        """A leaf of the arguments, or of a vector, as a tensor."""
+        if isinstance(leaf, (TensorBase, np.ndarray, np.generic, float, complex, int)):
+            value = asarray(leaf)
+            if value.dtype.kind in "fc":
+                return value
+            if what != "inputs" and value.dtype.kind in "iu":
+                return asarray(value, dtype=float)
+            type_ = f"has dtype {value.dtype}"
+        else:
+            type_ = f"is of type {type(leaf).__name__}"
+        if what == "inputs":
+            number, _, rest = place[1:].partition("]")
+            place, what = f"argument {self.numbers[int(number)]}", rest
+        else:
+            place, what = "the given " + what, place
+        raise TypeError(f"{self.caller}: {place} of the function is differentiated, so it must hold floating point or complex "
+                        f"numbers, arrays or tensors, in tuples, lists and dictionaries; {what or 'it'} {type_}. Write a float, "
+                        "or pass what is not to be differentiated as an argument that argnums does not name."
+                        )  # fmt: skip
+
+    # The variables.
+
+    def record(self):
+        """Call the function on variables; its outputs.  Afterwards `kept` says whether results keep their graph."""
+        self.values, self.leaves, given = [], [], []
+        for x in self.inputs:
+            if self.enabled and x.requires_grad:
+                self.values.append(x[...])
+                given.append(ops.copy(self.values[-1]))  # the function may write to it
+                continue
+            leaf = _without_history(x).requires_grad_()
+            self.leaves.append(leaf)
+            self.values.append(leaf)
+            given.append(leaf)
+        outputs = self.apart(self(given))
+        connected = len(self.leaves) < len(self.values) or depends_on_others(outputs, self.leaves)
+        self.kept = self.enabled and connected
+        # Tangents of outer levels are kept by formulas that run on tensors only.
+        self.recorded = self.kept or innermost_level() > 0
+        return outputs
+
+    def apart(self, values):
+        """No leaves: the gradient by one that is frozen is none."""
+        return [value[...] if value.is_leaf and value.requires_grad else value for value in values]
+
+    def record_single(self):
+        """`record`, where a single element is to come out."""
+        return self.single(self.record())
+
+    def edges(self):
+        """Where the gradients by the variables go, which stays right when the leaves are frozen."""
+        return [get_gradient_edge(value) for value in self.values]
+
+    def freeze(self):
+        """No pass from outside has to reach the variables that nobody else knows."""
+        for leaf in self.leaves:
+            leaf.requires_grad_(False)
+
+    # Results.
+
+    def result(self, values, form):
+        """Results as users get them."""
+        return self.nest([self.cut(value) for value in values], form)
+
+    def nest(self, values, form):
+        return rebuild(form, values)
+
+    def cut(self, value):
+        return value if self.kept or not value.requires_grad else _without_history(value)
+
+    def auxiliary(self):
+        """What the function returned beside its output."""
+        leaves, form = flatten(self.aux)
+        return rebuild(form, [self.cut(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves])
+
+    def by_argument(self, found):
+        """What was found for each leaf of the arguments, as `argnums` asks for it."""
+        nest = rebuild(self.inputs_form, found)
+        return nest[0] if self.alone else nest
+
+
+def _without_history(x):
+    """`x` without its graph; tangents stay."""
+    if not innermost_level():
+        return x.detach()
+    with no_grad():
+        return ops.copy(x)

@@ -1,0 +1,221 @@
+"""Products with Jacobians and Hessians: vjp, jvp, linearize and hvp.
+
+Owns the signatures, which are those of `torch.func`, and which mode computes what.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..autograd.passes import filled, gradients, push, push_transposed, transposed
+from ..backward import get_gradient_edge
+from ..dispatch import ops
+from ..dual import innermost_level
+from ..grad_mode import enable_grad, is_grad_enabled
+from .point import Point
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """What a function returns, and the function that multiplies a vector with its Jacobian from the left.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor or a nest of them.
+    *primals
+        Its arguments, each a number, an ndarray, a Tensor, or a nest of tuples, lists and dictionaries of them.
+    has_aux : bool
+        `func` returns a pair (output, aux).
+
+    Returns
+    -------
+    output
+        What `func` returned.
+    pullback : callable
+        Takes a nest of the form and the shapes of the output; gives one of the form of the argument, or a tuple of them where
+        there are several.  It may be called any number of times.
+    aux
+        Only with `has_aux`.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> output, pullback = gs.func.vjp(lambda x, y: x * y, gs.asarray([1.0, 2.0]), 3.0)
+    >>> by_x, by_y = pullback(gs.ones((2,)))
+    >>> by_x.tolist(), by_y.item()
+    ([3.0, 3.0], 3.0)
+    """
+    point = _at("vjp", func, primals, has_aux)
+    with enable_grad():
+        outputs = point.record()
+        edges = point.edges()
+    point.freeze()
+    form = point.outputs_form
+
+    def pullback(cotangents: Any) -> Any:
+        vectors = point.vector(cotangents, outputs, form)
+        kept, recorded = _keeps(point, vectors)
+        with enable_grad():
+            found = filled(gradients(outputs, edges, vectors, recorded, True), point.values)
+            return point.by_argument([value if kept else point.cut(value) for value in found])
+
+    value = point.result(outputs, form)
+    return (value, pullback, point.auxiliary()) if has_aux else (value, pullback)
+
+
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> tuple[Any, ...]:
+    """What a function returns, and the product of its Jacobian with a vector, by one pass in forward mode.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor or a nest of them.
+    primals
+        A tuple holds the arguments of `func`; anything else is its only argument.
+    tangents
+        Of the form and the shapes of `primals`.
+    has_aux : bool
+        `func` returns a pair (output, aux).
+
+    Returns
+    -------
+    output
+        What `func` returned.
+    tangent
+        Of the form of the output.
+    aux
+        Only with `has_aux`.
+
+    Notes
+    -----
+    Where the function calls a custom Function without a jvp, two backward passes take the place of forward mode.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> value, slope = gs.func.jvp(gs.sin, (0.0,), (2.0,))
+    >>> value.item(), slope.item()
+    (0.0, 2.0)
+    """
+    args = primals if isinstance(primals, tuple) else (primals,)
+    point = _at("jvp", func, args, has_aux)
+    directions = _tangents(point, tangents if isinstance(primals, tuple) else (tangents,))
+    outputs, found = pushed(point, directions)
+    form = point.outputs_form
+    results = point.result(outputs, form), point.result(found, form)
+    return (*results, point.auxiliary()) if has_aux else results
+
+
+def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """What a function returns, and the linear function that is its derivative there.
+
+    Parameters
+    ----------
+    func, *primals, has_aux
+        As for `vjp`.
+
+    Returns
+    -------
+    output
+        What `func` returned.
+    derivative : callable
+        Takes a tangent for each of `primals`, and gives that of the output.  It does not call `func` again: each call takes the
+        time of one backward pass.
+    aux
+        Only with `has_aux`.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> output, derivative = gs.func.linearize(gs.sin, 0.0)
+    >>> derivative(1.0).item(), derivative(2.0).item()
+    (1.0, 2.0)
+    """
+    point = _at("linearize", func, primals, has_aux)
+    with enable_grad():
+        outputs = point.record()
+        cotangents, found = transposed(outputs, point.values)
+        found = point.apart(found)
+    edges = [get_gradient_edge(value) if value.requires_grad else None for value in cotangents]
+    point.leaves += [value for value in cotangents if value.requires_grad]
+    point.freeze()
+    form = point.outputs_form
+
+    def derivative(*tangents: Any) -> Any:
+        directions = _tangents(point, tangents)
+        kept, recorded = _keeps(point, directions)
+        with enable_grad():
+            values = push_transposed(outputs, edges, found, directions, recorded, True)
+            return point.nest([value if kept else point.cut(value) for value in values], form)
+
+    value = point.result(outputs, form)
+    return (value, derivative, point.auxiliary()) if has_aux else (value, derivative)
+
+
+def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """The product of the Hessian of a function with a vector, by a backward pass through a backward pass.
+
+    Parameters
+    ----------
+    func : callable
+        Returns one real number: a Tensor of one element.
+    primals
+        A tuple holds the arguments of `func`; anything else is its only argument.
+    tangents
+        Of the form and the shapes of `primals`.
+
+    Returns
+    -------
+    product
+        Of the form of `primals`.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.func.hvp(lambda x: (x**3).sum(), gs.asarray([1.0, 2.0]), gs.asarray([1.0, 1.0])).tolist()
+    [6.0, 12.0]
+    """
+    several = isinstance(primals, tuple)
+    point = _at("hvp", func, primals if several else (primals,))
+    directions = _tangents(point, tangents if several else (tangents,))
+    with enable_grad():
+        output = point.record_single()
+        first = filled(gradients([output], point.values, None, True), point.values)
+        kept, recorded = _keeps(point, directions)
+        found = filled(gradients(first, point.values, directions, recorded), point.values)
+        point.freeze()
+        nest = point.nest([value if kept else point.cut(value) for value in found], point.inputs_form)
+    return nest if several else nest[0]
+
+
+def pushed(point, tangents):
+    """The outputs of a function and their tangents, as forward mode gives them, or reverse mode twice where that does not."""
+    try:
+        outputs, found = push(point, [ops.copy(x) for x in point.inputs], tangents)
+    except NotImplementedError:
+        with enable_grad():
+            zeros = [ops.zeros_like(x) if t is None else t for x, t in zip(point.inputs, tangents)]
+            outputs = point.record()
+            found = push_transposed(outputs, *transposed(outputs, point.values), zeros, True)
+            point.freeze()
+    else:
+        point.kept = True  # forward mode adds nothing to anybody's graph
+    return outputs, found
+
+
+def _at(caller, func, primals, has_aux=False):
+    if not primals:
+        raise TypeError(f"{caller}: there is nothing to differentiate by: give the arguments of the function")
+    numbers = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    return Point(caller, func, primals, None, numbers, has_aux)
+
+
+def _tangents(point, tangents):
+    if len(tangents) != len(point.args):
+        raise TypeError(f"{point.caller}: expected {len(point.args)} tangents, one for each argument, got {len(tangents)}")
+    return point.vector(tangents, point.inputs, point.inputs_form)
+
+
+def _keeps(point, vectors):
+    """Whether a product with `vectors` keeps its graph, and whether it is to be recorded."""
+    kept = point.kept or is_grad_enabled() and any(value.requires_grad for value in vectors)
+    return kept, kept or innermost_level() > 0

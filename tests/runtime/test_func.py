@@ -1,0 +1,290 @@
+"""gs.func: gradients, products and matrices as functions, and every order of applying one to another."""
+
+import doctest
+import importlib
+import itertools
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec import func
+from gradspec.autograd import forward_ad
+
+# Each takes a function of one number and gives its derivative, another such function.
+DERIVATIVES = {
+    "grad": func.grad,
+    "value_and_grad": lambda f: lambda x: func.value_and_grad(f)(x)[1],
+    "elementwise": func.elementwise_grad,
+    "vjp": lambda f: lambda x: func.vjp(f, x)[1](1.0),
+    "jvp": lambda f: lambda x: func.jvp(f, x, 1.0)[1],
+    "linearize": lambda f: lambda x: func.linearize(f, x)[1](1.0),
+    "jacrev": func.jacrev,
+    "jacfwd": func.jacfwd,
+}
+SECOND = {
+    "hessian": func.hessian,
+    "hvp": lambda f: lambda x: func.hvp(f, x, 1.0),
+    "product": lambda f: lambda x: func.hessian_vector_product(f)(x, 1.0),
+}
+POINT = 0.3
+
+
+def same(found, expected):
+    assert isinstance(found, gs.Tensor) and not found.requires_grad
+    assert np.allclose(found, expected, rtol=1e-9, atol=1e-12), (found, expected)
+
+
+def of_sine(order):
+    return np.sin(POINT + order * np.pi / 2)
+
+
+@pytest.mark.parametrize("word", list(itertools.product(DERIVATIVES, repeat=3)), ids="-".join)
+def test_derivatives_of_derivatives_of_derivatives(word):
+    f = gs.sin
+    for name in word:
+        f = DERIVATIVES[name](f)
+    same(f(POINT), of_sine(3))
+
+
+@pytest.mark.parametrize("word", list(itertools.product(SECOND, DERIVATIVES)), ids="-".join)
+def test_second_derivatives_inside_and_outside(word):
+    second, first = SECOND[word[0]], DERIVATIVES[word[1]]
+    same(second(first(gs.sin))(POINT), of_sine(3))
+    same(first(second(gs.sin))(POINT), of_sine(3))
+    same(second(second(gs.sin))(POINT), of_sine(4))
+
+
+@pytest.mark.parametrize("word", list(itertools.product(DERIVATIVES, repeat=2)), ids="-".join)
+def test_perturbations_are_not_confused(word):
+    """d/dx of x d/dy of g(x, y): what is differentiated inside is not what is differentiated outside."""
+    outer, inner = (DERIVATIVES[name] for name in word)
+    same(outer(lambda x: x * inner(lambda y: x + y)(1.0))(POINT), 1)
+    same(outer(lambda x: x * inner(lambda y: x * y)(x))(POINT), 2 * POINT)
+    same(outer(lambda x: inner(lambda y: x * x * y**3)(2.0))(POINT), 2 * POINT * 12)
+    same(outer(lambda x: inner(lambda y: gs.sin(y))(x) * inner(lambda y: x * gs.exp(y))(x))(POINT),
+         np.exp(POINT) * (np.cos(POINT) - POINT * np.sin(POINT) + POINT * np.cos(POINT)))  # fmt: skip
+
+
+@pytest.mark.parametrize("word", list(itertools.product(DERIVATIVES, repeat=2)), ids="-".join)
+def test_what_is_outside_sees_a_derivative(word):
+    """A tensor that requires grad, as argument or from around the function; the tangent of a level; at any depth."""
+    derivative = DERIVATIVES[word[1]](DERIVATIVES[word[0]](gs.sin))
+    x = gs.tensor(POINT, requires_grad=True)
+    derivative(x).backward()
+    assert np.allclose(x.grad, of_sine(3))
+    w = gs.tensor(2.0, requires_grad=True)
+    found = DERIVATIVES[word[1]](DERIVATIVES[word[0]](lambda x: w**2 * gs.sin(x)))(POINT)
+    found.backward()
+    assert found.requires_grad and np.allclose(w.grad, 4 * of_sine(2))
+    with forward_ad.dual_level():
+        tangent = forward_ad.unpack_dual(derivative(forward_ad.make_dual(gs.tensor(POINT), gs.tensor(1.0)))).tangent
+        same(tangent, of_sine(3))
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_no_grad_outside_changes_nothing_but_what_is_seen_from_there(name):
+    x = gs.tensor(POINT, requires_grad=True)
+    with gs.no_grad():
+        same(DERIVATIVES[name](gs.sin)(x), of_sine(1))
+        same(DERIVATIVES[name](DERIVATIVES[name](gs.sin))(x), of_sine(2))
+        same(DERIVATIVES[name](lambda y: x * gs.sin(y))(x), POINT * of_sine(1))
+    assert x.grad is None
+
+
+NEST = {"a": np.array([0.3, 0.4]), "b": [2.0, (gs.tensor([[0.5]]),)]}
+
+
+def of_nest(p):
+    return (gs.sin(p["a"]) * p["b"][0] ** 2 * p["b"][1][0]).sum()
+
+
+def flat(nest):
+    from gradspec.autograd.nest import flatten
+
+    return [np.asarray(leaf) for leaf in flatten(nest)[0]]
+
+
+def test_nests_of_tuples_lists_and_dictionaries():
+    found = func.grad(of_nest)(NEST)
+    a, b, c = NEST["a"], 2.0, 0.5
+    expected = {"a": np.cos(a) * b**2 * c, "b": [np.sin(a).sum() * 2 * b * c, (np.array([[np.sin(a).sum() * b**2]]),)]}
+    assert isinstance(found["b"], list) and isinstance(found["b"][1], tuple)
+    for one, other in zip(flat(found), flat(expected)):
+        assert np.allclose(one, other) and one.shape == other.shape
+    slope = func.jvp(of_nest, (NEST,), (found,))[1]
+    assert np.isclose(slope.item(), sum((leaf**2).sum() for leaf in flat(expected)))
+    product = func.hvp(of_nest, NEST, found)
+    assert np.allclose(np.concatenate([leaf.ravel() for leaf in flat(product)]),
+                       np.concatenate([leaf.ravel() for leaf in flat(func.jvp(func.grad(of_nest), (NEST,), (found,))[1])]))  # fmt: skip
+    matrix = func.hessian(of_nest)(NEST)
+    assert matrix["a"]["b"][1][0].shape == (2, 1, 1) and np.allclose(matrix["b"][0]["b"][0], 2 * np.sin(a).sum() * c)
+    assert np.allclose(matrix["a"]["b"][0], 2 * b * c * np.cos(a))
+
+
+@pytest.mark.parametrize("matrix", [func.jacrev, func.jacfwd, func.jacobian])
+def test_jacobians_of_several_arguments_and_outputs(matrix):
+    def f(x, y, scale=1.0):
+        return {"product": x * y * scale, "first": gs.asarray(x)}
+
+    x, y = np.array([1.0, 2.0]), np.array(3.0)
+    found = matrix(f, (0, 1))(x, y, scale=2.0)
+    assert np.allclose(found["product"][0], np.diag([6.0, 6.0])) and np.allclose(found["product"][1], 2 * x)
+    assert np.allclose(found["first"][0], np.eye(2)) and np.allclose(found["first"][1], [0, 0])
+    assert np.allclose(matrix(f, -1)(x, y)["product"], x)
+
+
+def test_argnums_aux_and_keywords():
+    def f(x, y, *, power=1):
+        return (x * y**power).sum(), {"twice": 2 * x, "name": "f"}
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    (by_y, by_x), aux = func.grad(f, (1, 0), has_aux=True)(x, y, power=2)
+    assert np.allclose(by_y, 2 * x * y) and np.allclose(by_x, y**2)
+    assert aux["name"] == "f" and np.allclose(aux["twice"], 2 * x) and not aux["twice"].requires_grad
+    (value, aux), found = func.value_and_grad(f, has_aux=True)(x, y)
+    assert value.item() == 11 and not value.requires_grad and np.allclose(found, y)
+    found, (value, aux) = func.grad_and_value(f, has_aux=True)(x, y)
+    assert value.item() == 11 and np.allclose(found, y)
+    assert func.grad_and_aux(f)(x, y)[1]["name"] == "f"
+    for matrix in (func.jacrev, func.jacfwd):
+        found, aux = matrix(f, 1, has_aux=True)(x, y)
+        assert np.allclose(found, x) and aux["name"] == "f"
+    value, pullback, aux = func.vjp(lambda x: f(x, y), x, has_aux=True)
+    assert np.allclose(pullback(2.0), 2 * y) and aux["name"] == "f"
+    value, slope, aux = func.jvp(lambda x: f(x, y), (x,), (x,), has_aux=True)
+    assert value.item() == slope.item() == 11 and aux["name"] == "f"
+    value, derivative, aux = func.linearize(lambda x: f(x, y), x, has_aux=True)
+    assert derivative(x).item() == 11 and aux["name"] == "f"
+
+
+def test_vjp_and_linearize_call_the_function_once():
+    calls = []
+
+    def f(x, y):
+        calls.append(1)
+        return x * y, gs.sin(x)
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    _, pullback = func.vjp(f, x, y)
+    _, derivative = func.linearize(f, x, y)
+    for scale in (1.0, 2.0):
+        by_x, by_y = pullback((scale * np.ones(2), np.zeros(2)))
+        assert np.allclose(by_x, scale * y) and np.allclose(by_y, scale * x)
+        first, second = derivative(scale * x, np.zeros(2))
+        assert np.allclose(first, scale * x * y) and np.allclose(second, scale * x * np.cos(x))
+    assert len(calls) == 2
+
+
+def test_a_pullback_is_differentiable_by_its_cotangent_and_by_what_is_around_it():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    v = gs.tensor([3.0, 4.0], requires_grad=True)
+    _, pullback = func.vjp(lambda x: x**3, x)
+    pullback(v).sum().backward()
+    assert np.allclose(v.grad, 3 * np.array([1, 4])) and np.allclose(x.grad, 6 * np.array([1, 2]) * [3, 4])
+    same(func.grad(lambda v: (func.vjp(gs.sin, np.array([0.3]))[1](v) ** 2).sum())(np.array([0.5])), np.cos(0.3) ** 2)
+    same(func.jvp(func.linearize(gs.sin, POINT)[1], 2.0, 1.0)[1], np.cos(POINT))
+
+
+def test_the_function_may_write_to_an_argument_that_is_seen_from_outside():
+    def f(x):
+        x[0] = 5.0
+        return (x * x).sum()
+
+    x = gs.tensor([1.0, 2.0], requires_grad=True) * 1
+    assert func.grad(f)(x).tolist() == [0.0, 4.0] and x.tolist() == [1.0, 2.0]
+    data = np.array([1.0, 2.0])
+    func.jvp(f, (data,), (np.ones(2),))
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad is being used in an in-place operation"):
+        func.grad(f)(data)
+    assert data.tolist() == [1.0, 2.0]
+
+
+class Cube(gs.autograd.Function):
+    """Without a jvp: forward mode has to be answered by reverse mode."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3 * ctx.saved_tensors[0] ** 2
+
+
+def test_functions_without_a_jvp():
+    x = np.array([1.0, 2.0])
+    value, slope = func.jvp(Cube.apply, (x,), (np.ones(2),))
+    same(value, x**3)
+    same(slope, 3 * x**2)
+    same(func.jacfwd(Cube.apply)(x), np.diag(3 * x**2))
+    same(func.hessian(lambda x: Cube.apply(x).sum())(x), np.diag(6 * x))
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_functions_that_return_what_they_get_or_something_else(name):
+    same(DERIVATIVES[name](lambda x: x)(POINT), 1)
+    same(DERIVATIVES[name](lambda x: gs.asarray(2.0))(POINT), 0)
+    w = gs.tensor(2.0, requires_grad=True)
+    assert np.allclose(DERIVATIVES[name](lambda x: w)(POINT).detach(), 0)
+    assert np.allclose(DERIVATIVES[name](lambda x: w * x)(POINT).detach(), 2)
+
+
+def test_complex_numbers_follow_pytorch():
+    z = 1.0 + 2.0j
+    same(func.grad(lambda z: gs.abs(z) ** 2)(z), 2 * z)
+    same(func.vjp(lambda z: z * z, z)[1](1.0 + 0j), np.conj(2 * z))
+    same(func.jvp(lambda z: z * z, z, 1.0 + 0j)[1], 2 * z)
+
+
+def test_names_of_hips():
+    f, x, v = (lambda x: (gs.sin(x) * x).sum()), np.array([0.3, 0.4]), np.array([1.0, 2.0])
+    matrix = func.hessian(f)(x).numpy()
+    same(func.make_hvp(f)(x)[0](v), matrix @ v)
+    same(func.hessian_vector_product(f)(x, v), matrix @ v)
+    same(func.vector_jacobian_product(gs.sin)(x, v), np.cos(x) * v)
+    same(func.make_vjp(gs.sin)(x)[0](v), np.cos(x) * v)
+    same(func.make_jvp(gs.sin)(x)(v)[1], np.cos(x) * v)
+    same(func.make_ggnvp(gs.sin)(x)(v), np.cos(x) ** 2 * v)
+    same(func.grad_named(lambda a, b: (a * b).sum(), "b")(v, x), v)
+    found = func.multigrad_dict(lambda a, b=2.0: a * a * b)(3.0)
+    assert {name: value.item() for name, value in found.items()} == {"a": 12.0, "b": 9.0}
+    same(func.grad(lambda a, b: (a * b).sum(), argnum=1)(v, x), v)
+
+
+REFUSED = {
+    "integers": (lambda: func.grad(lambda x: x * x)(3), TypeError, "grad: argument 0 .* has dtype int64"),
+    "integers in a nest": (lambda: func.grad(of_nest)({"a": np.arange(2)}), TypeError, r"argument 0 .*\['a'\] has dtype int64"),
+    "a string": (lambda: func.jacrev(lambda a, x: x, 1)(1.0, ["s"]), TypeError, r"jacrev: argument 1 .*\[0\] is of type str"),
+    "a float that lost its graph": (lambda: func.grad(lambda x: 2.0)(3.0), TypeError, "given to grad .* type <class 'float'>"),
+    "a vector": (lambda: func.grad(lambda x: x)(np.ones(2)), RuntimeError, "given to grad should contain a single element"),
+    "argnums beyond": (lambda: func.grad(gs.sin, 1)(2.0), ValueError, "argument 1, and .* 1 positional argument;"),
+    "argnums twice": (lambda: func.grad(gs.add, (0, -2))(2.0, 1.0), ValueError, "names an argument twice"),
+    "argnums of strings": (lambda: func.grad(gs.add, "x")(2.0, 1.0), TypeError, "argnums must be an int or a tuple of ints, got 'x'"),
+    "no pair": (lambda: func.grad(gs.sin, has_aux=True)(2.0), TypeError, "must return a pair .*, and it returned Tensor"),
+    "tangents of another shape": (lambda: func.jvp(gs.sin, 1.0, np.ones(2)), RuntimeError, "v has invalid size"),
+    "too few tangents": (lambda: func.jvp(gs.add, (1.0, 2.0), (1.0,)), TypeError, "expected 2 tangents, .* got 1"),
+    "no argument": (lambda: func.vjp(gs.sin), TypeError, "vjp: there is nothing to differentiate by"),
+    "no such name": (lambda: func.grad_named(lambda a: a, "b"), ValueError, "has no argument 'b'; it has a"),
+    "both names": (lambda: func.grad(gs.sin, 1, argnum=1), TypeError, "argnums or argnum, not both"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case):
+    call, error, message = REFUSED[case]
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize("module", ["gradients", "matrices", "products"])
+def test_examples_of_docstrings_run(module):
+    found = doctest.testmod(importlib.import_module(f"gradspec.func.{module}"))
+    assert found.attempted and not found.failed
+
+
+def test_every_name_is_there():
+    assert {getattr(func, name).__module__.rpartition(".")[0] for name in func.__all__} == {"gradspec.func"}
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        func.nope  # noqa: B018
