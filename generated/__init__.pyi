@@ -170,6 +170,10 @@ class Tensor(ArrayTensor):
     def atan2(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
     arctan2 = atan2
+    def clamp_max(self, max: Operand) -> Tensor:
+        """minimum(x, max); the gradient on the bound goes to `x`."""
+    def clamp_min(self, min: Operand) -> Tensor:
+        """maximum(x, min); the gradient on the bound goes to `x`."""
     def clip(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
     clamp = clip
@@ -311,6 +315,16 @@ class Tensor(ArrayTensor):
         """Each element less the one before it, `n` times."""
     def trapezoid(self, dx: complex = 1.0, axis: int = -1) -> Tensor:
         """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
+    def addbmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`."""
+    def addmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * (a @ b) of matrices."""
+    def addmv(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * (a @ b) of a matrix and a vector."""
+    def addr(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * outer(a, b) of vectors."""
+    def baddbmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
     def cross(self, b: Operand, axis: int = -1) -> Tensor:
         """Cross product of vectors of length 3 along `axis`."""
     def dot(self, b: Operand) -> Tensor:
@@ -339,12 +353,16 @@ class Tensor(ArrayTensor):
         """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
+    def contiguous(self) -> Tensor:
+        """The array itself where its elements lie in C order, a copy in C order where they do not."""
     def diag(self, k: int = 0) -> Tensor:
         """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
     def diag_embed(self, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
         """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
+    def expand(self, *shape: int | Sequence[int]) -> Tensor:
+        """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 leaves a length as it is."""
     def expand_dims(self, axis: int | Sequence[int] = 0) -> Tensor:
         """New axes of length 1 at the given positions of the result."""
     unsqueeze = expand_dims
@@ -394,16 +412,24 @@ class Tensor(ArrayTensor):
         """Slices of `x` along `axis`, in the order of `indices`."""
     def masked_fill(self, mask: Operand, value: Operand) -> Tensor:
         """A copy of `x` with `value` where the mask is true."""
+    def masked_select(self, mask: Operand) -> Tensor:
+        """The elements of `x` where the mask is true, in C order; the two broadcast."""
     def narrow(self, axis: int, start: int, length: int) -> Tensor:
         """View of `length` slices of `x` along `axis`, from slice `start` on."""
+    def nonzero(self) -> list[Tensor]:
+        """Where `x` is not 0, the indices along each axis, in C order."""
+    def scatter(self, axis: int, indices: Index, source: Operand) -> Tensor:
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays."""
     def scatter_add(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
     def select(self, axis: int, index: int) -> Tensor:
         """View of slice `index` of `x` along `axis`, without that axis."""
     def take(self, indices: Index, axis: int | None = None) -> Tensor:
         """Elements of `x` in C order, or slices along `axis`."""
-    def take_along_axis(self, indices: Index, axis: int = -1) -> Tensor:
+    def take_along_axis(self, indices: Index, axis: int | None = -1) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
+    def take_along_dim(self, indices: Index, axis: int | None = None) -> Tensor:
+        """take_along_axis, of flattened arrays where `axis` is None."""
     def chunk(self, chunks: int, axis: int = 0) -> list[Tensor]:
         """Views of at most `chunks` parts along `axis`, all but the last of one length."""
     def repeat(self, repeats: Index, axis: int | None = None) -> Tensor:
@@ -554,6 +580,10 @@ class Tensor(ArrayTensor):
     def atan2_(self, b: Operand) -> Tensor:
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
     arctan2_ = atan2_
+    def clamp_max_(self, max: Operand) -> Tensor:
+        """minimum(x, max); the gradient on the bound goes to `x`. In place."""
+    def clamp_min_(self, min: Operand) -> Tensor:
+        """maximum(x, min); the gradient on the bound goes to `x`. In place."""
     def clip_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
     clamp_ = clip_
@@ -615,6 +645,16 @@ class Tensor(ArrayTensor):
     right_shift_ = bitwise_right_shift_
     def bitwise_xor_(self, b: Operand) -> Tensor:
         """a ^ b, bit by bit. In place."""
+    def addbmm_(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`. In place."""
+    def addmm_(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * (a @ b) of matrices. In place."""
+    def addmv_(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * (a @ b) of a matrix and a vector. In place."""
+    def addr_(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * outer(a, b) of vectors. In place."""
+    def baddbmm_(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`. In place."""
     def matmul_(self, b: Operand) -> Tensor:
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
     mm_ = matmul_
@@ -645,6 +685,8 @@ class Tensor(ArrayTensor):
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
     def masked_fill_(self, mask: Operand, value: Operand) -> Tensor:
         """A copy of `x` with `value` where the mask is true. In place."""
+    def scatter_(self, axis: int, indices: Index, source: Operand) -> Tensor:
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays. In place."""
     def scatter_add_(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather. In place."""
     def celu_(self, alpha: float = 1.0) -> Tensor:
@@ -1483,6 +1525,32 @@ def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     -------
     y : Tensor
     """
+def clamp_max(x: Operand, max: Operand) -> Tensor:
+    """minimum(x, max); the gradient on the bound goes to `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    max : array_like
+        Upper bound.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def clamp_min(x: Operand, min: Operand) -> Tensor:
+    """maximum(x, min); the gradient on the bound goes to `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    min : array_like
+        Lower bound.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
     """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
 
@@ -1721,6 +1789,20 @@ def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     b : array_like
     out : Tensor, optional
         Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def rsub(a: Operand, b: Operand, *, alpha: complex = 1) -> Tensor:
+    """b - alpha * a.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    alpha : scalar, default 1
+        Factor of `a`.
 
     Returns
     -------
@@ -2375,6 +2457,104 @@ def trapezoid(x: Operand, dx: complex = 1.0, axis: int = -1, *, out: Tensor | No
     -------
     y : Tensor
     """
+def addbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+    """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        Matrices along axis 0.
+    b : array_like
+        As many matrices.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def addmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+    """beta * x + alpha * (a @ b) of matrices.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+    b : array_like
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def addmv(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+    """beta * x + alpha * (a @ b) of a matrix and a vector.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        A matrix.
+    b : array_like
+        A vector.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def addr(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+    """beta * x + alpha * outer(a, b) of vectors.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        A vector, which counts rows.
+    b : array_like
+        A vector, which counts columns.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def baddbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
+    """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        Matrices along axis 0.
+    b : array_like
+        As many matrices.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     """Cross product of vectors of length 3 along `axis`.
 
@@ -2572,6 +2752,17 @@ def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
     x : array_like
     shape : int or sequence of int
         Shape of the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def contiguous(x: Operand) -> Tensor:
+    """The array itself where its elements lie in C order, a copy in C order where they do not.
+
+    Parameters
+    ----------
+    x : array_like
 
     Returns
     -------
@@ -2920,6 +3111,19 @@ def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def masked_select(x: Operand, mask: Operand) -> Tensor:
+    """The elements of `x` where the mask is true, in C order; the two broadcast.
+
+    Parameters
+    ----------
+    x : array_like
+    mask : array_like of bool
+        Which elements.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def narrow(x: Operand, axis: int, start: int, length: int) -> Tensor:
     """View of `length` slices of `x` along `axis`, from slice `start` on.
 
@@ -2932,6 +3136,34 @@ def narrow(x: Operand, axis: int, start: int, length: int) -> Tensor:
         The first of them, counted from the end where it is negative.
     length : int
         How many there are.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nonzero(x: Operand) -> list[Tensor]:
+    """Where `x` is not 0, the indices along each axis, in C order.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
+def scatter(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
+    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is written, broadcast to the indices.
 
     Returns
     -------
@@ -2984,7 +3216,7 @@ def take(x: Operand, indices: Index, axis: int | None = None) -> Tensor:
     -------
     y : Tensor
     """
-def take_along_axis(x: Operand, indices: Index, axis: int = -1) -> Tensor:
+def take_along_axis(x: Operand, indices: Index, axis: int | None = -1) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.
 
     Parameters
@@ -2992,8 +3224,23 @@ def take_along_axis(x: Operand, indices: Index, axis: int = -1) -> Tensor:
     x : array_like
     indices : index
         Integers, negative ones from the end.
-    axis : int, default -1
-        Axis along which the indices count.
+    axis : int or None, default -1
+        Axis along which the indices count; `x` and `indices` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def take_along_dim(x: Operand, indices: Index, axis: int | None = None) -> Tensor:
+    """take_along_axis, of flattened arrays where `axis` is None.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Integers, negative ones from the end.
+    axis : int or None, default None
+        Axis along which the indices count; `x` and `indices` as one row when it is None.
 
     Returns
     -------

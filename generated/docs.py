@@ -960,6 +960,42 @@ for _name, _text in {
     dy/db = -_divide_or_zero(a, squares)
     where squares = a * a + b * b
     """,
+    "clamp_max": """minimum(x, max); the gradient on the bound goes to `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    max : array_like
+        Upper bound.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    clamp_max(x, max) -> y
+    dy/dx = x <= max
+    dy/dmax = x > max
+    """,
+    "clamp_min": """maximum(x, min); the gradient on the bound goes to `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    min : array_like
+        Lower bound.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    clamp_min(x, min) -> y
+    dy/dx = x >= min
+    dy/dmin = x < min
+    """,
     "clip": """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
 
     Parameters
@@ -1294,6 +1330,24 @@ for _name, _text in {
     remainder(a, b) -> y
     dy/da = 1
     dy/db = -(a // b)
+    """,
+    "rsub": """b - alpha * a.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    alpha : scalar, default 1
+        Factor of `a`.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rsub(a, b, *, Scalar alpha=1) -> y
+    composite: b - alpha * a
     """,
     "subtract": """a - b.
 
@@ -2178,6 +2232,124 @@ for _name, _text in {
     trapezoid(x, Scalar dx=1.0, int axis=-1) -> y
     composite: dx * (sum(x, axis) - (take(x, 0, axis) + take(x, -1, axis)) / 2)
     """,
+    "addbmm": """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        Matrices along axis 0.
+    b : array_like
+        As many matrices.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    addbmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y
+    composite: _blend(x, tensordot(a, b, ((0, 2), (0, 1))), beta, alpha)
+    """,
+    "addmm": """beta * x + alpha * (a @ b) of matrices.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+    b : array_like
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    addmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y
+    composite: _blend(x, a @ b, beta, alpha)
+    """,
+    "addmv": """beta * x + alpha * (a @ b) of a matrix and a vector.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        A matrix.
+    b : array_like
+        A vector.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    addmv(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y
+    composite: _blend(x, a @ b, beta, alpha)
+    """,
+    "addr": """beta * x + alpha * outer(a, b) of vectors.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        A vector, which counts rows.
+    b : array_like
+        A vector, which counts columns.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    addr(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y
+    composite: _blend(x, outer(a, b), beta, alpha)
+    """,
+    "baddbmm": """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`.
+
+    Parameters
+    ----------
+    x : array_like
+        What is added to; it broadcasts.
+    a : array_like
+        Matrices along axis 0.
+    b : array_like
+        As many matrices.
+    beta : scalar, default 1
+        Factor of `x`, which is not read where it is 0.
+    alpha : scalar, default 1
+        Factor of the product.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    baddbmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y
+    composite: _blend(x, a @ b, beta, alpha)
+    """,
     "cholesky": """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
 
     Parameters
@@ -2379,6 +2551,32 @@ for _name, _text in {
     References
     ----------
     Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
+    """,
+    "linear": """x @ weight.T + bias, rows of `weight` for the components of the result.
+
+    Parameters
+    ----------
+    x : array_like
+        Vectors along the last axis.
+    weight : array_like
+        A row for each component of the result, or a vector where there is one without an axis.
+    bias : array_like or None, default None
+        What is added to the result; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    linear(x, weight, Array? bias=None) -> y
+    grad_x = columns @ conj(rows)
+    grad_weight = T(grad) @ conj(x) if grad.ndim == 2 and weight.ndim == 2 else tensordot(grad, conj(x),
+      (leading_axes(x.ndim), leading_axes(x.ndim)))
+    grad_bias = grad
+    where rows = weight if weight.ndim == 2 else expand_dims(weight, 0)
+    where columns = grad if weight.ndim == 2 else expand_dims(grad, -1)
+    y_t = linear(x_t, weight) + linear(x, weight_t) + broadcast_to(bias_t, y.shape)
     """,
     "logdet": """Logarithm of the determinant of a matrix whose determinant is positive.
 
@@ -3186,6 +3384,22 @@ for _name, _text in {
     linear in x
     grad_x = grad
     """,
+    "contiguous": """The array itself where its elements lie in C order, a copy in C order where they do not.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    contiguous(x) -> y
+    linear in x
+    grad_x = grad
+    """,
     "diag": """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`.
 
     Parameters
@@ -3529,6 +3743,24 @@ for _name, _text in {
     linear in x
     grad_x = select(grad, -1, 0) + select(grad, -1, 1) * 1j
     """,
+    "embedding": """Rows of `weight`.
+
+    Parameters
+    ----------
+    indices : index
+        Which row, for each place of the result.
+    weight : array_like
+        A row for each index.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    embedding(Index indices, weight) -> y
+    composite: take(weight, indices, 0)
+    """,
     "gather": """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
 
     Parameters
@@ -3651,6 +3883,24 @@ for _name, _text in {
     grad_x = masked_fill(grad, mask, 0)
     grad_value = where(mask, grad, 0)
     """,
+    "masked_select": """The elements of `x` where the mask is true, in C order; the two broadcast.
+
+    Parameters
+    ----------
+    x : array_like
+    mask : array_like of bool
+        Which elements.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    masked_select(x, Mask mask) -> y
+    composite: getitem(broadcast_to(x, shape), broadcast_to(mask, shape))
+    where shape = broadcast_shape(x.shape, mask.shape)
+    """,
     "narrow": """View of `length` slices of `x` along `axis`, from slice `start` on.
 
     Parameters
@@ -3671,6 +3921,44 @@ for _name, _text in {
     -----
     narrow(x, int axis, int start, int length) -> y
     composite: getitem(x, along_axis(span(x.shape, axis, start, length), axis, x.ndim))
+    """,
+    "nonzero": """Where `x` is not 0, the indices along each axis, in C order.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    nonzero(x) -> Index[] ys
+    not differentiable
+    """,
+    "scatter": """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is written, broadcast to the indices.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    scatter(x, int axis, Index indices, source) -> y
+    linear in x, source
+    grad_x = scatter(grad, axis, indices, 0)
+    grad_source = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)
     """,
     "scatter_add": """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
 
@@ -3741,8 +4029,8 @@ for _name, _text in {
     x : array_like
     indices : index
         Integers, negative ones from the end.
-    axis : int, default -1
-        Axis along which the indices count.
+    axis : int or None, default -1
+        Axis along which the indices count; `x` and `indices` as one row when it is None.
 
     Returns
     -------
@@ -3750,9 +4038,28 @@ for _name, _text in {
 
     Notes
     -----
-    take_along_axis(x, Index indices, int axis=-1) -> y
+    take_along_axis(x, Index indices, int? axis=-1) -> y
     linear in x
     grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)
+    """,
+    "take_along_dim": """take_along_axis, of flattened arrays where `axis` is None.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Integers, negative ones from the end.
+    axis : int or None, default None
+        Axis along which the indices count; `x` and `indices` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    take_along_dim(x, Index indices, int? axis=None) -> y
+    composite: take_along_axis(x, indices, axis)
     """,
     "array_split": """Views of nearly equal length along `axis`, or of the parts between given indices.
 

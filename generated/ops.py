@@ -57,6 +57,8 @@ from .variable_type.pointwise_binary import add
 from .variable_type.pointwise_binary import addcdiv
 from .variable_type.pointwise_binary import addcmul
 from .variable_type.pointwise_binary import atan2
+from .variable_type.pointwise_binary import clamp_max
+from .variable_type.pointwise_binary import clamp_min
 from .variable_type.pointwise_binary import clip
 from .variable_type.pointwise_binary import copysign
 from .variable_type.pointwise_binary import divide
@@ -74,6 +76,7 @@ from .variable_type.pointwise_binary import minimum
 from .variable_type.pointwise_binary import multiply
 from .variable_type.pointwise_binary import pow
 from .variable_type.pointwise_binary import remainder
+from .variable_type.pointwise_binary import rsub
 from .variable_type.pointwise_binary import subtract
 from .variable_type.pointwise_binary import where
 from .variable_type.pointwise_binary import xlogy
@@ -117,6 +120,11 @@ from .variable_type.scans import cumprod
 from .variable_type.scans import cumsum
 from .variable_type.scans import diff
 from .variable_type.scans import trapezoid
+from .variable_type.linear_algebra import addbmm
+from .variable_type.linear_algebra import addmm
+from .variable_type.linear_algebra import addmv
+from .variable_type.linear_algebra import addr
+from .variable_type.linear_algebra import baddbmm
 from .variable_type.linear_algebra import cross
 from .variable_type.linear_algebra import dot
 from .variable_type.linear_algebra import einsum
@@ -132,6 +140,7 @@ from .variable_type.linear_algebra import vdot
 from .variable_type.linear_algebra import vecdot
 from .variable_type.views import as_strided
 from .variable_type.views import broadcast_to
+from .variable_type.views import contiguous
 from .variable_type.views import diag
 from .variable_type.views import diag_embed
 from .variable_type.views import diagonal
@@ -157,11 +166,15 @@ from .variable_type.indexing import index_add
 from .variable_type.indexing import index_put
 from .variable_type.indexing import index_select
 from .variable_type.indexing import masked_fill
+from .variable_type.indexing import masked_select
 from .variable_type.indexing import narrow
+from .variable_type.indexing import nonzero
+from .variable_type.indexing import scatter
 from .variable_type.indexing import scatter_add
 from .variable_type.indexing import select
 from .variable_type.indexing import take
 from .variable_type.indexing import take_along_axis
+from .variable_type.indexing import take_along_dim
 from .variable_type.joining import array_split
 from .variable_type.joining import chunk
 from .variable_type.joining import concat
@@ -315,6 +328,8 @@ __all__ = [
     "addcdiv",
     "addcmul",
     "atan2", "arctan2",
+    "clamp_max",
+    "clamp_min",
     "clip", "clamp",
     "copysign",
     "divide", "div", "true_divide",
@@ -332,6 +347,7 @@ __all__ = [
     "multiply", "mul",
     "pow", "power",
     "remainder", "mod",
+    "rsub",
     "subtract", "sub",
     "where",
     "xlogy",
@@ -375,6 +391,11 @@ __all__ = [
     "cumsum", "cumulative_sum",
     "diff",
     "trapezoid",
+    "addbmm",
+    "addmm",
+    "addmv",
+    "addr",
+    "baddbmm",
     "cross",
     "dot",
     "einsum",
@@ -390,6 +411,7 @@ __all__ = [
     "vecdot",
     "as_strided",
     "broadcast_to",
+    "contiguous",
     "diag",
     "diag_embed",
     "diagonal",
@@ -415,11 +437,15 @@ __all__ = [
     "index_put",
     "index_select",
     "masked_fill",
+    "masked_select",
     "narrow",
+    "nonzero",
+    "scatter",
     "scatter_add",
     "select",
     "take",
     "take_along_axis",
+    "take_along_dim",
     "array_split",
     "chunk",
     "concat", "cat", "concatenate",

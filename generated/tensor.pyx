@@ -18,11 +18,12 @@ from gradspec.generated.variable_type.pointwise_unary cimport (
     op_trunc, op_trunc_,
 )
 from gradspec.generated.variable_type.pointwise_binary cimport (
-    op_add, op_add_, op_addcdiv, op_addcdiv_, op_addcmul, op_addcmul_, op_atan2, op_atan2_, op_clip, op_clip_, op_copysign,
-    op_copysign_, op_divide, op_divide_, op_floor_divide, op_floor_divide_, op_fmax, op_fmax_, op_fmin, op_fmin_, op_fmod,
-    op_fmod_, op_heaviside, op_heaviside_, op_hypot, op_hypot_, op_lerp, op_lerp_, op_logaddexp, op_logaddexp_,
-    op_logaddexp2, op_logaddexp2_, op_maximum, op_maximum_, op_minimum, op_minimum_, op_multiply, op_multiply_, op_pow,
-    op_pow_, op_remainder, op_remainder_, op_subtract, op_subtract_, op_xlogy, op_xlogy_,
+    op_add, op_add_, op_addcdiv, op_addcdiv_, op_addcmul, op_addcmul_, op_atan2, op_atan2_, op_clamp_max, op_clamp_max_,
+    op_clamp_min, op_clamp_min_, op_clip, op_clip_, op_copysign, op_copysign_, op_divide, op_divide_, op_floor_divide,
+    op_floor_divide_, op_fmax, op_fmax_, op_fmin, op_fmin_, op_fmod, op_fmod_, op_heaviside, op_heaviside_, op_hypot,
+    op_hypot_, op_lerp, op_lerp_, op_logaddexp, op_logaddexp_, op_logaddexp2, op_logaddexp2_, op_maximum, op_maximum_,
+    op_minimum, op_minimum_, op_multiply, op_multiply_, op_pow, op_pow_, op_remainder, op_remainder_, op_subtract,
+    op_subtract_, op_xlogy, op_xlogy_,
 )
 from gradspec.generated.variable_type.comparison cimport (
     op_allclose, op_bitwise_and, op_bitwise_and_, op_bitwise_invert, op_bitwise_invert_, op_bitwise_left_shift,
@@ -36,18 +37,19 @@ from gradspec.generated.variable_type.reductions cimport (
 )
 from gradspec.generated.variable_type.scans cimport op_cumprod, op_cumsum, op_diff, op_trapezoid
 from gradspec.generated.variable_type.linear_algebra cimport (
-    op_cross, op_dot, op_inner, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot,
-    op_vecdot,
+    op_addbmm, op_addbmm_, op_addmm, op_addmm_, op_addmv, op_addmv_, op_addr, op_addr_, op_baddbmm, op_baddbmm_, op_cross,
+    op_dot, op_inner, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot, op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
-    op_T, op_as_strided, op_as_strided_, op_broadcast_to, op_diag, op_diag_embed, op_diagonal, op_expand_dims,
-    op_expand_dims_, op_flatten, op_flip, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel,
-    op_reshape, op_roll, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_view, op_view_as,
+    op_T, op_as_strided, op_as_strided_, op_broadcast_to, op_contiguous, op_diag, op_diag_embed, op_diagonal, op_expand,
+    op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_,
+    op_ravel, op_reshape, op_roll, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_view, op_view_as,
     op_view_as_complex, op_view_as_real,
 )
 from gradspec.generated.variable_type.indexing cimport (
     op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_, op_index_select, op_masked_fill,
-    op_masked_fill_, op_narrow, op_scatter_add, op_scatter_add_, op_select, op_take, op_take_along_axis,
+    op_masked_fill_, op_masked_select, op_narrow, op_nonzero, op_scatter, op_scatter_, op_scatter_add, op_scatter_add_,
+    op_select, op_take, op_take_along_axis, op_take_along_dim,
 )
 from gradspec.generated.variable_type.joining cimport (
     op_chunk, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk, op_unsafe_split, op_unstack,
@@ -536,6 +538,22 @@ cdef class Tensor(ArrayTensor):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
         return op_atan2_(self, b)
     arctan2_ = atan2_
+
+    def clamp_max(self, max):
+        """minimum(x, max); the gradient on the bound goes to `x`."""
+        return op_clamp_max(self, max)
+
+    def clamp_max_(self, max):
+        """minimum(x, max); the gradient on the bound goes to `x`. In place."""
+        return op_clamp_max_(self, max)
+
+    def clamp_min(self, min):
+        """maximum(x, min); the gradient on the bound goes to `x`."""
+        return op_clamp_min(self, min)
+
+    def clamp_min_(self, min):
+        """maximum(x, min); the gradient on the bound goes to `x`. In place."""
+        return op_clamp_min_(self, min)
 
     def clip(self, min=None, max=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
@@ -1027,6 +1045,46 @@ cdef class Tensor(ArrayTensor):
         """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
         return op_trapezoid(self, dx, axis)
 
+    def addbmm(self, a, b, *, beta=1, alpha=1):
+        """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`."""
+        return op_addbmm(self, a, b, beta, alpha)
+
+    def addbmm_(self, a, b, *, beta=1, alpha=1):
+        """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`. In place."""
+        return op_addbmm_(self, a, b, beta, alpha)
+
+    def addmm(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * (a @ b) of matrices."""
+        return op_addmm(self, a, b, beta, alpha)
+
+    def addmm_(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * (a @ b) of matrices. In place."""
+        return op_addmm_(self, a, b, beta, alpha)
+
+    def addmv(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * (a @ b) of a matrix and a vector."""
+        return op_addmv(self, a, b, beta, alpha)
+
+    def addmv_(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * (a @ b) of a matrix and a vector. In place."""
+        return op_addmv_(self, a, b, beta, alpha)
+
+    def addr(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * outer(a, b) of vectors."""
+        return op_addr(self, a, b, beta, alpha)
+
+    def addr_(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * outer(a, b) of vectors. In place."""
+        return op_addr_(self, a, b, beta, alpha)
+
+    def baddbmm(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
+        return op_baddbmm(self, a, b, beta, alpha)
+
+    def baddbmm_(self, a, b, *, beta=1, alpha=1):
+        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`. In place."""
+        return op_baddbmm_(self, a, b, beta, alpha)
+
     def cross(self, b, axis=-1):
         """Cross product of vectors of length 3 along `axis`."""
         return op_cross(self, b, axis)
@@ -1109,6 +1167,10 @@ cdef class Tensor(ArrayTensor):
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
         return op_broadcast_to(self, star(shape, keyword_, "broadcast_to", "shape", False))
 
+    def contiguous(self):
+        """The array itself where its elements lie in C order, a copy in C order where they do not."""
+        return op_contiguous(self)
+
     def diag(self, k=0):
         """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
         return op_diag(self, k)
@@ -1120,6 +1182,10 @@ cdef class Tensor(ArrayTensor):
     def diagonal(self, offset=0, axis1=0, axis2=1):
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
         return op_diagonal(self, offset, axis1, axis2)
+
+    def expand(self, *shape, **keyword_):
+        """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 leaves a length as it is."""
+        return op_expand(self, star(shape, keyword_, "expand", "shape", False))
 
     def expand_dims(self, axis=0):
         """New axes of length 1 at the given positions of the result."""
@@ -1254,9 +1320,27 @@ cdef class Tensor(ArrayTensor):
         """A copy of `x` with `value` where the mask is true. In place."""
         return op_masked_fill_(self, mask, value)
 
+    def masked_select(self, mask):
+        """The elements of `x` where the mask is true, in C order; the two broadcast."""
+        return op_masked_select(self, mask)
+
     def narrow(self, axis, start, length):
         """View of `length` slices of `x` along `axis`, from slice `start` on."""
         return op_narrow(self, axis, start, length)
+
+    def nonzero(self):
+        """Where `x` is not 0, the indices along each axis, in C order."""
+        return op_nonzero(self)
+
+    def scatter(self, axis, indices, source):
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one
+        stays."""
+        return op_scatter(self, axis, indices, source)
+
+    def scatter_(self, axis, indices, source):
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one
+        stays. In place."""
+        return op_scatter_(self, axis, indices, source)
 
     def scatter_add(self, axis, indices, source):
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
@@ -1277,6 +1361,10 @@ cdef class Tensor(ArrayTensor):
     def take_along_axis(self, indices, axis=-1):
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
         return op_take_along_axis(self, indices, axis)
+
+    def take_along_dim(self, indices, axis=None):
+        """take_along_axis, of flattened arrays where `axis` is None."""
+        return op_take_along_dim(self, indices, axis)
 
     def chunk(self, chunks, axis=0):
         """Views of at most `chunks` parts along `axis`, all but the last of one length."""

@@ -102,6 +102,15 @@ def einsum_steps(subscripts, shapes):
     return tuple(plan)
 
 
+def expanded_shape(shape, wanted):
+    """The shape that -1 in `wanted` leaves as `shape` has it; axes are counted from the last."""
+    wanted = tuple(_integers(wanted))
+    extra = len(wanted) - len(shape)
+    if extra < 0 or any(n < -1 or n == -1 and i < extra for i, n in enumerate(wanted)):
+        raise ValueError(f"an array of shape {tuple(shape)} does not expand to {wanted}")
+    return tuple(shape[i - extra] if n == -1 else n for i, n in enumerate(wanted))
+
+
 def flat_shape(shape, start_axis, end_axis):
     """The shape in which the axes from `start_axis` to `end_axis` are one."""
     ndim = max(len(shape), 1)
@@ -175,6 +184,11 @@ def is_lower(lower, upper):
     if lower is not None and upper is not None and bool(lower) == bool(upper):
         raise ValueError(f"lower={lower} and upper={upper} contradict each other")
     return bool(lower) if lower is not None else upper is not None and not upper
+
+
+def leading_axes(ndim):
+    """All axes but the last."""
+    return tuple(range(ndim - 1))
 
 
 def opposite(shift):

@@ -36,6 +36,11 @@ cdef class MaskedFillBackward(Node):
     cdef public object saved_mask
     cdef public uint32_t version_mask
 
+cdef class ScatterBackward(Node):
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_axis, saved_x_shape
+
 cdef class ScatterAddBackward(Node):
     cdef public object saved_indices
     cdef public uint32_t version_indices

@@ -21,6 +21,7 @@ cdef Forward3 forward_index_put = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward3 forward__index_put_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.indexing", "_index_put_backward", 3
 )
+cdef Forward3 forward__last_written = <Forward3> load_forward("gradspec.generated.kernels.indexing", "_last_written", 3)
 cdef Forward4 forward_scatter_add = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter_add", 4)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
@@ -219,6 +220,42 @@ cdef class MaskedFillBackward(Node):
             self.released, self.saved_mask = True, None
 
 
+cdef class ScatterBackward(Node):
+    """scatter(x, int axis, Index indices, source) -> y
+
+    linear in x, source
+    grad_x = scatter(grad, axis, indices, 0)
+    grad_source = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)
+    """
+    saves = ("axis", "indices", "x_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_source = None
+        axis = self.saved_axis
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
+        if wanted_ & 2:
+            x_shape = self.saved_x_shape
+            grad_source = forward_where(forward__last_written(indices, axis, x_shape), forward_gather(grad, axis, indices), 0)
+        if wanted_ & 1:
+            grad_x = kernels.scatter_(spare(self, grad), axis, indices, 0)
+        return grad_x, grad_source
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_source = None
+        axis = self.saved_axis
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
+        if wanted_ & 1:
+            grad_x = ops.scatter(grad, axis, indices, 0)
+        if wanted_ & 2:
+            x_shape = self.saved_x_shape
+            grad_source = ops.where(ops._last_written(indices, axis, x_shape), ops.gather(grad, axis, indices), 0)
+        return grad_x, grad_source
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
+
+
 cdef class ScatterAddBackward(Node):
     """scatter_add(x, int axis, Index indices, source) -> y
 
@@ -298,7 +335,7 @@ cdef class TakeBackwardBackward(Node):
 
 
 cdef class TakeAlongAxisBackward(Node):
-    """take_along_axis(x, Index indices, int axis=-1) -> y
+    """take_along_axis(x, Index indices, int? axis=-1) -> y
 
     linear in x
     grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)
@@ -323,7 +360,7 @@ cdef class TakeAlongAxisBackward(Node):
 
 
 cdef class TakeAlongAxisBackwardBackward(Node):
-    """_take_along_axis_backward(x, Index indices, int[] shape, int axis=-1) -> y
+    """_take_along_axis_backward(x, Index indices, int[] shape, int? axis=-1) -> y
 
     linear in x
     grad_x = take_along_axis(grad, indices, axis)

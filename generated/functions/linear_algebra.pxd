@@ -47,6 +47,11 @@ cdef class InvBackward(Node):
     cdef public object saved_y
     cdef public uint32_t version_y
 
+cdef class LinearBackward(Node):
+    cdef public object saved_weight, saved_x
+    cdef public uint32_t version_weight, version_x
+    cdef readonly object saved_weight_ndim, saved_x_ndim
+
 cdef class MatmulBackward(Node):
     cdef public object saved_b, saved_a
     cdef public uint32_t version_b, version_a

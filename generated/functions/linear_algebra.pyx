@@ -13,6 +13,7 @@ from gradspec.input_buffer cimport minus_array, plus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.operand cimport ndim_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
@@ -55,6 +56,7 @@ cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
 cdef Forward2 forward_triu = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "triu", 2)
 cdef Forward3 forward_vecdot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vecdot", 3)
+cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
@@ -358,6 +360,76 @@ cdef class InvBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
+
+
+cdef class LinearBackward(Node):
+    """linear(x, weight, Array? bias=None) -> y
+
+    grad_x = columns @ conj(rows)
+    grad_weight = T(grad) @ conj(x) if grad.ndim == 2 and weight.ndim == 2 else tensordot(grad, conj(x),
+      (leading_axes(x.ndim), leading_axes(x.ndim)))
+    grad_bias = grad
+    where rows = weight if weight.ndim == 2 else expand_dims(weight, 0)
+    where columns = grad if weight.ndim == 2 else expand_dims(grad, -1)
+    """
+    saves = ("weight_ndim", "weight", "x", "x_ndim")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_weight = grad_bias = None
+        if wanted_ & 3:
+            weight_ndim = self.saved_weight_ndim
+        if wanted_ & 1:
+            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+            if weight_ndim == 2:
+                rows = weight
+            else:
+                rows = forward_expand_dims(weight, 0)
+            if weight_ndim == 2:
+                columns = grad
+            else:
+                columns = forward_expand_dims(grad, -1)
+            grad_x = forward_matmul(columns, forward_conj(rows))
+        if wanted_ & 2:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+            if ndim_of(grad) == 2 and weight_ndim == 2:
+                grad_weight = forward_matmul(forward_T(grad), forward_conj(x))
+            else:
+                x_ndim = self.saved_x_ndim
+                grad_weight = forward_tensordot(
+                    grad, forward_conj(x), (formulas.leading_axes(x_ndim), formulas.leading_axes(x_ndim))
+                )
+        if wanted_ & 4:
+            grad_bias = grad
+        return grad_x, grad_weight, grad_bias
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_weight = grad_bias = None
+        if wanted_ & 3:
+            weight_ndim = self.saved_weight_ndim
+        if wanted_ & 1:
+            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+            if weight_ndim == 2:
+                rows = weight
+            else:
+                rows = ops.expand_dims(weight, 0)
+            if weight_ndim == 2:
+                columns = grad
+            else:
+                columns = ops.expand_dims(grad, -1)
+            grad_x = columns @ ops.conj(rows)
+        if wanted_ & 2:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+            if ndim_of(grad) == 2 and weight_ndim == 2:
+                grad_weight = ops.T(grad) @ ops.conj(x)
+            else:
+                x_ndim = self.saved_x_ndim
+                grad_weight = ops.tensordot(grad, ops.conj(x), (formulas.leading_axes(x_ndim), formulas.leading_axes(x_ndim)))
+        if wanted_ & 4:
+            grad_bias = grad
+        return grad_x, grad_weight, grad_bias
+
+    cdef void release_variables(self):
+        self.released, self.saved_weight, self.saved_x = True, None, None
 
 
 cdef class MatmulBackward(Node):

@@ -10,6 +10,14 @@ cdef class Atan2Backward(Node):
     cdef public object saved_a, saved_b
     cdef public uint32_t version_a, version_b
 
+cdef class ClampMaxBackward(Node):
+    cdef public object saved_x, saved_max
+    cdef public uint32_t version_x, version_max
+
+cdef class ClampMinBackward(Node):
+    cdef public object saved_x, saved_min
+    cdef public uint32_t version_x, version_min
+
 cdef class ClipBackward(Node):
     cdef public object saved_min, saved_x, saved_max
     cdef public uint32_t version_min, version_x, version_max

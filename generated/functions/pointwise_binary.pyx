@@ -39,6 +39,7 @@ cdef Forward2 forward_greater_equal = <Forward2> load_forward("gradspec.generate
 cdef Forward1 forward_isinf = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isinf", 1)
 cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
+cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -96,6 +97,62 @@ cdef class Atan2Backward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef class ClampMaxBackward(Node):
+    """clamp_max(x, max) -> y; dy/dx = x <= max; dy/dmax = x > max"""
+    saves = ("x", "max")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_max = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        max = saved_array(self, self.saved_max, self.version_max, "max")
+        if wanted_ & 1:
+            grad_x = forward_multiply(grad, forward_less_equal(x, max))
+        if wanted_ & 2:
+            grad_max = forward_multiply(grad, forward_greater(x, max))
+        return grad_x, grad_max
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_max = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        max = saved_tensor(self, self.saved_max, self.version_max, "max")
+        if wanted_ & 1:
+            grad_x = grad * (x <= max)
+        if wanted_ & 2:
+            grad_max = grad * (x > max)
+        return grad_x, grad_max
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_max = True, None, None
+
+
+cdef class ClampMinBackward(Node):
+    """clamp_min(x, min) -> y; dy/dx = x >= min; dy/dmin = x < min"""
+    saves = ("x", "min")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_min = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        min = saved_array(self, self.saved_min, self.version_min, "min")
+        if wanted_ & 1:
+            grad_x = forward_multiply(grad, forward_greater_equal(x, min))
+        if wanted_ & 2:
+            grad_min = forward_multiply(grad, forward_less(x, min))
+        return grad_x, grad_min
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_min = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        min = saved_tensor(self, self.saved_min, self.version_min, "min")
+        if wanted_ & 1:
+            grad_x = grad * (x >= min)
+        if wanted_ & 2:
+            grad_min = grad * (x < min)
+        return grad_x, grad_min
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_min = True, None, None
 
 
 cdef class ClipBackward(Node):

@@ -9,6 +9,9 @@ cdef class TBackward(Node):
 cdef class BroadcastToBackward(Node):
     pass
 
+cdef class ContiguousBackward(Node):
+    pass
+
 cdef class DiagEmbedBackward(Node):
     cdef readonly object saved_offset, saved_axis1, saved_axis2
 

@@ -52,6 +52,16 @@ cdef class BroadcastToBackward(Node):
         return grad
 
 
+cdef class ContiguousBackward(Node):
+    """contiguous(x) -> y; linear in x; grad_x = grad"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return grad
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return grad
+
+
 cdef class DiagEmbedBackward(Node):
     """diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y
 

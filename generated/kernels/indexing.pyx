@@ -10,9 +10,14 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport as_array
+from gradspec.kernels.forward cimport Forward2, as_array, load_forward
 from gradspec.operand cimport ndim_of, shape_of
 
+cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+
+
+cdef object forward_embedding(object indices, object weight):
+    return forward_take(weight, indices, 0)
 
 cdef object forward_gather(object x, object axis, object indices):
     try:
@@ -53,14 +58,36 @@ cdef object forward__index_put_backward(object x, object index, object shape):
 cdef object forward_index_select(object x, object axis, object indices):
     return forward_take(x, indices, axis)
 
+cdef object forward__last_written(object indices, object axis, object shape):
+    try:
+        return as_array(kernels.last_written(indices, axis, shape))
+    except Exception as error_:
+        raise explain(error_, "_last_written", indices=indices, axis=axis, shape=shape) from None
+
 cdef object forward_masked_fill(object x, object mask, object value):
     try:
         return as_array(np.where(mask, value, x))
     except Exception as error_:
         raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 
+cdef object forward_masked_select(object x, object mask):
+    shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
+    return forward_getitem(forward_broadcast_to(x, shape), forward_broadcast_to(mask, shape))
+
 cdef object forward_narrow(object x, object axis, object start, object length):
     return forward_getitem(x, formulas.along_axis(formulas.span(shape_of(x), axis, start, length), axis, ndim_of(x)))
+
+cdef object forward_nonzero(object x):
+    try:
+        return as_array(np.nonzero(x))
+    except Exception as error_:
+        raise explain(error_, "nonzero", x=x) from None
+
+cdef object forward_scatter(object x, object axis, object indices, object source):
+    try:
+        return as_array(kernels.scatter(x, axis, indices, source))
+    except Exception as error_:
+        raise explain(error_, "scatter", x=x, axis=axis, indices=indices, source=source) from None
 
 cdef object forward_scatter_add(object x, object axis, object indices, object source):
     try:
@@ -94,3 +121,6 @@ cdef object forward__take_along_axis_backward(object x, object indices, object s
         return as_array(kernels.take_along_axis_backward(x, indices, shape, axis))
     except Exception as error_:
         raise explain(error_, "_take_along_axis_backward", x=x, indices=indices, shape=shape, axis=axis) from None
+
+cdef object forward_take_along_dim(object x, object indices, object axis):
+    return forward_take_along_axis(x, indices, axis)

@@ -22,6 +22,7 @@ cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -36,6 +37,34 @@ cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
 )
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
 
+
+cdef object forward_addbmm(object x, object a, object b, object beta, object alpha):
+    return forward__blend(x, forward_tensordot(a, b, ((0, 2), (0, 1))), beta, alpha)
+
+cdef object forward_addmm(object x, object a, object b, object beta, object alpha):
+    return forward__blend(x, forward_matmul(a, b), beta, alpha)
+
+cdef object forward_addmv(object x, object a, object b, object beta, object alpha):
+    return forward__blend(x, forward_matmul(a, b), beta, alpha)
+
+cdef object forward_addr(object x, object a, object b, object beta, object alpha):
+    return forward__blend(x, forward_outer(a, b), beta, alpha)
+
+cdef object forward_baddbmm(object x, object a, object b, object beta, object alpha):
+    return forward__blend(x, forward_matmul(a, b), beta, alpha)
+
+cdef object forward__blend(object x, object product, object beta, object alpha):
+    if beta == 0:
+        known = forward_where(True, 0, x)
+    elif beta == 1:
+        known = x
+    else:
+        known = forward_multiply(beta, x)
+    if alpha == 1:
+        scaled = product
+    else:
+        scaled = forward_multiply(alpha, product)
+    return forward_add(known, scaled)
 
 cdef object forward__checkerboard(object x):
     try:
@@ -149,6 +178,12 @@ cdef object forward_inv(object x):
         return as_array(np.linalg.inv(x))
     except Exception as error_:
         raise explain(error_, "inv", x=x) from None
+
+cdef object forward_linear(object x, object weight, object bias):
+    try:
+        return as_array(kernels.linear(x, weight, bias))
+    except Exception as error_:
+        raise explain(error_, "linear", x=x, weight=weight, bias=bias) from None
 
 cdef object forward_logdet(object x):
     return forward_slogdet(x)[1]

@@ -7,6 +7,10 @@ cdef object forward_addcdiv(object x, object a, object b, object value)
 cdef object forward_addcmul(object x, object a, object b, object value)
 cdef Ufunc atan2_ufunc
 cdef object forward_atan2(object a, object b)
+cdef Ufunc clamp_max_ufunc
+cdef object forward_clamp_max(object x, object max)
+cdef Ufunc clamp_min_ufunc
+cdef object forward_clamp_min(object x, object min)
 cdef object forward_clip(object x, object min, object max)
 cdef Ufunc copysign_ufunc
 cdef object forward_copysign(object a, object b)
@@ -40,6 +44,7 @@ cdef Ufunc pow_ufunc
 cdef object forward_pow(object a, object b)
 cdef Ufunc remainder_ufunc
 cdef object forward_remainder(object a, object b)
+cdef object forward_rsub(object a, object b, object alpha)
 cdef object forward__scaled_pow(object c, object a, object b)
 cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)

@@ -28,6 +28,14 @@ atan2_ufunc = Ufunc(np.arctan2, "atan2", REALS)
 cdef object forward_atan2(object a, object b):
     return atan2_ufunc.binary(a, b)
 
+clamp_max_ufunc = Ufunc(np.minimum, "clamp_max", REALS, operands=('x', 'max'))
+cdef object forward_clamp_max(object x, object max):
+    return clamp_max_ufunc.binary(x, max)
+
+clamp_min_ufunc = Ufunc(np.maximum, "clamp_min", REALS, operands=('x', 'min'))
+cdef object forward_clamp_min(object x, object min):
+    return clamp_min_ufunc.binary(x, min)
+
 cdef object forward_clip(object x, object min, object max):
     try:
         return as_array(np.clip(x, min, max))
@@ -102,6 +110,9 @@ cdef object forward_pow(object a, object b):
 remainder_ufunc = Ufunc(np.remainder, "remainder", REALS)
 cdef object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
+
+cdef object forward_rsub(object a, object b, object alpha):
+    return forward_subtract(b, forward_multiply(alpha, a))
 
 cdef object forward__scaled_pow(object c, object a, object b):
     try:

@@ -31,6 +31,12 @@ cdef object forward_broadcast_to(object x, object shape):
     except Exception as error_:
         raise explain(error_, "broadcast_to", x=x, shape=shape) from None
 
+cdef object forward_contiguous(object x):
+    try:
+        return as_array(np.asarray(x, order='C'))
+    except Exception as error_:
+        raise explain(error_, "contiguous", x=x) from None
+
 cdef object forward_diag(object x, object k):
     if ndim_of(x) == 1:
         return forward_diag_embed(x, k, -2, -1)
@@ -53,6 +59,9 @@ cdef object forward__diagonal_backward(object x, object shape, object offset, ob
         return as_array(kernels.diagonal_backward(x, shape, offset, axis1, axis2))
     except Exception as error_:
         raise explain(error_, "_diagonal_backward", x=x, shape=shape, offset=offset, axis1=axis1, axis2=axis2) from None
+
+cdef object forward_expand(object x, object shape):
+    return forward_broadcast_to(x, formulas.expanded_shape(shape_of(x), shape))
 
 cdef object forward_expand_dims(object x, object axis):
     try:

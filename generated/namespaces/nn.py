@@ -2,6 +2,8 @@
 """The namespace gradspec.nn."""
 
 from .generated.variable_type.linear_algebra import cosine_similarity
+from .generated.variable_type.linear_algebra import linear
+from .generated.variable_type.indexing import embedding
 from .generated.variable_type.activations import celu
 from .generated.variable_type.activations import dropout
 from .generated.variable_type.activations import elu
@@ -44,6 +46,8 @@ swish = silu
 
 __all__ = [
     "cosine_similarity",
+    "linear",
+    "embedding",
     "celu",
     "dropout",
     "elu",

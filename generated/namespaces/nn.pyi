@@ -29,6 +29,36 @@ def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8)
     -------
     y : Tensor
     """
+def linear(x: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
+    """x @ weight.T + bias, rows of `weight` for the components of the result.
+
+    Parameters
+    ----------
+    x : array_like
+        Vectors along the last axis.
+    weight : array_like
+        A row for each component of the result, or a vector where there is one without an axis.
+    bias : array_like or None, default None
+        What is added to the result; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def embedding(indices: Index, weight: Operand) -> Tensor:
+    """Rows of `weight`.
+
+    Parameters
+    ----------
+    indices : index
+        Which row, for each place of the result.
+    weight : array_like
+        A row for each index.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
 

@@ -10,13 +10,14 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.indexing cimport (
-    forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_put,
-    forward__index_put_backward, forward_index_select, forward_masked_fill, forward_scatter_add, forward_take,
-    forward__take_backward, forward_take_along_axis, forward__take_along_axis_backward,
+    forward_embedding, forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_put,
+    forward__index_put_backward, forward_index_select, forward__last_written, forward_masked_fill, forward_nonzero,
+    forward_scatter, forward_scatter_add, forward_take, forward__take_backward, forward_take_along_axis,
+    forward__take_along_axis_backward, forward_take_along_dim,
 )
 from gradspec.generated.functions.indexing cimport (
     GatherBackward, GetitemBackward, GetitemBackwardBackward, IndexAddBackward, IndexPutBackward, IndexPutBackwardBackward,
-    MaskedFillBackward, ScatterAddBackward, TakeBackward, TakeBackwardBackward, TakeAlongAxisBackward,
+    MaskedFillBackward, ScatterBackward, ScatterAddBackward, TakeBackward, TakeBackwardBackward, TakeAlongAxisBackward,
     TakeAlongAxisBackwardBackward,
 )
 from gradspec.arguments cimport as_int, as_ints
@@ -32,6 +33,23 @@ from gradspec.saved_variable cimport save_index
 from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, check_inplace
+
+
+cdef object op_embedding(object indices, object weight):
+    cdef ThreadState* state_ = thread_state()
+    indices = as_index(indices, "embedding", "indices")
+    weight = as_operand(weight, "embedding", "weight")
+
+    try:
+        if needs_grad(state_, weight) or state_.flags & DUAL:
+            return ops.take(weight, indices, 0)
+        return wrap_forward(forward_embedding(index_of(indices), array_of(weight)))
+    except Exception as error_:
+        raise explain(error_, "embedding", indices=indices, weight=weight) from None
+
+def embedding(indices, weight):
+    """Rows of `weight`."""
+    return op_embedding(indices, weight)
 
 
 cdef object op_gather(object x, object axis, object indices):
@@ -308,6 +326,18 @@ def index_select(x, axis, indices):
     return op_index_select(x, axis, indices)
 
 
+cdef object op__last_written(object indices, object axis, object shape):
+    indices = as_index(indices, "_last_written", "indices")
+    axis = as_int(axis, "_last_written", "axis")
+    shape = as_ints(shape, "_last_written", "shape", -1)
+
+    return wrap_forward(forward__last_written(index_of(indices), axis, shape))
+
+def _last_written(indices, axis, shape):
+    """Whether scatter into an array of the given shape writes to no such place again later."""
+    return op__last_written(indices, axis, shape)
+
+
 cdef object op_masked_fill(object x, object mask, object value):
     cdef ThreadState* state_ = thread_state()
     cdef MaskedFillBackward node_ = None
@@ -367,6 +397,21 @@ def masked_fill(x, mask, value):
     return op_masked_fill(x, mask, value)
 
 
+cdef object op_masked_select(object x, object mask):
+    x = as_operand(x, "masked_select", "x")
+    mask = as_mask(mask, "masked_select", "mask")
+
+    try:
+        shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
+        return ops.getitem(ops.broadcast_to(x, shape), ops.broadcast_to(mask, shape))
+    except Exception as error_:
+        raise explain(error_, "masked_select", x=x, mask=mask) from None
+
+def masked_select(x, mask):
+    """The elements of `x` where the mask is true, in C order; the two broadcast."""
+    return op_masked_select(x, mask)
+
+
 cdef object op_narrow(object x, object axis, object start, object length):
     x = as_operand(x, "narrow", "x")
     axis = as_int(axis, "narrow", "axis")
@@ -381,6 +426,86 @@ cdef object op_narrow(object x, object axis, object start, object length):
 def narrow(x, axis, start, length):
     """View of `length` slices of `x` along `axis`, from slice `start` on."""
     return op_narrow(x, axis, start, length)
+
+
+cdef object op_nonzero(object x):
+    x = as_operand(x, "nonzero", "x")
+
+    ys = [wrap_forward(item_) for item_ in forward_nonzero(array_of(x))]
+    return ys
+
+def nonzero(x):
+    """Where `x` is not 0, the indices along each axis, in C order."""
+    return op_nonzero(x)
+
+
+cdef object op_scatter(object x, object axis, object indices, object source):
+    cdef ThreadState* state_ = thread_state()
+    cdef ScatterBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "scatter", "x")
+    axis = as_int(axis, "scatter", "axis")
+    indices = as_index(indices, "scatter", "indices")
+    source = as_operand(source, "scatter", "source")
+
+    if needs_grad(state_, x) or needs_grad(state_, source):
+        node_ = ScatterBackward.__new__(ScatterBackward)
+        connect_two(node_, state_, x, source)
+        node_.saved_axis = axis
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+        if node_.needs(1):
+            node_.saved_x_shape = shape_of(x)
+
+    y = wrap_forward(forward_scatter(array_of(x), axis, index_of(indices), array_of(source)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
+        push_linear(jvp_scatter, (y,), (x, axis, indices, source))
+    return y
+
+cdef tuple jvp_scatter(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, source_t, axis, indices = (
+        defined_tangent(tangents_[0], inputs_[0]), defined_tangent(tangents_[3], inputs_[3]), inputs_[1], inputs_[2]
+    )
+    return (ops.scatter(x_t, axis, indices, source_t),)
+
+cdef object op_scatter_(object x, object axis, object indices, object source):
+    cdef ThreadState* state_ = thread_state()
+    cdef ScatterBackward node_ = None
+    cdef TensorBase written_ = writable(x, "scatter_"), value_
+    cdef bint recording_
+    axis = as_int(axis, "scatter_", "axis")
+    indices = as_index(indices, "scatter_", "indices")
+    source = as_operand(source, "scatter_", "source")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, source)
+    check_inplace(state_, written_, recording_, "scatter_")
+    if state_.flags & DUAL:
+        return overwrite(written_, op_scatter(value_before(written_, False), axis, indices, source), "scatter_")
+
+    if recording_:
+        x = value_before(written_, False)
+        node_ = ScatterBackward.__new__(ScatterBackward)
+        connect_two(node_, state_, x, source)
+        node_.saved_axis = axis
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+        if node_.needs(1):
+            node_.saved_x_shape = shape_of(x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.scatter_(written_.array, axis, index_of(indices), array_of(source))
+    except Exception as error_:
+        raise explain(error_, "scatter_", x=x, axis=axis, indices=indices, source=source) from None
+
+    value_ = written_value(written_, node_)
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def scatter(x, axis, indices, source):
+    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays."""
+    return op_scatter(x, axis, indices, source)
 
 
 cdef object op_scatter_add(object x, object axis, object indices, object source):
@@ -535,7 +660,7 @@ cdef object op_take_along_axis(object x, object indices, object axis):
     cdef TensorBase y
     x = as_operand(x, "take_along_axis", "x")
     indices = as_index(indices, "take_along_axis", "indices")
-    axis = as_int(axis, "take_along_axis", "axis")
+    axis = None if axis is None else as_int(axis, "take_along_axis", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeAlongAxisBackward.__new__(TakeAlongAxisBackward)
@@ -568,7 +693,7 @@ cdef object op__take_along_axis_backward(object x, object indices, object shape,
     x = as_operand(x, "_take_along_axis_backward", "x")
     indices = as_index(indices, "_take_along_axis_backward", "indices")
     shape = as_ints(shape, "_take_along_axis_backward", "shape", -1)
-    axis = as_int(axis, "_take_along_axis_backward", "axis")
+    axis = None if axis is None else as_int(axis, "_take_along_axis_backward", "axis")
 
     if needs_grad(state_, x):
         node_ = TakeAlongAxisBackwardBackward.__new__(TakeAlongAxisBackwardBackward)
@@ -593,9 +718,29 @@ def _take_along_axis_backward(x, indices, shape, axis=-1):
     return op__take_along_axis_backward(x, indices, shape, axis)
 
 
+cdef object op_take_along_dim(object x, object indices, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "take_along_dim", "x")
+    indices = as_index(indices, "take_along_dim", "indices")
+    axis = None if axis is None else as_int(axis, "take_along_dim", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take_along_axis(x, indices, axis)
+        return wrap_forward(forward_take_along_dim(array_of(x), index_of(indices), axis))
+    except Exception as error_:
+        raise explain(error_, "take_along_dim", x=x, indices=indices, axis=axis) from None
+
+def take_along_dim(x, indices, axis=None):
+    """take_along_axis, of flattened arrays where `axis` is None."""
+    return op_take_along_dim(x, indices, axis)
+
+
 register({
-"gather": gather, "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add": index_add, "index_put":
-    index_put, "_index_put_backward": _index_put_backward, "index_select": index_select, "masked_fill": masked_fill,
-    "narrow": narrow, "scatter_add": scatter_add, "select": select, "take": take, "_take_backward": _take_backward,
-    "take_along_axis": take_along_axis, "_take_along_axis_backward": _take_along_axis_backward,
+"embedding": embedding, "gather": gather, "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add":
+    index_add, "index_put": index_put, "_index_put_backward": _index_put_backward, "index_select": index_select,
+    "_last_written": _last_written, "masked_fill": masked_fill, "masked_select": masked_select, "narrow": narrow, "nonzero":
+    nonzero, "scatter": scatter, "scatter_add": scatter_add, "select": select, "take": take, "_take_backward":
+    _take_backward, "take_along_axis": take_along_axis, "_take_along_axis_backward": _take_along_axis_backward,
+    "take_along_dim": take_along_dim,
 })

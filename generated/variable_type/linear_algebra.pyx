@@ -10,10 +10,11 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.linear_algebra cimport (
-    forward__checkerboard, forward_cholesky, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp,
-    forward_cosine_similarity, forward_cross, forward_det, forward_dot, forward_eigh, forward_eigvalsh, forward_einsum,
-    forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
-    forward_inv, forward_logdet, forward__lower_half, forward_matmul, forward__minors, forward__minors_backward,
+    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_baddbmm, forward__blend, forward__checkerboard,
+    forward_cholesky, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp, forward_cosine_similarity,
+    forward_cross, forward_det, forward_dot, forward_eigh, forward_eigvalsh, forward_einsum, forward__einsum_pair,
+    forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv,
+    forward_linear, forward_logdet, forward__lower_half, forward_matmul, forward__minors, forward__minors_backward,
     forward_outer, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivots, forward_qr,
     forward__reciprocal_gaps, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_triangular, forward_svd,
     forward_svdvals, forward_tensordot, forward_trace, forward__triangle, forward_tril, forward_triu, forward_vdot,
@@ -21,12 +22,12 @@ from gradspec.generated.kernels.linear_algebra cimport (
 )
 from gradspec.generated.functions.linear_algebra cimport (
     CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward, EighBackward,
-    EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, InvBackward, MatmulBackward, MinorsBackward,
-    MinorsBackwardBackward, OuterBackward, PinvBackward, QrBackward, SlogdetBackward, SolveColumnsBackward,
+    EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, InvBackward, LinearBackward, MatmulBackward,
+    MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrBackward, SlogdetBackward, SolveColumnsBackward,
     SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward, TriuBackward, VecdotBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport any_needs_grad, connect_one, connect_two, needs_grad, set_history
+from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
+from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
@@ -36,6 +37,175 @@ from gradspec.operand cimport (
 )
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
+
+
+cdef object op_addbmm(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "addbmm", "x")
+    a = as_operand(a, "addbmm", "a")
+    b = as_operand(b, "addbmm", "b")
+    beta = as_scalar(beta, "addbmm", "beta")
+    alpha = as_scalar(alpha, "addbmm", "alpha")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops._blend(x, ops.tensordot(a, b, ((0, 2), (0, 1))), beta, alpha)
+        return wrap_forward(forward_addbmm(array_of(x), array_of(a), array_of(b), beta, alpha))
+    except Exception as error_:
+        raise explain(error_, "addbmm", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
+
+cdef object op_addbmm_(object x, object a, object b, object beta, object alpha):
+    a = as_operand(a, "addbmm_", "a")
+    b = as_operand(b, "addbmm_", "b")
+    beta = as_scalar(beta, "addbmm_", "beta")
+    alpha = as_scalar(alpha, "addbmm_", "alpha")
+    old_ = prepare_inplace(x, (x, a, b), 0b111, "addbmm_")
+    return overwrite(x, op_addbmm(old_, a, b, beta, alpha), "addbmm_")
+
+def addbmm(x, a, b, *, beta=1, alpha=1):
+    """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`."""
+    return op_addbmm(x, a, b, beta, alpha)
+
+
+cdef object op_addmm(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "addmm", "x")
+    a = as_operand(a, "addmm", "a")
+    b = as_operand(b, "addmm", "b")
+    beta = as_scalar(beta, "addmm", "beta")
+    alpha = as_scalar(alpha, "addmm", "alpha")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops._blend(x, a @ b, beta, alpha)
+        return wrap_forward(forward_addmm(array_of(x), array_of(a), array_of(b), beta, alpha))
+    except Exception as error_:
+        raise explain(error_, "addmm", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
+
+cdef object op_addmm_(object x, object a, object b, object beta, object alpha):
+    a = as_operand(a, "addmm_", "a")
+    b = as_operand(b, "addmm_", "b")
+    beta = as_scalar(beta, "addmm_", "beta")
+    alpha = as_scalar(alpha, "addmm_", "alpha")
+    old_ = prepare_inplace(x, (x, a, b), 0b111, "addmm_")
+    return overwrite(x, op_addmm(old_, a, b, beta, alpha), "addmm_")
+
+def addmm(x, a, b, *, beta=1, alpha=1):
+    """beta * x + alpha * (a @ b) of matrices."""
+    return op_addmm(x, a, b, beta, alpha)
+
+
+cdef object op_addmv(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "addmv", "x")
+    a = as_operand(a, "addmv", "a")
+    b = as_operand(b, "addmv", "b")
+    beta = as_scalar(beta, "addmv", "beta")
+    alpha = as_scalar(alpha, "addmv", "alpha")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops._blend(x, a @ b, beta, alpha)
+        return wrap_forward(forward_addmv(array_of(x), array_of(a), array_of(b), beta, alpha))
+    except Exception as error_:
+        raise explain(error_, "addmv", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
+
+cdef object op_addmv_(object x, object a, object b, object beta, object alpha):
+    a = as_operand(a, "addmv_", "a")
+    b = as_operand(b, "addmv_", "b")
+    beta = as_scalar(beta, "addmv_", "beta")
+    alpha = as_scalar(alpha, "addmv_", "alpha")
+    old_ = prepare_inplace(x, (x, a, b), 0b111, "addmv_")
+    return overwrite(x, op_addmv(old_, a, b, beta, alpha), "addmv_")
+
+def addmv(x, a, b, *, beta=1, alpha=1):
+    """beta * x + alpha * (a @ b) of a matrix and a vector."""
+    return op_addmv(x, a, b, beta, alpha)
+
+
+cdef object op_addr(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "addr", "x")
+    a = as_operand(a, "addr", "a")
+    b = as_operand(b, "addr", "b")
+    beta = as_scalar(beta, "addr", "beta")
+    alpha = as_scalar(alpha, "addr", "alpha")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops._blend(x, ops.outer(a, b), beta, alpha)
+        return wrap_forward(forward_addr(array_of(x), array_of(a), array_of(b), beta, alpha))
+    except Exception as error_:
+        raise explain(error_, "addr", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
+
+cdef object op_addr_(object x, object a, object b, object beta, object alpha):
+    a = as_operand(a, "addr_", "a")
+    b = as_operand(b, "addr_", "b")
+    beta = as_scalar(beta, "addr_", "beta")
+    alpha = as_scalar(alpha, "addr_", "alpha")
+    old_ = prepare_inplace(x, (x, a, b), 0b111, "addr_")
+    return overwrite(x, op_addr(old_, a, b, beta, alpha), "addr_")
+
+def addr(x, a, b, *, beta=1, alpha=1):
+    """beta * x + alpha * outer(a, b) of vectors."""
+    return op_addr(x, a, b, beta, alpha)
+
+
+cdef object op_baddbmm(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "baddbmm", "x")
+    a = as_operand(a, "baddbmm", "a")
+    b = as_operand(b, "baddbmm", "b")
+    beta = as_scalar(beta, "baddbmm", "beta")
+    alpha = as_scalar(alpha, "baddbmm", "alpha")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops._blend(x, a @ b, beta, alpha)
+        return wrap_forward(forward_baddbmm(array_of(x), array_of(a), array_of(b), beta, alpha))
+    except Exception as error_:
+        raise explain(error_, "baddbmm", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
+
+cdef object op_baddbmm_(object x, object a, object b, object beta, object alpha):
+    a = as_operand(a, "baddbmm_", "a")
+    b = as_operand(b, "baddbmm_", "b")
+    beta = as_scalar(beta, "baddbmm_", "beta")
+    alpha = as_scalar(alpha, "baddbmm_", "alpha")
+    old_ = prepare_inplace(x, (x, a, b), 0b111, "baddbmm_")
+    return overwrite(x, op_baddbmm(old_, a, b, beta, alpha), "baddbmm_")
+
+def baddbmm(x, a, b, *, beta=1, alpha=1):
+    """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
+    return op_baddbmm(x, a, b, beta, alpha)
+
+
+cdef object op__blend(object x, object product, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_blend", "x")
+    product = as_operand(product, "_blend", "product")
+    beta = as_scalar(beta, "_blend", "beta")
+    alpha = as_scalar(alpha, "_blend", "alpha")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, product) or state_.flags & DUAL:
+            if beta == 0:
+                known = ops.where(True, 0, x)
+            elif beta == 1:
+                known = x
+            else:
+                known = beta * x
+            if alpha == 1:
+                scaled = product
+            else:
+                scaled = alpha * product
+            return known + scaled
+        return wrap_forward(forward__blend(array_of(x), array_of(product), beta, alpha))
+    except Exception as error_:
+        raise explain(error_, "_blend", x=x, product=product, beta=beta, alpha=alpha) from None
+
+def _blend(x, product, beta=1, alpha=1):
+    """beta * x + alpha * product, without `x` where beta is 0."""
+    return op__blend(x, product, beta, alpha)
 
 
 cdef object op__checkerboard(object x):
@@ -537,6 +707,47 @@ cdef tuple jvp_inv(tuple outputs_, tuple inputs_, tuple tangents_):
 def inv(x):
     """Inverse."""
     return op_inv(x)
+
+
+cdef object op_linear(object x, object weight, object bias):
+    cdef ThreadState* state_ = thread_state()
+    cdef LinearBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "linear", "x")
+    weight = as_operand(weight, "linear", "weight")
+    bias = None if bias is None else as_operand(bias, "linear", "bias")
+
+    if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias):
+        node_ = LinearBackward.__new__(LinearBackward)
+        connect_all(node_, state_, (x, weight, bias))
+        if node_.needs(0) or node_.needs(1):
+            node_.saved_weight_ndim = ndim_of(weight)
+        if node_.needs(0):
+            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+        if node_.needs(1):
+            node_.saved_x = save_input(state_, x, &node_.version_x)
+            node_.saved_x_ndim = ndim_of(x)
+
+    y = wrap_forward(forward_linear(array_of(x), array_of(weight), array_of(bias)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(weight) or has_tangent(bias)):
+        push_forward(jvp_linear, (y,), (x, weight, bias))
+    return y
+
+cdef tuple jvp_linear(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, weight_t, bias_t, x, weight, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], outputs_[0]
+    y_t = None if x_t is None else ops.linear(x_t, weight)
+    if weight_t is not None:
+        y_t = plus(y_t, ops.linear(x, weight_t))
+    if bias_t is not None:
+        y_t = plus(y_t, ops.broadcast_to(bias_t, shape_of(y)))
+    return (y_t,)
+
+def linear(x, weight, bias=None):
+    """x @ weight.T + bias, rows of `weight` for the components of the result."""
+    return op_linear(x, weight, bias)
 
 
 cdef object op_logdet(object x):
@@ -1271,14 +1482,15 @@ def vecdot(a, b, axis=-1):
 
 
 register({
-"_checkerboard": _checkerboard, "cholesky": cholesky, "_cofactor": _cofactor, "_cofactor_hessian": _cofactor_hessian,
-    "_cofactor_jvp": _cofactor_jvp, "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "dot": dot, "eigh":
-    eigh, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair,
-    "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
-    _hermitian_part, "inner": inner, "inv": inv, "logdet": logdet, "_lower_half": _lower_half, "matmul": matmul,
-    "matrix_power": matrix_power, "_minors": _minors, "_minors_backward": _minors_backward, "outer": outer, "_phase_turn":
-    _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivots": _pivots, "qr": qr,
-    "_reciprocal_gaps": _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns,
-    "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "trace": trace,
-    "_triangle": _triangle, "tril": tril, "triu": triu, "vdot": vdot, "vecdot": vecdot,
+"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "baddbmm": baddbmm, "_blend": _blend, "_checkerboard":
+    _checkerboard, "cholesky": cholesky, "_cofactor": _cofactor, "_cofactor_hessian": _cofactor_hessian, "_cofactor_jvp":
+    _cofactor_jvp, "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "dot": dot, "eigh": eigh, "eigvalsh":
+    eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair, "_einsum_single":
+    _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part": _hermitian_part, "inner": inner,
+    "inv": inv, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "matmul": matmul, "matrix_power":
+    matrix_power, "_minors": _minors, "_minors_backward": _minors_backward, "outer": outer, "_phase_turn": _phase_turn,
+    "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivots": _pivots, "qr": qr, "_reciprocal_gaps":
+    _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_triangular":
+    solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "trace": trace, "_triangle": _triangle,
+    "tril": tril, "triu": triu, "vdot": vdot, "vecdot": vecdot,
 })

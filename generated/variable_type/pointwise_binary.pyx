@@ -9,19 +9,19 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.pointwise_binary cimport (
-    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clip, forward_copysign,
-    copysign_ufunc, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide, floor_divide_ufunc,
-    forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc,
-    forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, logaddexp_ufunc, forward_logaddexp2, logaddexp2_ufunc,
-    forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_pow,
-    pow_ufunc, forward_remainder, remainder_ufunc, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where,
-    forward_xlogy,
+    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clamp_max,
+    clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_copysign, copysign_ufunc, forward_divide,
+    divide_ufunc, forward__divide_or_zero, forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin,
+    fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp,
+    forward_logaddexp, logaddexp_ufunc, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc,
+    forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_pow, pow_ufunc, forward_remainder,
+    remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
-    AddBackward, Atan2Backward, ClipBackward, CopysignBackward, DivideBackward, DivideOrZeroBackward, FloorDivideBackward,
-    FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward, MaximumBackward,
-    MinimumBackward, MultiplyBackward, PowBackward, RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward,
-    XlogyBackward,
+    AddBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, CopysignBackward, DivideBackward,
+    DivideOrZeroBackward, FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward,
+    Logaddexp2Backward, MaximumBackward, MinimumBackward, MultiplyBackward, PowBackward, RemainderBackward,
+    ScaledPowBackward, SubtractBackward, WhereBackward, XlogyBackward,
 )
 from gradspec.arguments cimport as_scalar
 from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
@@ -160,6 +160,78 @@ def atan2(a, b, *, out=None):
     if out is not None:
         return out_binary(atan2_ufunc, a, b, out, HAS_GRADIENT)
     return op_atan2(a, b)
+
+
+cdef object op_clamp_max(object x, object max):
+    cdef ThreadState* state_ = thread_state()
+    cdef ClampMaxBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "clamp_max", "x")
+    max = as_real_operand(max, "clamp_max", "max")
+
+    if needs_grad(state_, x) or needs_grad(state_, max):
+        node_ = ClampMaxBackward.__new__(ClampMaxBackward)
+        connect_two(node_, state_, x, max)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_max = save_input(state_, max, &node_.version_max)
+
+    y = wrap_forward(forward_clamp_max(array_of(x), array_of(max)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(max)):
+        push_forward(jvp_clamp_max, (y,), (x, max))
+    return y
+
+cdef tuple jvp_clamp_max(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, max_t, x, max = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if x_t is None else x_t * (x <= max)
+    if max_t is not None:
+        y_t = plus(y_t, max_t * (x > max))
+    return (y_t,)
+
+cdef object op_clamp_max_(object x, object max):
+    return inplace_binary(op_clamp_max, clamp_max_ufunc, x, max, 0b11, "clamp_max_")
+
+def clamp_max(x, max):
+    """minimum(x, max); the gradient on the bound goes to `x`."""
+    return op_clamp_max(x, max)
+
+
+cdef object op_clamp_min(object x, object min):
+    cdef ThreadState* state_ = thread_state()
+    cdef ClampMinBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "clamp_min", "x")
+    min = as_real_operand(min, "clamp_min", "min")
+
+    if needs_grad(state_, x) or needs_grad(state_, min):
+        node_ = ClampMinBackward.__new__(ClampMinBackward)
+        connect_two(node_, state_, x, min)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_min = save_input(state_, min, &node_.version_min)
+
+    y = wrap_forward(forward_clamp_min(array_of(x), array_of(min)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(min)):
+        push_forward(jvp_clamp_min, (y,), (x, min))
+    return y
+
+cdef tuple jvp_clamp_min(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, min_t, x, min = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if x_t is None else x_t * (x >= min)
+    if min_t is not None:
+        y_t = plus(y_t, min_t * (x < min))
+    return (y_t,)
+
+cdef object op_clamp_min_(object x, object min):
+    return inplace_binary(op_clamp_min, clamp_min_ufunc, x, min, 0b11, "clamp_min_")
+
+def clamp_min(x, min):
+    """maximum(x, min); the gradient on the bound goes to `x`."""
+    return op_clamp_min(x, min)
 
 
 cdef object op_clip(object x, object min, object max):
@@ -851,6 +923,24 @@ def remainder(a, b, *, out=None):
     return op_remainder(a, b)
 
 
+cdef object op_rsub(object a, object b, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "rsub", "a")
+    b = as_operand(b, "rsub", "b")
+    alpha = as_scalar(alpha, "rsub", "alpha")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return b - alpha * a
+        return wrap_forward(forward_rsub(array_of(a), array_of(b), alpha))
+    except Exception as error_:
+        raise explain(error_, "rsub", a=a, b=b, alpha=alpha) from None
+
+def rsub(a, b, *, alpha=1):
+    """b - alpha * a."""
+    return op_rsub(a, b, alpha)
+
+
 cdef object op__scaled_pow(object c, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef ScaledPowBackward node_ = None
@@ -1014,9 +1104,9 @@ def xlogy(a, b, *, out=None):
 
 
 register({
-"add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "clip": clip, "copysign": copysign, "divide":
-    divide, "_divide_or_zero": _divide_or_zero, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod,
-    "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum":
-    maximum, "minimum": minimum, "multiply": multiply, "pow": pow, "remainder": remainder, "_scaled_pow": _scaled_pow,
-    "subtract": subtract, "where": where, "xlogy": xlogy,
+"add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "clamp_max": clamp_max, "clamp_min": clamp_min,
+    "clip": clip, "copysign": copysign, "divide": divide, "_divide_or_zero": _divide_or_zero, "floor_divide": floor_divide,
+    "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp,
+    "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply": multiply, "pow": pow, "remainder":
+    remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "subtract": subtract, "where": where, "xlogy": xlogy,
 })

@@ -10,16 +10,16 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.views cimport (
-    forward_T, forward_broadcast_to, forward_diag_embed, forward_diagonal, forward__diagonal_backward, forward_expand_dims,
-    forward_flip, forward__layout, forward_mT, forward_moveaxis, forward_permute_dims, forward_reshape, forward_roll,
-    forward_rot90, forward_squeeze, forward__strided, forward__strided_backward, forward_swapaxes, forward_view,
-    forward_view_as_complex, forward_view_as_real,
+    forward_T, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagonal, forward__diagonal_backward,
+    forward_expand_dims, forward_flip, forward__layout, forward_mT, forward_moveaxis, forward_permute_dims, forward_reshape,
+    forward_roll, forward_rot90, forward_squeeze, forward__strided, forward__strided_backward, forward_swapaxes,
+    forward_view, forward_view_as_complex, forward_view_as_real,
 )
 from gradspec.generated.functions.views cimport (
-    TBackward, BroadcastToBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward, ExpandDimsBackward,
-    FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward, Rot90Backward,
-    SqueezeBackward, StridedBackward, StridedBackwardBackward, SwapaxesBackward, ViewBackward, ViewAsComplexBackward,
-    ViewAsRealBackward,
+    TBackward, BroadcastToBackward, ContiguousBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward,
+    ExpandDimsBackward, FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward,
+    Rot90Backward, SqueezeBackward, StridedBackward, StridedBackwardBackward, SwapaxesBackward, ViewBackward,
+    ViewAsComplexBackward, ViewAsRealBackward,
 )
 from gradspec.arguments cimport as_int, as_ints
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -112,6 +112,34 @@ cdef tuple jvp_broadcast_to(tuple outputs_, tuple inputs_, tuple tangents_):
 def broadcast_to(x, shape):
     """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
     return op_broadcast_to(x, shape)
+
+
+cdef object op_contiguous(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef ContiguousBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "contiguous", "x")
+
+    if needs_grad(state_, x):
+        node_ = ContiguousBackward.__new__(ContiguousBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_contiguous(array_of(x)))
+    attach_view(y, x, <void*> op_contiguous, ())
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_contiguous, (y,), (x,))
+    return y
+
+cdef tuple jvp_contiguous(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.contiguous(x_t),)
+
+def contiguous(x):
+    """The array itself where its elements lie in C order, a copy in C order where they do not."""
+    return op_contiguous(x)
 
 
 cdef object op_diag(object x, object k):
@@ -230,6 +258,20 @@ cdef tuple jvp__diagonal_backward(tuple outputs_, tuple inputs_, tuple tangents_
 def _diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
     """Zeros of the given shape with the last axis of `x` on a diagonal; the adjoint of diagonal."""
     return op__diagonal_backward(x, shape, offset, axis1, axis2)
+
+
+cdef object op_expand(object x, object shape):
+    x = as_operand(x, "expand", "x")
+    shape = as_ints(shape, "expand", "shape", -1)
+
+    try:
+        return ops.broadcast_to(x, formulas.expanded_shape(shape_of(x), shape))
+    except Exception as error_:
+        raise explain(error_, "expand", x=x, shape=shape) from None
+
+def expand(x, shape):
+    """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 leaves a length as it is."""
+    return op_expand(x, shape)
 
 
 cdef object op_expand_dims(object x, object axis):
@@ -783,10 +825,10 @@ def view_as_real(x):
 
 
 register({
-"T": T, "as_strided": as_strided, "broadcast_to": broadcast_to, "diag": diag, "diag_embed": diag_embed, "diagonal":
-    diagonal, "_diagonal_backward": _diagonal_backward, "expand_dims": expand_dims, "flatten": flatten, "flip": flip,
-    "_layout": _layout, "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape":
-    reshape, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward,
-    "swapaxes": swapaxes, "view": view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real":
-    view_as_real,
+"T": T, "as_strided": as_strided, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed":
+    diag_embed, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_dims":
+    expand_dims, "flatten": flatten, "flip": flip, "_layout": _layout, "mH": mH, "mT": mT, "moveaxis": moveaxis,
+    "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "roll": roll, "rot90": rot90, "squeeze": squeeze,
+    "_strided": _strided, "_strided_backward": _strided_backward, "swapaxes": swapaxes, "view": view, "view_as": view_as,
+    "view_as_complex": view_as_complex, "view_as_real": view_as_real,
 })

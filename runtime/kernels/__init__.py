@@ -5,14 +5,17 @@ from ..extension import offer
 offer(__name__, ["basic_index", "forward", "ufunc"])
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
-from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward
+from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
 from .elementwise import divide_or_zero, dropout, fill_, scaled_pow, sinc, xlogy, zero_
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (
     gather,
     index_add,
     index_add_,
+    last_written,
     masked_fill_,
+    scatter,
+    scatter_,
     scatter_add,
     scatter_add_,
     take_along_axis,

@@ -1,4 +1,4 @@
-"""Einstein summation over one and two operands, and diagonals."""
+"""Einstein summation over one and two operands, affine maps, and diagonals."""
 
 import math
 
@@ -134,4 +134,34 @@ def einsum_single_backward(x, subscripts, shape):
         np.einsum(f"{source}->{every}", y)[...] = spread
     else:
         y[...] = spread  # of no axes einsum makes no view
+    return y
+
+
+def linear(x, weight, bias):
+    """``x @ weight.T + bias`` as one matrix product.
+
+    Parameters
+    ----------
+    x : ndarray
+        Vectors along the last axis.
+    weight : ndarray
+        Rows, or one vector.
+    bias : ndarray or None
+        Broadcasts to the product.
+
+    Returns
+    -------
+    ndarray
+    """
+    if weight.ndim > 2:
+        raise ValueError(f"linear: weight must have one or two axes, got {weight.ndim}")
+    if x.ndim > 2 and x.size and weight.ndim == 2:
+        y = (x.reshape(-1, x.shape[-1]) @ weight.T).reshape(*x.shape[:-1], -1)
+    else:
+        y = np.asarray(x @ weight.T)
+    if bias is None:
+        return y
+    if np.result_type(y, bias) != y.dtype:
+        return y + bias
+    y += bias
     return y

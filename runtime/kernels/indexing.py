@@ -24,7 +24,7 @@ def gather(x, axis, indices):
         Has the shape of `indices`.
     """
     indices = _integers(indices)
-    return x[_open_index(indices, axis, indices.shape)]
+    return x[_along(x, indices, axis)]
 
 
 def getitem(x, index):
@@ -160,6 +160,55 @@ def masked_fill_(x, mask, value):
     return x
 
 
+def last_written(indices, axis, shape):
+    """Whether scatter with these indices leaves what it writes, and writes to no such place again.
+
+    Parameters
+    ----------
+    indices : ndarray of int
+    axis : int
+    shape : tuple of int
+        Of the array that is written to.
+
+    Returns
+    -------
+    ndarray of bool
+        Has the shape of `indices`.
+    """
+    indices = _integers(indices)
+    turns = np.arange(indices.size).reshape(indices.shape)
+    last = np.empty(shape, turns.dtype)
+    index = _along(last, indices, axis)
+    last[index] = turns
+    return last[index] == turns
+
+
+def scatter(x, axis, indices, source):
+    """A copy of `x` to which scatter_ was applied."""
+    return scatter_(np.array(x), axis, indices, source)
+
+
+def scatter_(x, axis, indices, source):
+    """Writes ``source[..., i, ...]`` to ``x[..., indices[..., i, ...], ...]``; of equal indices the last one stays.
+
+    Parameters
+    ----------
+    x : ndarray
+        Changed and returned.
+    axis, indices, source
+        As in scatter_add_.
+
+    Returns
+    -------
+    ndarray
+    """
+    indices = _integers(indices)
+    if np.may_share_memory(x, source):
+        source = source.copy()
+    x[_along(x, indices, axis)] = source
+    return x
+
+
 def scatter_add(x, axis, indices, source):
     """A copy of `x` to which scatter_add_ was applied."""
     return scatter_add_(np.array(x, np.result_type(x, source)), axis, indices, source)
@@ -183,7 +232,7 @@ def scatter_add_(x, axis, indices, source):
     ndarray
     """
     indices = _integers(indices)
-    _add_at(x, _open_index(indices, axis, indices.shape), source)
+    _add_at(x, _along(x, indices, axis), source)
     return x
 
 
@@ -194,13 +243,14 @@ def take_along_axis(x, indices, axis):
     ----------
     x : ndarray
     indices : ndarray of int
-    axis : int
+    axis : int or None
 
     Returns
     -------
     ndarray
     """
-    return np.take_along_axis(x, _integers(indices), axis)
+    indices = _integers(indices)
+    return np.take_along_axis(x, indices.reshape(-1) if axis is None else indices, axis)
 
 
 def take_along_axis_backward(x, indices, shape, axis):
@@ -211,14 +261,17 @@ def take_along_axis_backward(x, indices, shape, axis):
     x : ndarray
     indices : ndarray of int
     shape : tuple of int
-    axis : int
+    axis : int or None
 
     Returns
     -------
     ndarray
     """
-    y = np.zeros(shape, x.dtype)
-    _add_at(y, _open_index(_integers(indices), axis, shape), x)
+    y, indices = np.zeros(shape, x.dtype), _integers(indices)
+    if axis is None:
+        _add_at(y.reshape(-1), (indices.reshape(-1),), x)
+    else:
+        _add_at(y, _open_index(indices, axis, shape), x)
     return y
 
 
@@ -289,6 +342,13 @@ def _open_index(indices, axis, shape):
     places = [np.arange(n).reshape((-1,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(shape)]
     places[axis] = indices
     return tuple(places)
+
+
+def _along(x, indices, axis):
+    """The index into `x` that takes `indices` along `axis`, which may be shorter than `x` along every axis."""
+    if indices.ndim != x.ndim:
+        raise ValueError(f"indices have {indices.ndim} axes, the array has {x.ndim}")
+    return _open_index(indices, axis, indices.shape)
 
 
 def _add_at(x, index, values):

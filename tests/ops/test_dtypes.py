@@ -69,12 +69,13 @@ def test_function_and_method(op):
 def test_in_place_changes_nothing(op):
     for dtype in unclaimed(op):
         for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
-            first, *rest = (arguments[argument] for argument, *_ in op.arguments)
+            written, *others = (argument for argument, *_ in op.arguments)
+            first, rest = arguments[written], {argument: arguments[argument] for argument in others}
             x = gs.tensor(first)
             function = getattr(x, op.name + "_", None)
-            function = function or (lambda *r: getattr(NAMESPACES[op.namespace], op.name + "_")(x, *r))
+            function = function or (lambda **r: getattr(NAMESPACES[op.namespace], op.name + "_")(x, **r))
             with refused(op, op.name + "_", name, f"dtype {dtype}"):
-                function(*rest)
+                function(**rest)
             np.testing.assert_array_equal(array(x), first)
             assert x._version == 0
 

@@ -142,12 +142,12 @@ class TestInPlace:
         arguments = case.arguments()
         array_ = self.target(case, arguments)
         x = gs.asarray(arguments[case.op.arguments[0][0]])
-        rest = [arguments[name] for name, *_ in case.op.arguments[1:]]
+        rest = {name: arguments[name] for name, *_ in case.op.arguments[1:]}
         function = getattr(ops, case.op.name + "_", None) or getattr(x, case.op.name + "_", None)
         if function is None:
             function = getattr(NAMESPACES[case.op.namespace], case.op.name + "_")
         method = getattr(x, case.op.name + "_", None)
-        run = (lambda: method(*rest)) if method is not None else (lambda: function(x, *rest))
+        run = (lambda: method(**rest)) if method is not None else (lambda: function(x, **rest))
         if array_ is None:
             if isinstance(arguments[case.op.arguments[0][0]], np.ndarray):
                 before = array(x).copy()
@@ -173,9 +173,9 @@ class TestInPlace:
         expected = case(*plain)
         at = case.with_arrays(written)
         at[first] = target = ops.copy(written[0])
-        getattr(target, case.op.name + "_")(*[at[name] for name, *_ in case.op.arguments[1:]]) if hasattr(
-            target, case.op.name + "_") else getattr(NAMESPACES[case.op.namespace], case.op.name + "_")(
-            target, *[at[name] for name, *_ in case.op.arguments[1:]])  # fmt: skip
+        rest = {name: at[name] for name, *_ in case.op.arguments[1:]}
+        getattr(target, case.op.name + "_")(**rest) if hasattr(
+            target, case.op.name + "_") else getattr(NAMESPACES[case.op.namespace], case.op.name + "_")(target, **rest)  # fmt: skip
         np.testing.assert_allclose(array(target), array(expected[0]), rtol=4e-16)
         if not expected[0].requires_grad:
             return
@@ -191,12 +191,12 @@ class TestInPlace:
         case = next(c.values[0] for c in cases(lambda o: o is op) if c.values[0].places)
         x, rest = case.leaves()[0], None
         arguments = case.with_arrays([x])
-        rest = [arguments[name] for name, *_ in op.arguments[1:]]
+        rest = {name: arguments[name] for name, *_ in op.arguments[1:]}
         before = array(x).copy()
         function = getattr(x, op.name + "_", None)
-        function = function or (lambda *r: getattr(NAMESPACES[op.namespace], op.name + "_")(x, *r))
+        function = function or (lambda **r: getattr(NAMESPACES[op.namespace], op.name + "_")(x, **r))
         with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
-            function(*rest)
+            function(**rest)
         np.testing.assert_array_equal(array(x), before)
         assert x._version == 0
 
