@@ -23,7 +23,7 @@ from .operand import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops
 from .generated.ops import *
-from . import autograd, func, optim, random
+from . import autograd, func, optim, random, scipy
 from .generator import manual_seed
 from .clip_grad import clip_grad_norm_, clip_grad_value_
 from .serialization import load, save
@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 
 __all__ = sorted([
     "Tensor", "asarray", "autograd", "clip_grad_norm_", "clip_grad_value_", "enable_grad", "func", "inference_mode",
-    "is_grad_enabled", "is_inference_mode_enabled", "load", "manual_seed", "no_grad", "optim", "random", "save",
+    "is_grad_enabled", "is_inference_mode_enabled", "load", "manual_seed", "no_grad", "optim", "random", "save", "scipy",
     "set_grad_enabled", "tensor", *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 

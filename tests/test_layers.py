@@ -58,6 +58,8 @@ RUNTIME = [
     ["func.gradients", "func.products"],
     ["func.matrices", "func.named"],
     ["autograd", "func", "random"],
+    ["scipy.objective"],
+    ["scipy"],
     ["gradspec"],
 ]
 
