@@ -8,7 +8,8 @@ from .extension import offer
 offer(__name__, [
     "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "copy_slices", "dual", "engine", "engine_hooks",
     "error_nodes", "forward_ad", "function", "function_node", "grad_mode", "graph_task", "inplace", "input_buffer", "node",
-    "operand", "provenance", "ready_queue", "saved_tensors_hooks", "saved_variable", "snapshot", "tensor", "version", "view",
+    "numpy_protocol", "operand", "provenance", "ready_queue", "saved_tensors_hooks", "saved_variable", "snapshot", "tensor",
+    "version", "view",
 ])  # fmt: skip
 
 from .grad_mode import (

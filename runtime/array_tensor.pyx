@@ -11,6 +11,8 @@ import numpy as np
 from .capi cimport PyArray_NDIM
 from .forward_ad cimport levels_of, tangent_of
 from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
+from .lost_history import refusal_of_array, warn_of_number
+from .numpy_protocol cimport call_function, call_universal
 from .snapshot cimport begin_write
 from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view
 from .view cimport check_inplace
@@ -69,15 +71,25 @@ cdef class ArrayTensor(TensorBase):
             Where a derivative would be dropped silently: outside `no_grad`, on a tensor that requires grad, and anywhere on one
             that carries a tangent.
         """
-        if self.flags & REQUIRES_GRAD and not thread_state().flags & GRAD_DISABLED:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if self.flags & TANGENT and levels_of((self,)):
-            raise RuntimeError("Can't call numpy() on Tensor that carries a tangent, which would be lost. Use "
-                               "tensor.detach().numpy() instead.")
+        cdef str reason = history_of(self)
+        if reason is not None:
+            lost = ", which would be lost" if reason == "carries a tangent" else ""
+            raise RuntimeError(f"Can't call numpy() on Tensor that {reason}{lost}. Use tensor.detach().numpy() instead.")
         return self.array
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(self.numpy(), dtype=dtype, copy=copy)
+        cdef str reason = history_of(self)
+        if reason is not None:
+            raise refusal_of_array(reason)
+        return np.array(self.array, dtype=dtype, copy=copy)
+
+    # NumPy's functions, and its operators with an array on the left, are calls of ours.
+
+    def __array_ufunc__(self, function, str method, *inputs, **keywords):
+        return call_universal(function, method, inputs, keywords)
+
+    def __array_function__(self, function, types, tuple arguments, dict keywords):
+        return call_function(function, arguments, keywords)
 
     def item(self):
         """The only element, as a Python number."""
@@ -106,13 +118,19 @@ cdef class ArrayTensor(TensorBase):
         return bool((<object> self.array).item())
 
     def __int__(self):
-        return int(self.item())
+        return int(number(self, "int"))
 
     def __float__(self):
-        return float(self.item())
+        return float(number(self, "float"))
 
     def __complex__(self):
-        return complex(self.item())
+        return complex(number(self, "complex"))
+
+    def __divmod__(self, other):
+        return self // other, self % other
+
+    def __rdivmod__(self, other):
+        return other // self, other % self
 
     def __index__(self):
         if self.array.size != 1 or self.array.dtype.kind not in "iub":
@@ -203,12 +221,36 @@ cdef class ArrayTensor(TensorBase):
         return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
                          None if self.extra is None else self.extra.attributes)
 
+    def __copy__(self):
+        if self.grad_fn_ is not None:
+            return self.alias_with_history()
+        cls, arguments = self.__reduce_ex__(4)
+        return cls(*arguments)
+
     def __deepcopy__(self, memo):
         _, arguments = self.__reduce_ex__(4)
         from copy import deepcopy  # no import of gradspec should wait for it
 
         memo[id(self)] = other = rebuild(arguments[0], *deepcopy(arguments[1:], memo))
         return other
+
+
+cdef str history_of(TensorBase tensor):
+    """What its values alone would lose, in words; None where nothing is lost."""
+    if tensor.flags & REQUIRES_GRAD and not thread_state().flags & GRAD_DISABLED:
+        return "requires grad"
+    if tensor.flags & TANGENT and levels_of((tensor,)):
+        return "carries a tangent"
+    return None
+
+
+cdef object number(ArrayTensor tensor, str function):
+    """The only element, for what makes a plain number of it without having said `item`."""
+    cdef object value = tensor.item()
+    cdef str reason = history_of(tensor)
+    if reason is not None:
+        warn_of_number(function, reason)
+    return value
 
 
 cdef int take_memory(TensorBase tensor, ndarray array, bint needs_grad, str op) except -1:

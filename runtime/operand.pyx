@@ -13,6 +13,7 @@ import operator
 import numpy as np
 
 from .capi cimport PyArray_CheckExact, PyArray_TYPE
+from .dispatch import ops
 from .errors import explain
 from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, thread_state
 from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
@@ -45,23 +46,37 @@ cdef ndarray array_from(object data, str op, str argument):
             raise TypeError(f"{op}: argument '{argument}' is a {kind.__name__}, whose operators mean something else than those "
                             "of an ndarray; pass numpy.asarray() of it, or what it stands for")
     elif kind is list or kind is tuple:
-        check_parts(data, 0, op, argument)
+        check_parts(data, op, argument)
     try:
         return np.asarray(data)
     except Exception as error:
         raise explain(error, op, **{argument: data}) from None
 
 
-cdef int check_parts(object data, int depth, str op, str argument) except -1:
+cdef int check_parts(object data, str op, str argument) except -1:
     """Refuse nested lists that hold a tensor with a history or a tangent, which np.asarray would drop or trip over."""
+    if holds_history(data, 0):
+        raise TypeError(f"{op}: argument '{argument}' is a sequence that holds a tensor which requires grad or has a "
+                        "tangent; stack() or concat() makes a tensor of it")
+    return 0
+
+
+cdef bint holds_history(object data, int depth) except -1:
+    """Whether nested lists hold a tensor with a history or a tangent."""
     for item in data:
         if isinstance(item, TensorBase):
             if loses(item):
-                raise TypeError(f"{op}: argument '{argument}' is a sequence that holds a tensor which requires grad or has a "
-                                "tangent; stack() or concat() makes a tensor of it")
-        elif (type(item) is list or type(item) is tuple) and depth < DEPTH:
-            check_parts(item, depth + 1, op, argument)
-    return 0
+                return True
+        elif (type(item) is list or type(item) is tuple) and depth < DEPTH and holds_history(item, depth + 1):
+            return True
+    return False
+
+
+cdef object stacked(object data, int depth):
+    """Nested lists of tensors and numbers as one tensor, recorded."""
+    if type(data) is not list and type(data) is not tuple or depth >= DEPTH:
+        return data
+    return ops.stack([stacked(item, depth + 1) for item in data])
 
 
 cdef bint loses(TensorBase item) noexcept:
@@ -285,7 +300,7 @@ cdef object plain_slice(object index):
 cdef int check_new_leaf(object data, str op) except -1:
     """Refuse data whose history or tangents a new leaf would drop."""
     if isinstance(data, (list, tuple)):
-        check_parts(data, 0, op, "data")
+        check_parts(data, op, "data")
     elif isinstance(data, TensorBase) and loses(data):
         raise RuntimeError(f"{op}: data requires grad or has a tangent, and a new leaf would drop its history. Use clone() "
                            "to keep it, detach() first to drop it")
@@ -318,7 +333,8 @@ def tensor(data, dtype=None, requires_grad=False):
 
 
 def asarray(data, dtype=None, requires_grad=False, *, copy=None):
-    """A tensor around `data`, sharing its memory where that is possible; a tensor is returned as it is.
+    """A tensor around `data`, sharing its memory where that is possible; a tensor is returned as it is, and a list of tensors
+    with a history is stacked, recorded.
 
     Parameters
     ----------
@@ -336,6 +352,8 @@ def asarray(data, dtype=None, requires_grad=False, *, copy=None):
         return data.requires_grad_() if requires_grad else data
     if isinstance(data, TensorBase) and (<TensorBase> data).flags & (REQUIRES_GRAD | TANGENT):
         return data.astype(dtype if dtype is not None else data.dtype)
+    if (type(data) is list or type(data) is tuple) and holds_history(data, 0):
+        return asarray(stacked(data, 0), dtype, requires_grad)
     check_new_leaf(data, "asarray")
     return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad)
 

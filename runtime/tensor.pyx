@@ -111,8 +111,6 @@ cdef class TensorExtra:
 cdef class TensorBase:
     """One ndarray, and its place in the graph."""
 
-    # NumPy's operators leave `array + tensor` to ours; its functions refuse a tensor rather than drop the graph.
-    __array_ufunc__ = None
     __array_priority__ = 1000
 
     cdef VersionCounter shared_counter(self):

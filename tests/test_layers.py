@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
-    ["capi", "constants", "dispatch", "errors", "extension", "formulas", "generator", "hooks", "worker"],
+    ["capi", "constants", "dispatch", "errors", "extension", "formulas", "generator", "generated.numpy_table", "hooks", "lost_history",
+     "worker"],
     ["kernels.forward"],
     [
         "kernels.contraction",
@@ -36,9 +37,9 @@ RUNTIME = [
     ["kernels.basic_index", "provenance", "tensor"],
     ["kernels"],
     ["accumulate_grad", "arguments", "operand", "ready_queue"],
-    ["anomaly", "forward_ad", "version"],
-    ["error_nodes", "graph_task", "input_buffer", "view"],
-    ["dual", "snapshot"],
+    ["anomaly", "forward_ad", "numpy_calls", "version"],
+    ["error_nodes", "graph_task", "input_buffer", "numpy_universal", "view"],
+    ["dual", "numpy_protocol", "snapshot"],
     ["array_tensor", "saved_tensors_hooks", "saved_variable"],
     ["copy_slices", "engine_hooks", "function_node"],
     ["inplace"],
@@ -64,7 +65,7 @@ RUNTIME = [
 ]
 
 CODEGEN = [
-    ["spec.constants", "spec.model", "verify.numeric", "package", "progress", "build"],
+    ["spec.constants", "spec.model", "spec.numpy_signatures", "verify.numeric", "package", "progress", "build"],
     ["errors"],
     ["spec.documents", "spec.expression", "spec.limits", "spec.names", "spec.nodes"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],
@@ -81,7 +82,7 @@ CODEGEN = [
     ["verify.composites", "verify.forms", "verify.promises", "verify.stated", "verify.tried"],
     ["verify.check"],
     ["verify.mutate"],
-    ["write.bindings", "write.layout", "write.maths", "write.spelling"],
+    ["write.bindings", "write.layout", "write.maths", "write.numpy_calls", "write.spelling"],
     ["write.node", "write.sections", "write.stubs"],
     ["write.op_info", "write.wrapper"],
     ["write.files"],

@@ -14,7 +14,7 @@ import jinja2
 
 from ..package import Package
 from ..spec.model import Op, Spec
-from . import layout, maths, op_info, sections, stubs
+from . import layout, maths, numpy_calls, op_info, sections, stubs
 from .wrapper import OpText
 
 # A module for each family: what the folder holds, in the order of what calls what.
@@ -93,6 +93,8 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=texts)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     emit("docs.py", "docs.py.j2", ops=everything)
+    ops = list(spec.ops.values())
+    emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops))
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts)
     namespaces = sorted({text.op.namespace for text in everything} - {""})
     # A namespace that has more than operators is a module written by hand, which takes these from one beside it.

@@ -311,7 +311,7 @@ def test_numpy_does_not_lose_a_tangent():
     x = gs.tensor([1.0, 2.0])
     with dual_level():
         dual = make_dual(x, x)
-        with pytest.raises(RuntimeError, match="Can't call numpy.. on Tensor that carries a tangent, which would be lost"):
+        with pytest.raises(RuntimeError, match="Can't call numpy.. on Tensor that carries a tangent: .* it would lose the history"):
             np.asarray(dual)
         with gs.no_grad(), pytest.raises(RuntimeError, match="carries a tangent"):
             dual.numpy()

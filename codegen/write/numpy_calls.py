@@ -1,0 +1,147 @@
+"""NumPy's calls: which argument of an operator each parameter of a NumPy function is.
+
+Owns the correspondence, on the signatures of both alone: required arguments by their place, the others by name, and by place
+where NumPy has the name for keywords only.  Knows no function and no operator by name, and nothing of how a parameter that the
+operator lacks is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..spec.model import Argument, Op
+from ..spec.numpy_signatures import NumpyFunction, Parameter, numpy_signatures
+
+_ANY_NUMBER = 99  # of positional arguments
+_NOTHING_STATED = ("None", "?")
+
+
+def universal(ops: list[Op]) -> dict[str, str]:
+    """Universal function -> operator: all of its inputs are the operator's first arguments, and the others may be left out."""
+    return {
+        name: op.name
+        for name, op in _answered(ops)
+        if (function := numpy_signatures().get(name)) and function.is_universal
+        and function.inputs == len(_required(op)) and function.outputs == len(op.signature.visible)
+    }  # fmt: skip
+
+
+def functions(ops: list[Op]) -> dict[str, NumpyCall]:
+    """Function -> how it becomes a call of the operator."""
+    table = numpy_signatures()
+    calls = {name: NumpyCall(table[name], op) for name, op in _answered(ops) if name in table and not table[name].is_universal}
+    return dict(sorted(calls.items()))
+
+
+def _answered(ops: list[Op]) -> Iterator[tuple[str, Op]]:
+    """Each of NumPy's names that an operator answers to; of two operators the one whose own name it is."""
+    owners: dict[str, Op] = {}
+    for op in ops:
+        for name in op.numpy:
+            if name not in owners or f"{op.namespace}.{op.name}".lstrip(".") == name:
+                owners[name] = op
+    yield from sorted(owners.items())
+
+
+def _required(op: Op) -> list[Argument]:
+    return [a for a in op.signature.arguments if a.default is None]
+
+
+class NumpyCall:
+    """One NumPy function beside the operator that answers to it."""
+
+    def __init__(self, function: NumpyFunction, op: Op):
+        self.name, self.op = function.name, op
+        self.starred = any(p.kind == "*" for p in function.parameters[:1])
+        self.takes_more = any(p.kind == "**" for p in function.parameters)
+        self.named = [p for p in function.parameters if not p.kind.startswith("*")]
+        self.pairs = self._pairs(list(op.signature.arguments), self.named)
+
+    def _pairs(self, arguments: list[Argument], parameters: list[Parameter]) -> dict[str, str]:
+        """NumPy's parameter -> the operator's argument."""
+        by_place = [p for p in parameters if p.kind == "positional" and not self.starred]
+        pairs = {p.name: a.name for p, a in zip(by_place, _required(self.op))}
+        for place, a in enumerate(arguments):
+            if a.name in pairs.values():
+                continue
+            same = next((p for p in parameters if p.name == a.name and p.name not in pairs), None)
+            if same is not None:
+                pairs[same.name] = a.name
+            if (same is None or same.kind == "keyword") and place < len(by_place) and not a.keyword_only:
+                other = by_place[place]
+                if other.name not in pairs and other.name not in {a.name for a in arguments} and _alike(other, a):
+                    pairs[other.name] = a.name
+        return pairs
+
+    @property
+    def required(self) -> int:
+        """How many arguments the operator must be given by place."""
+        return 0 if self.starred else len(_required(self.op))
+
+    @property
+    def leading(self) -> int:
+        """How many of NumPy's first arguments are the operator's first ones; -1 where what is left out means something else."""
+        if self.given:
+            return -1
+        if self.starred:
+            return _ANY_NUMBER
+        count = 0
+        for p, a in zip(self.named, self.op.signature.arguments):
+            if p.kind != "positional" or a.keyword_only or self.pairs.get(p.name) != a.name:
+                break
+            count += 1
+        return count
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords that mean the same for both."""
+        same = [p for p, a in self.pairs.items() if p == a]
+        if self.takes_more:
+            optional = [a.name for a in self.op.signature.arguments if a.default is not None]
+            same += [name for name in optional if name not in {*same, *self.pairs.values()}]
+        return tuple(same)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str | None], ...]:
+        """NumPy's parameters in their order, each with the argument that it is, if any."""
+        return tuple((p.name, self.pairs.get(p.name)) for p in self.named)
+
+    @property
+    def spelled(self) -> str:
+        """The parameters in one line: `a=x axis dtype=` are the argument x, the argument axis and none."""
+        return " ".join(name if name == argument else f"{name}={argument or ''}" for name, argument in self.parameters)
+
+    @property
+    def public_name(self) -> str:
+        return f"{self.op.namespace}.{self.op.name}".lstrip(".")
+
+    @staticmethod
+    def sources(values: Mapping[str, str]) -> str:
+        """A dict of Python sources as Python source."""
+        return "{" + ", ".join(f'"{name}": {source}' for name, source in values.items()) + "}"
+
+    @property
+    def positional(self) -> int:
+        return sum(p.kind == "positional" for p in self.named)
+
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """Of the parameters that the operator lacks, what they are when they are left out."""
+        return {p.name: p.default for p in self.named if p.name not in self.pairs and p.default not in (None, *_NOTHING_STATED)}
+
+    @property
+    def given(self) -> Mapping[str, str]:
+        """The operator's arguments whose default is another one than NumPy's: NumPy's."""
+        given = {}
+        for p in self.named:
+            argument = self.op.signature.argument(self.pairs.get(p.name, ""))
+            if argument and argument.default is not None and p.default not in (None, *_NOTHING_STATED, argument.default):
+                given[argument.name] = p.default
+        return given
+
+
+def _alike(parameter: Parameter, argument: Argument) -> bool:
+    """Whether what stands in one place may be one thing: a default of NumPy's fits the argument's type."""
+    if parameter.default in (None, "?", argument.default):
+        return True
+    return parameter.default == "None" and argument.default == "None"

@@ -1,0 +1,4 @@
+"""NumPy's protocols."""
+
+cdef object call_universal(object function, str method, tuple inputs, dict keywords)
+cdef object call_function(object function, tuple arguments, dict keywords)

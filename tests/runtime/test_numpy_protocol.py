@@ -1,0 +1,230 @@
+"""NumPy's protocols: what a call of NumPy's on tensors may say beside operands, what is refused, and what is said of it."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from gradspec.numpy_calls import nearest
+
+
+def leaf(*values):
+    return gs.tensor(list(values), requires_grad=True)
+
+
+def same(tensor, values):
+    np.testing.assert_allclose(tensor.detach().numpy(), values)
+
+
+class TestOut:
+    def test_an_array_takes_what_has_no_history(self):
+        position, gradient = np.ones(2), gs.tensor([0.5, 1.0])
+        position += 0.1 * gradient
+        assert type(position) is np.ndarray and position.tolist() == [1.05, 1.1]
+        with gs.no_grad():
+            assert np.exp(leaf(0.0, 0.0), out=position) is position and position.tolist() == [1.0, 1.0]
+
+    def test_an_array_cannot_hold_a_history(self):
+        position = np.ones(2)
+        for write in (lambda a, x: a.__iadd__(x), lambda a, x: np.exp(x, out=a), lambda a, x: np.sum(x, 0, keepdims=True, out=a[:1]),
+                      lambda a, x: np.copyto(a, x), lambda a, x: np.add.at(a, [0, 0], x)):  # fmt: skip
+            with pytest.raises(TypeError, match=r"^np\.\w.*: what is computed from tensors has a gradient.* gradspec.asarray\(a\)"):
+                write(position, leaf(1.0, 2.0))
+        assert position.tolist() == [1.0, 1.0]
+
+    def test_nor_a_tangent(self):
+        with dual_level():
+            with pytest.raises(TypeError, match="cannot hold"):
+                np.exp(make_dual(gs.tensor([1.0]), gs.tensor([1.0])), out=np.ones(1))
+
+    def test_a_tensor_is_written_to_and_recorded(self):
+        x = leaf(1.0, 2.0)
+        out = x * 0
+        assert np.multiply(x, x, out=out) is out
+        out.sum().backward()
+        same(x.grad, [2.0, 4.0])
+
+    def test_shape_and_dtype_of_out(self):
+        with pytest.raises(ValueError, match=r"out has shape \(3,\), the result \(2,\)"):
+            np.exp(gs.ones(2), out=gs.ones(3))
+        with pytest.raises(TypeError, match="cannot cast the result from float64 to int64"):
+            np.exp(gs.ones(2), out=gs.ones(2, dtype=int))
+
+
+class TestWhere:
+    def test_nothing_is_computed_of_the_others(self):
+        x = leaf(4.0, 0.0, -1.0)
+        y = np.sqrt(x, where=np.array([True, False, False]), out=np.zeros_like(x))
+        y.sum().backward()
+        same(y, [2.0, 0.0, 0.0])
+        same(x.grad, [0.25, 0.0, 0.0])
+
+    def test_without_out_elements_are_undefined(self):
+        with pytest.raises(TypeError, match=r"np.sqrt: where= without out="):
+            np.sqrt(leaf(1.0), where=np.array([True]))
+
+    @pytest.mark.parametrize("name", ["sum", "prod", "mean", "std", "var"])
+    def test_reductions(self, name):
+        x, mask = np.arange(12.0).reshape(3, 4) ** 2, np.arange(12).reshape(3, 4) % 3 != 1
+        function = getattr(np, name)
+        np.testing.assert_allclose(function(gs.tensor(x), axis=1, where=mask).numpy(), function(x, axis=1, where=mask))
+        assert function(gs.tensor(x, requires_grad=True), axis=1, where=gs.tensor(mask)).requires_grad
+
+    def test_a_maximum_has_no_identity(self):
+        x = leaf(1.0, 5.0)
+        with pytest.raises(ValueError, match="np.max: has no identity"):
+            np.max(x, where=[True, False])
+        y = np.max(x, where=[True, False], initial=0.0)
+        y.backward()
+        same(x.grad, [1.0, 0.0])
+
+
+class TestMethods:
+    """Of universal functions."""
+
+    X = np.array([[1.0, 3.0, 2.0], [4.0, 0.5, 5.0]])
+
+    @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "subtract", "divide", "logaddexp", "hypot"])
+    @pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat", "outer", "at"])
+    def test_as_on_arrays(self, name, method):
+        arguments = {"outer": (np.array([2.0, 1.0]),), "reduceat": ([0, 1, 1], 1), "at": ([1, 1, 0], self.X[0])}.get(method, (1,))
+        call = getattr(getattr(np, name), method)
+        array, x = self.X.copy(), gs.tensor(self.X, requires_grad=True)
+        tensor = x * 1
+        wanted, found = call(array, *arguments), call(tensor, *arguments)
+        wanted, found = (array, tensor) if method == "at" else (wanted, found)
+        same(found, wanted)
+        found.sum().backward()
+        assert np.isfinite(x.grad.numpy()).all() and x.grad.numpy().any()
+
+    def test_the_gradient_of_repeated_writes(self):
+        x, v = gs.tensor([1.0, 1.0], requires_grad=True), leaf(2.0, 3.0)
+        y = x * 1
+        np.multiply.at(y, [0, 0], v)
+        y.sum().backward()
+        same(x.grad, [6.0, 1.0])
+        same(v.grad, [3.0, 2.0])
+
+    def test_keywords_of_reduce(self):
+        x = gs.tensor(self.X, requires_grad=True)
+        same(np.add.reduce(x, axis=None, keepdims=True, initial=1.0), np.add.reduce(self.X, axis=None, keepdims=True, initial=1.0))
+        same(np.subtract.reduce(x, axis=1, keepdims=True), np.subtract.reduce(self.X, axis=1, keepdims=True))
+
+
+class TestWhatHasNoOperator:
+    def test_values_where_nothing_is_lost(self):
+        x = gs.tensor([3.0, 1.0])
+        assert np.histogram(x, 2)[0].tolist() == [1, 1] and np.spacing(x).shape == (2,)
+        with gs.no_grad():
+            assert type(np.spacing(leaf(1.0))) is np.ndarray
+
+    def test_integers_lose_nothing(self):
+        x = leaf(3.0, 1.0, 0.0)
+        assert np.argpartition(x, 0).tolist()[0] == 2 and np.lexsort((x,)).tolist() == [2, 1, 0]
+        assert np.shape(x) == (3,) and np.ndim(x) == 1 and np.result_type(x, 1) == np.float64
+
+    def test_refused_by_name_with_a_way_out(self):
+        x = leaf(1.0)
+        with pytest.raises(TypeError, match=r"^np.spacing: gradspec has no operator .* gradspec.autograd.Function"):
+            np.spacing(x)
+        with pytest.raises(TypeError, match=r"^np.sort_complex: gradspec has no operator"):
+            np.sort_complex(leaf(1.0, 2.0, 3.0))
+        assert nearest("vsum") == "the nearest operator is gradspec.sum; " and nearest("bartlett") == ""
+        with dual_level(), pytest.raises(TypeError, match="np.spacing"):
+            np.spacing(make_dual(gs.tensor([1.0]), gs.tensor([1.0])))
+
+    def test_nothing_writes_behind_the_back_of_a_tensor(self):
+        x = gs.tensor([3.0, 1.0])
+        for call in (lambda: np.put(x, [0], 1.0), lambda: np.place(x, np.array([True, False]), [1.0]), lambda: np.putmask(x, x > 1, 0.0)):
+            with pytest.raises(TypeError, match=r"np.p\w+: gradspec has no operator for it, and it writes into its argument"):
+                call()
+        assert x.tolist() == [3.0, 1.0] and x._version == 0
+
+    def test_parameters_without_a_counterpart(self):
+        for call in (lambda x: np.ones_like(x, shape=(3,)), lambda x: np.nan_to_num(x, copy=False), lambda x: np.sort(x, order="a")):
+            with pytest.raises(TypeError, match=r"^np\.\w+: \w+=.* has no counterpart in gradspec\.\w+"):
+                call(leaf(1.0, 2.0))
+
+    @pytest.mark.parametrize("value", [np.ma.masked_array([1.0, 2.0], [True, False]), np.ones((2, 2)).view(np.matrix)])
+    def test_subclasses_that_mean_something_else(self, value):
+        for call in (lambda x: np.multiply(value, x), lambda x: x * value, lambda x: np.dot(value, x)):
+            with pytest.raises((TypeError, RuntimeError)):
+                call(leaf(1.0, 2.0))
+
+
+class TestForwardMode:
+    def test_tangents_pass_through_numpy(self):
+        with dual_level():
+            x = make_dual(gs.tensor([1.0, 2.0]), gs.tensor([1.0, 0.0]))
+            y = np.sum(np.stack([np.exp(x), np.multiply(2.0, x)]), axis=0)
+            np.testing.assert_allclose(unpack_dual(y).tangent.numpy(), [np.e + 2, 0.0])
+
+
+class TestNumbers:
+    """What makes a plain number of a tensor without saying so warns, once for each line of the user's."""
+
+    @pytest.mark.parametrize("convert", [float, int, complex, math.sin, np.float64, lambda x: np.zeros(1).__setitem__(0, x)])
+    def test_of_what_requires_grad(self, convert):
+        with pytest.warns(UserWarning, match=r"of a tensor that requires grad is a plain number.*x\.item\(\).*on the left") as caught:
+            convert(gs.tensor(2.5, requires_grad=True))
+        assert {w.filename for w in caught} == {__file__}
+
+    def test_of_what_has_a_tangent(self):
+        with dual_level(), pytest.warns(UserWarning, match="carries a tangent"):
+            float(make_dual(gs.tensor(2.5), gs.tensor(1.0)))
+
+    def test_once_a_line(self):
+        x = gs.tensor(2.5, requires_grad=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            for _ in range(3):
+                float(x)
+            float(x)
+        assert len(caught) == 2
+
+    def test_silent_where_nothing_is_lost_or_where_it_is_said(self):
+        x = gs.tensor(2.5, requires_grad=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            float(x.detach()), x.item(), x.tolist(), f"{x:.2f}", str(x), bool(x), [0, 1, 2][gs.tensor(2)]
+            with gs.no_grad():
+                float(x), math.sin(x), complex(x)
+
+    def test_a_loop_over_an_array_warns(self):
+        p, y = gs.tensor(0.9, requires_grad=True), np.zeros(4)
+        y[0] = 1
+        with pytest.warns(UserWarning, match="a tensor in the place of an ndarray"):
+            for i in range(3):
+                y[i + 1] = y[i] * p
+
+    def test_arrays_are_refused_with_the_line(self):
+        x = leaf(1.0)
+        with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad: .*`np.mean\(\[x, x\]\)`.*stack"):
+            np.mean([x, x])
+
+
+def test_lists_of_tensors_are_stacked():
+    x = leaf(1.0, 2.0)
+    for y in (gs.asarray([x[0], x[1]]), gs.asarray([[x[0], 3.0], [x[1], x[0]]]), gs.asarray((x, x), dtype="float32"), np.stack([x, x])):
+        assert y.requires_grad
+    same(gs.asarray([[x[0], 3.0], [x[1], x[0]]]), [[1.0, 3.0], [2.0, 1.0]])
+
+
+def test_divmod_and_copy():
+    import copy
+
+    x = gs.tensor(2.5, requires_grad=True)
+    whole, rest = divmod(x * 3, 2.0)
+    assert (whole.item(), rest.item()) == (3.0, 1.5)
+    assert [part.item() for part in divmod(7.0, x)] == [2.0, 2.0]
+    y = copy.copy(x * 2)
+    y.backward()
+    assert x.grad.item() == 2.0 and copy.copy(x).requires_grad
+
+
+def test_like():
+    x = gs.ones(2)
+    assert isinstance(np.asarray([1.0], like=x), gs.Tensor) and isinstance(np.zeros(3, like=x), gs.Tensor)

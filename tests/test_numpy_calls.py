@@ -1,0 +1,129 @@
+"""NumPy's functions on tensors: each kind of call is right, its gradient against differences, or refused by its name."""
+
+import linecache
+import re
+import warnings
+
+import numpy as np
+import pytest
+from numpy_rows import calls
+
+import gradspec as gs
+
+RNG = np.random.default_rng(3)
+S = RNG.uniform(0.5, 1.5, (4, 4)) + 3 * np.eye(4)
+OPERANDS = {
+    "x": RNG.uniform(0.4, 1.4, (3, 4)),
+    "y": RNG.uniform(0.4, 1.4, (3, 4)),
+    "s": S,
+    "h": S @ S.T,
+    "v": np.array([1.15, 0.55, 0.85, 0.4]),
+    "w": RNG.uniform(0.4, 1.4, 4),
+    "c": np.array(0.9),
+    "z": RNG.uniform(0.4, 1.4, 4) + 1j * RNG.uniform(0.4, 1.4, 4),
+}
+CONSTANTS = {"a": RNG.uniform(0.4, 1.4, (3, 4)), "m": np.array([[1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]], bool)}
+STEP = 1e-6
+RIGHT_AT_LEAST = 0
+
+
+def run(text, operands):
+    """The value of a row."""
+    *statements, expression = text.split("; ")
+    names = {"np": np, **{name: value.copy() for name, value in CONSTANTS.items()}, **operands}
+    linecache.cache[text] = len(text), None, [text], text  # errors and warnings show the line
+    exec(compile("; ".join(statements), text, "exec"), names)
+    return eval(compile(expression, text, "eval"), names)
+
+
+def numbers(result):
+    """The parts of a result that are numbers, in order."""
+    if isinstance(result, (tuple, list)):
+        return [part for item in result for part in numbers(item)]
+    return [result] if isinstance(result, (gs.Tensor, np.ndarray, np.generic, int, float, complex)) else []
+
+
+def values(result):
+    return [np.asarray(part.detach().numpy() if isinstance(part, gs.Tensor) else part) for part in numbers(result)]
+
+
+def weighted(parts):
+    """One real number from all that could have a gradient."""
+    total = 0.0
+    for part in parts:
+        if part.dtype.kind in "fc":
+            weights = np.cos(np.arange(part.size)).reshape(part.shape)
+            total = total + (part.real * weights).sum() + (((part.imag * weights[::-1]).sum()) if part.dtype.kind == "c" else 0.0)
+    return total
+
+
+def differences(text, name):
+    """The gradient of a row in one operand, from ndarrays alone."""
+    arrays = {key: value.copy() for key, value in OPERANDS.items()}
+    gradient = np.zeros(arrays[name].shape, arrays[name].dtype)
+    for place in np.ndindex(gradient.shape):
+        for unit in (1, 1j) if gradient.dtype.kind == "c" else (1,):
+            ends = []
+            for step in (STEP, -STEP):
+                moved = {key: value.copy() for key, value in arrays.items()}
+                moved[name][place] += step * unit
+                ends.append(weighted(values(run(text, moved))))
+            gradient[place] += unit * (ends[0] - ends[1]) / (2 * STEP)
+    return gradient
+
+
+def outcome(text):
+    """ "right", or "refused" or "warned" with the words; anything else is an error of the test."""
+    leaves = {name: gs.tensor(value, requires_grad=True) for name, value in OPERANDS.items()}
+    expected = values(run(text, {name: value.copy() for name, value in OPERANDS.items()}))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = run(text, leaves)
+        except (TypeError, RuntimeError) as error:
+            return "refused", str(error)
+    if caught:
+        return "warned", str(caught[0].message)
+    if "empty_like" not in text:
+        assert [v.shape for v in values(result)] == [e.shape for e in expected], text
+        for value, wanted in zip(values(result), expected):
+            np.testing.assert_allclose(value, wanted, rtol=1e-6 if value.dtype == np.float32 else 1e-12, err_msg=text)
+    recorded = [part for part in numbers(result) if isinstance(part, gs.Tensor) and part.requires_grad]
+    if recorded:
+        weighted(recorded).backward()
+    for name in sorted(set(re.findall(r"\b[a-z]\b", text)) & OPERANDS.keys()):
+        found = np.zeros_like(OPERANDS[name]) if leaves[name].grad is None else leaves[name].grad.numpy()
+        wanted = differences(text, name) if "float32" not in text or leaves[name].grad is None else None
+        if wanted is None:
+            wanted = differences(text.replace("np.astype(x, np.float32)", "x").replace("np.float32(3)", "3"), name)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7, err_msg=f"{text}: gradient of {name}")
+    return "right", ""
+
+
+OUTCOMES = {}
+
+
+@pytest.mark.parametrize("group, text", calls(), ids=[text for _, text in calls()])
+def test_right_or_refused_by_name(group, text):
+    kind, words = OUTCOMES[text] = outcome(text)
+    if kind == "refused":
+        assert "gradspec" in words and "etach" not in words, words
+        called = {name.split(".")[-1] for name in re.findall(r"np\.[\w.]+", text)} | ({"+="} if "+=" in text else set())
+        assert any(name in words for name in called), words
+    elif kind == "warned":
+        assert "requires grad" in words and "x.item()" in words, words
+
+
+def test_count(capsys):
+    """What the README says of it."""
+    for _, text in calls():
+        OUTCOMES.setdefault(text, None)
+        if OUTCOMES[text] is None:
+            OUTCOMES[text] = outcome(text)
+    right = [text for text, (kind, _) in OUTCOMES.items() if kind == "right"]
+    with capsys.disabled():
+        print(f"\nNumPy calls on tensors: {len(right)} of {len(OUTCOMES)} right, the rest refused by name or warned of by line")
+        for text, (kind, words) in OUTCOMES.items():
+            if kind != "right":
+                print(f"  {kind}: {text}: {words}")
+    assert len(right) >= RIGHT_AT_LEAST
