@@ -1885,10 +1885,8 @@ for _name, _text in {
     Notes
     -----
     logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = weight * _unreduce(grad, x.shape, axis, keepdims)
-    where offset = where(y == -inf, 0, y)
-    where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
-    y_t = sum(weight * x_t, axis, keepdims)
+    grad_x = _logsumexp_backward(grad, x, axis, keepdims)
+    y_t = sum(_logsumexp_backward(ones_like(y), x, axis, keepdims) * x_t, axis, keepdims)
     """,
     "max": """Largest element, NaN if there is one; ties share the gradient equally.
 
@@ -4783,7 +4781,7 @@ for _name, _text in {
     Notes
     -----
     log_softmax(x, int[] axis=-1) -> y
-    grad_x = grad - exp(y) * sum(grad, axis, True)
+    grad_x = _log_softmax_backward(grad, y, axis)
     y_t = x_t - sum(exp(y) * x_t, axis, True)
     """,
     "softmax": """exp(x) / sum(exp(x)) along `axis`, without overflow.
@@ -4801,8 +4799,8 @@ for _name, _text in {
     Notes
     -----
     softmax(x, int[] axis=-1) -> y
-    grad_x = y * (grad - sum(y * grad, axis, True))
-    y_t = y * (x_t - sum(y * x_t, axis, True))
+    grad_x = _softmax_backward(grad, y, axis)
+    y_t = _softmax_backward(x_t, y, axis)
     """,
     "softmin": """softmax(-x).
 
@@ -4879,8 +4877,7 @@ for _name, _text in {
     Notes
     -----
     cross_entropy(x, Index target, str reduction='mean') -> y
-    composite: _reduce_loss(logsumexp(x, axis) - _pick(x, target, axis), reduction)
-    where axis = 1 if x.ndim > 1 else 0
+    composite: _reduce_loss(_cross_entropies(x, target, 1 if x.ndim > 1 else 0), reduction)
     """,
     "huber_loss": """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
 

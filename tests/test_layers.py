@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
-    ["kernels.forward"],
+    ["kernels.flags", "kernels.forward"],
     [
         "kernels.contraction",
         "kernels.elementwise",
@@ -23,7 +23,6 @@ RUNTIME = [
         "kernels.indexing",
         "kernels.joining",
         "kernels.linalg",
-        "kernels.losses",
         "kernels.random",
         "kernels.reductions",
         "kernels.scans",
@@ -34,7 +33,8 @@ RUNTIME = [
         "grad_mode",
         "node",
     ],
-    ["kernels.basic_index", "provenance", "tensor"],
+    ["kernels.basic_index", "kernels.exponentials", "kernels.losses", "provenance", "tensor"],
+    ["kernels.softmax"],
     ["kernels"],
     ["accumulate_grad", "arguments", "operand", "ready_queue"],
     ["anomaly", "forward_ad", "numpy_calls", "version"],

@@ -3,6 +3,16 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
+cdef class CrossEntropiesBackward(Node):
+    cdef public object saved_x, saved_target
+    cdef public uint32_t version_x, version_target
+    cdef readonly object saved_axis
+
+cdef class CrossEntropiesBackwardBackward(Node):
+    cdef public object saved_x, saved_target, saved_a
+    cdef public uint32_t version_x, version_target, version_a
+    cdef readonly object saved_axis
+
 cdef class PickBackward(Node):
     cdef public object saved_indices
     cdef public uint32_t version_indices

@@ -6,12 +6,88 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward3, Forward4, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward2 forward_softmax = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "softmax", 2)
+cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
+    "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
+)
+cdef Forward4 forward__cross_entropies_backward = <Forward4> load_forward(
+    "gradspec.generated.kernels.losses", "_cross_entropies_backward", 4
+)
 cdef Forward3 forward__pick = <Forward3> load_forward("gradspec.generated.kernels.losses", "_pick", 3)
 cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kernels.losses", "_unpick", 4)
+
+
+cdef class CrossEntropiesBackward(Node):
+    """_cross_entropies(x, Index target, int axis=-1) -> y; grad_x = _cross_entropies_backward(grad, x, target, axis)"""
+    saves = ("x", "target", "axis")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        target = saved_array(self, self.saved_target, self.version_target, "target")
+        axis = self.saved_axis
+        return forward__cross_entropies_backward(grad, x, target, axis)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        axis = self.saved_axis
+        return ops._cross_entropies_backward(grad, x, target, axis)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+        if holds_arrays(self.saved_target):
+            self.released, self.saved_target = True, None
+
+
+cdef class CrossEntropiesBackwardBackward(Node):
+    """_cross_entropies_backward(a, x, Index target, int axis=-1) -> y
+
+    grad_a = sum(weight * grad, axis) - _pick(grad, target, axis)
+    grad_x = _softmax_backward(grad * expand_dims(a, axis), weight, axis)
+    where weight = softmax(x, axis)
+    """
+    saves = ("x", "axis", "target", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_x = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        if wanted_ & 1:
+            target = saved_array(self, self.saved_target, self.version_target, "target")
+        weight = forward_softmax(x, axis)
+        if wanted_ & 1:
+            grad_a = forward_subtract(forward_sum(forward_multiply(weight, grad), axis, False), forward__pick(grad, target, axis))
+        if wanted_ & 2:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            grad_x = forward__softmax_backward(forward_multiply(grad, forward_expand_dims(a, axis)), weight, axis)
+        return grad_a, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_x = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        if wanted_ & 1:
+            target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        weight = ops.softmax(x, axis)
+        if wanted_ & 1:
+            grad_a = ops.sum(weight * grad, axis) - ops._pick(grad, target, axis)
+        if wanted_ & 2:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            grad_x = ops._softmax_backward(grad * ops.expand_dims(a, axis), weight, axis)
+        return grad_a, grad_x
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_a = True, None, None
+        if holds_arrays(self.saved_target):
+            self.released, self.saved_target = True, None
 
 
 cdef class PickBackward(Node):

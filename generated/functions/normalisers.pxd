@@ -8,7 +8,17 @@ cdef class LogSoftmaxBackward(Node):
     cdef public uint32_t version_y
     cdef readonly object saved_axis
 
+cdef class LogSoftmaxBackwardBackward(Node):
+    cdef public object saved_y, saved_a
+    cdef public uint32_t version_y, version_a
+    cdef readonly object saved_axis
+
 cdef class SoftmaxBackward(Node):
     cdef public object saved_y
     cdef public uint32_t version_y
+    cdef readonly object saved_axis
+
+cdef class SoftmaxBackwardBackward(Node):
+    cdef public object saved_y, saved_a
+    cdef public uint32_t version_y, version_a
     cdef readonly object saved_axis

@@ -11,42 +11,123 @@ from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward3 forward__log_softmax_backward = <Forward3> load_forward(
+    "gradspec.generated.kernels.normalisers", "_log_softmax_backward", 3
+)
+cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
+    "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
+)
 
 
 cdef class LogSoftmaxBackward(Node):
-    """log_softmax(x, int[] axis=-1) -> y; grad_x = grad - exp(y) * sum(grad, axis, True)"""
+    """log_softmax(x, int[] axis=-1) -> y; grad_x = _log_softmax_backward(grad, y, axis)"""
     saves = ("y", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return forward_subtract(grad, forward_multiply(forward_exp(y), forward_sum(grad, axis, True)))
+        return forward__log_softmax_backward(grad, y, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return grad - ops.exp(y) * ops.sum(grad, axis, True)
+        return ops._log_softmax_backward(grad, y, axis)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
+
+
+cdef class LogSoftmaxBackwardBackward(Node):
+    """_log_softmax_backward(a, y, int[] axis=-1) -> z
+
+    grad_a = grad - sum(weight * grad, axis, True)
+    grad_y = -weight * grad * sum(a, axis, True)
+    where weight = exp(y)
+    """
+    saves = ("y", "axis", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_y = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        weight = forward_exp(y)
+        if wanted_ & 1:
+            grad_a = forward_subtract(grad, forward_sum(forward_multiply(weight, grad), axis, True))
+        if wanted_ & 2:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            grad_y = forward_multiply(forward_multiply(forward_negative(weight), grad), forward_sum(a, axis, True))
+        return grad_a, grad_y
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_y = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        weight = ops.exp(y)
+        if wanted_ & 1:
+            grad_a = grad - ops.sum(weight * grad, axis, True)
+        if wanted_ & 2:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            grad_y = -weight * grad * ops.sum(a, axis, True)
+        return grad_a, grad_y
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_a = True, None, None
 
 
 cdef class SoftmaxBackward(Node):
-    """softmax(x, int[] axis=-1) -> y; grad_x = y * (grad - sum(y * grad, axis, True))"""
+    """softmax(x, int[] axis=-1) -> y; grad_x = _softmax_backward(grad, y, axis)"""
     saves = ("y", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), axis, True)))
+        return forward__softmax_backward(grad, y, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return y * (grad - ops.sum(y * grad, axis, True))
+        return ops._softmax_backward(grad, y, axis)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
+
+
+cdef class SoftmaxBackwardBackward(Node):
+    """_softmax_backward(a, y, int[] axis=-1) -> z
+
+    grad_a = _softmax_backward(grad, y, axis)
+    grad_y = grad * (a - sum(y * a, axis, True)) - a * sum(y * grad, axis, True)
+    """
+    saves = ("y", "axis", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_y = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        if wanted_ & 1:
+            grad_a = forward__softmax_backward(grad, y, axis)
+        if wanted_ & 2:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            grad_y = forward_subtract(
+                forward_multiply(grad, forward_subtract(a, forward_sum(forward_multiply(y, a), axis, True))),
+                forward_multiply(a, forward_sum(forward_multiply(y, grad), axis, True))
+            )
+        return grad_a, grad_y
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_y = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        if wanted_ & 1:
+            grad_a = ops._softmax_backward(grad, y, axis)
+        if wanted_ & 2:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            grad_y = grad * (a - ops.sum(y * a, axis, True)) - a * ops.sum(y * grad, axis, True)
+        return grad_a, grad_y
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_a = True, None, None

@@ -9,9 +9,14 @@ cdef class EuclideanNormBackward(Node):
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
 cdef class LogsumexpBackward(Node):
-    cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
-    cdef readonly object saved_x_shape, saved_axis, saved_keepdims
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_axis, saved_keepdims
+
+cdef class LogsumexpBackwardBackward(Node):
+    cdef public object saved_a, saved_x
+    cdef public uint32_t version_a, version_x
+    cdef readonly object saved_axis, saved_keepdims, saved_x_ndim, saved_x_shape
 
 cdef class MaxBackward(Node):
     cdef public object saved_y, saved_x

@@ -5,8 +5,6 @@ it is None).
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-import math
-
 from gradspec import formulas
 from gradspec.dispatch import ops
 
@@ -16,7 +14,6 @@ from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
@@ -25,10 +22,12 @@ cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_bitwise_or = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_or", 2)
 cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
+cdef Forward4 forward__logsumexp_backward = <Forward4> load_forward(
+    "gradspec.generated.kernels.reductions", "_logsumexp_backward", 4
+)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward2 forward__product_of_others = <Forward2> load_forward(
     "gradspec.generated.kernels.reductions", "_product_of_others", 2
@@ -36,7 +35,11 @@ cdef Forward2 forward__product_of_others = <Forward2> load_forward(
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward__unreduce = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_unreduce", 4)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
+    "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
+)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
+cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 
 
 cdef class EuclideanNormBackward(Node):
@@ -67,36 +70,71 @@ cdef class EuclideanNormBackward(Node):
 
 
 cdef class LogsumexpBackward(Node):
-    """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
-
-    grad_x = weight * _unreduce(grad, x.shape, axis, keepdims)
-    where offset = where(y == -inf, 0, y)
-    where weight = exp(x - _unreduce(offset, x.shape, axis, keepdims))
-    """
-    saves = ("y", "x", "x_shape", "axis", "keepdims")
+    """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = _logsumexp_backward(grad, x, axis, keepdims)"""
+    saves = ("x", "axis", "keepdims")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        offset = forward_where(forward_equal(y, -math.inf), 0, y)
-        weight = forward_exp(forward_subtract(x, forward__unreduce(offset, x_shape, axis, keepdims)))
-        return forward_multiply(weight, forward__unreduce(grad, x_shape, axis, keepdims))
+        return forward__logsumexp_backward(grad, x, axis, keepdims)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        offset = ops.where(y == -math.inf, 0, y)
-        weight = ops.exp(x - ops._unreduce(offset, x_shape, axis, keepdims))
-        return weight * ops._unreduce(grad, x_shape, axis, keepdims)
+        return ops._logsumexp_backward(grad, x, axis, keepdims)
 
     cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_x = True, None, None
+        self.released, self.saved_x = True, None
+
+
+cdef class LogsumexpBackwardBackward(Node):
+    """_logsumexp_backward(a, x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_a = sum(weight * grad, axis, keepdims)
+    grad_x = _softmax_backward(grad * _unreduce(a, x.shape, axis, keepdims), weight, axes)
+    where axes = axes_tuple(axis, x.ndim)
+    where weight = _logsumexp_backward(ones_like(a), x, axis, keepdims)
+    """
+    saves = ("a", "x", "axis", "keepdims", "x_ndim", "x_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        weight = forward__logsumexp_backward(forward_ones_like(a, None), x, axis, keepdims)
+        if wanted_ & 1:
+            grad_a = forward_sum(forward_multiply(weight, grad), axis, keepdims)
+        if wanted_ & 2:
+            x_ndim = self.saved_x_ndim
+            x_shape = self.saved_x_shape
+            axes = formulas.axes_tuple(axis, x_ndim)
+            grad_x = forward__softmax_backward(
+                forward_multiply(grad, forward__unreduce(a, x_shape, axis, keepdims)), weight, axes
+            )
+        return grad_a, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        weight = ops._logsumexp_backward(ops.ones_like(a), x, axis, keepdims)
+        if wanted_ & 1:
+            grad_a = ops.sum(weight * grad, axis, keepdims)
+        if wanted_ & 2:
+            x_ndim = self.saved_x_ndim
+            x_shape = self.saved_x_shape
+            axes = formulas.axes_tuple(axis, x_ndim)
+            grad_x = ops._softmax_backward(grad * ops._unreduce(a, x_shape, axis, keepdims), weight, axes)
+        return grad_a, grad_x
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_x = True, None, None
 
 
 cdef class MaxBackward(Node):

@@ -2,6 +2,8 @@
 
 cdef object forward_binary_cross_entropy(object x, object target, object reduction)
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction)
+cdef object forward__cross_entropies(object x, object target, object axis)
+cdef object forward__cross_entropies_backward(object a, object x, object target, object axis)
 cdef object forward_cross_entropy(object x, object target, object reduction)
 cdef object forward_huber_loss(object x, object target, object reduction, object delta)
 cdef object forward_kl_div(object x, object target, object reduction)

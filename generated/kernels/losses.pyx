@@ -19,7 +19,6 @@ cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.ke
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
-cdef Forward3 forward_logsumexp = <Forward3> load_forward("gradspec.generated.kernels.reductions", "logsumexp", 3)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 
@@ -34,12 +33,20 @@ cdef object forward_binary_cross_entropy(object x, object target, object reducti
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
     return forward__reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
 
+cdef object forward__cross_entropies(object x, object target, object axis):
+    try:
+        return as_array(kernels.cross_entropy(x, target, axis))
+    except Exception as error_:
+        raise explain(error_, "_cross_entropies", x=x, target=target, axis=axis) from None
+
+cdef object forward__cross_entropies_backward(object a, object x, object target, object axis):
+    try:
+        return as_array(kernels.cross_entropy_backward(a, x, target, axis))
+    except Exception as error_:
+        raise explain(error_, "_cross_entropies_backward", a=a, x=x, target=target, axis=axis) from None
+
 cdef object forward_cross_entropy(object x, object target, object reduction):
-    if ndim_of(x) > 1:
-        axis = 1
-    else:
-        axis = 0
-    return forward__reduce_loss(forward_subtract(forward_logsumexp(x, axis, False), forward__pick(x, target, axis)), reduction)
+    return forward__reduce_loss(forward__cross_entropies(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
 
 cdef object forward_huber_loss(object x, object target, object reduction, object delta):
     error = forward_subtract(x, target)

@@ -18,11 +18,23 @@ cdef object forward_log_softmax(object x, object axis):
     except Exception as error_:
         raise explain(error_, "log_softmax", x=x, axis=axis) from None
 
+cdef object forward__log_softmax_backward(object a, object y, object axis):
+    try:
+        return as_array(kernels.log_softmax_backward(a, y, axis))
+    except Exception as error_:
+        raise explain(error_, "_log_softmax_backward", a=a, y=y, axis=axis) from None
+
 cdef object forward_softmax(object x, object axis):
     try:
         return as_array(kernels.softmax(x, axis))
     except Exception as error_:
         raise explain(error_, "softmax", x=x, axis=axis) from None
+
+cdef object forward__softmax_backward(object a, object y, object axis):
+    try:
+        return as_array(kernels.softmax_backward(a, y, axis))
+    except Exception as error_:
+        raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

@@ -57,6 +57,12 @@ cdef object forward_logsumexp(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "logsumexp", x=x, axis=axis, keepdims=keepdims) from None
 
+cdef object forward__logsumexp_backward(object a, object x, object axis, object keepdims):
+    try:
+        return as_array(kernels.logsumexp_backward(a, x, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "_logsumexp_backward", a=a, x=x, axis=axis, keepdims=keepdims) from None
+
 cdef object forward_max(object x, object axis, object keepdims):
     try:
         return as_array(np.max(x, axis=axis, keepdims=keepdims))

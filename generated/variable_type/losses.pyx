@@ -9,19 +9,21 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
-    forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward_cross_entropy, forward_huber_loss,
-    forward_kl_div, forward_l1_loss, forward_mse_loss, forward_nll_loss, forward__pick, forward__unpick,
-    forward_smooth_l1_loss,
+    forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward__cross_entropies,
+    forward__cross_entropies_backward, forward_cross_entropy, forward_huber_loss, forward_kl_div, forward_l1_loss,
+    forward_mse_loss, forward_nll_loss, forward__pick, forward__unpick, forward_smooth_l1_loss,
 )
-from gradspec.generated.functions.losses cimport PickBackward, UnpickBackward
+from gradspec.generated.functions.losses cimport (
+    CrossEntropiesBackward, CrossEntropiesBackwardBackward, PickBackward, UnpickBackward,
+)
 from gradspec.arguments cimport as_float, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_linear
+from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport (
     array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index
+from gradspec.saved_variable cimport save_index, save_input
 from gradspec.tensor cimport TensorBase
 
 
@@ -61,6 +63,79 @@ def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     return op_binary_cross_entropy_with_logits(x, target, reduction)
 
 
+cdef object op__cross_entropies(object x, object target, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef CrossEntropiesBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_cross_entropies", "x")
+    target = as_index(target, "_cross_entropies", "target")
+    axis = as_int(axis, "_cross_entropies", "axis")
+
+    if needs_grad(state_, x):
+        node_ = CrossEntropiesBackward.__new__(CrossEntropiesBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_target = save_index(state_, target, &node_.version_target)
+        node_.saved_axis = axis
+
+    y = wrap_forward(forward__cross_entropies(array_of(x), index_of(target), axis))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__cross_entropies, (y,), (x, target, axis))
+    return y
+
+cdef tuple jvp__cross_entropies(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, target, axis = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
+    return (ops.sum(ops.softmax(x, axis) * x_t, axis) - ops._pick(x_t, target, axis),)
+
+def _cross_entropies(x, target, axis=-1):
+    """logsumexp(x) less the element of `x` at the class, along `axis`."""
+    return op__cross_entropies(x, target, axis)
+
+
+cdef object op__cross_entropies_backward(object a, object x, object target, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef CrossEntropiesBackwardBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_cross_entropies_backward", "a")
+    x = as_real_operand(x, "_cross_entropies_backward", "x")
+    target = as_index(target, "_cross_entropies_backward", "target")
+    axis = as_int(axis, "_cross_entropies_backward", "axis")
+
+    if needs_grad(state_, a) or needs_grad(state_, x):
+        node_ = CrossEntropiesBackwardBackward.__new__(CrossEntropiesBackwardBackward)
+        connect_two(node_, state_, a, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        if node_.needs(0):
+            node_.saved_target = save_index(state_, target, &node_.version_target)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    y = wrap_forward(forward__cross_entropies_backward(array_of(a), array_of(x), index_of(target), axis))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
+        push_forward(jvp__cross_entropies_backward, (y,), (a, x, target, axis))
+    return y
+
+cdef tuple jvp__cross_entropies_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, x_t, a, x, target, axis = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    if x_t is not None:
+        weight = ops.softmax(x, axis)
+    y_t = None if a_t is None else ops._cross_entropies_backward(a_t, x, target, axis)
+    if x_t is not None:
+        y_t = plus(y_t, ops.expand_dims(a, axis) * ops._softmax_backward(x_t, weight, axis))
+    return (y_t,)
+
+def _cross_entropies_backward(a, x, target, axis=-1):
+    """softmax(x), less 1 at the class, times `a`; the adjoint of _cross_entropies."""
+    return op__cross_entropies_backward(a, x, target, axis)
+
+
 cdef object op_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "cross_entropy", "x")
@@ -69,11 +144,7 @@ cdef object op_cross_entropy(object x, object target, object reduction):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            if ndim_of(x) > 1:
-                axis = 1
-            else:
-                axis = 0
-            return ops._reduce_loss(ops.logsumexp(x, axis) - ops._pick(x, target, axis), reduction)
+            return ops._reduce_loss(ops._cross_entropies(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
         return wrap_forward(forward_cross_entropy(array_of(x), index_of(target), reduction))
     except Exception as error_:
         raise explain(error_, "cross_entropy", x=x, target=target, reduction=reduction) from None
@@ -282,7 +353,7 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
 
 register({
 "binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits": binary_cross_entropy_with_logits,
-    "cross_entropy": cross_entropy, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss": l1_loss, "mse_loss": mse_loss,
-    "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick, "_reduce_loss": _reduce_loss, "smooth_l1_loss":
-    smooth_l1_loss,
+    "_cross_entropies": _cross_entropies, "_cross_entropies_backward": _cross_entropies_backward, "cross_entropy":
+    cross_entropy, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss": l1_loss, "mse_loss": mse_loss, "nll_loss":
+    nll_loss, "_pick": _pick, "_unpick": _unpick, "_reduce_loss": _reduce_loss, "smooth_l1_loss": smooth_l1_loss,
 })

@@ -7,14 +7,18 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
-from gradspec.generated.kernels.normalisers cimport forward_log_softmax, forward_softmax, forward_softmin
-from gradspec.generated.functions.normalisers cimport LogSoftmaxBackward, SoftmaxBackward
+from gradspec.generated.kernels.normalisers cimport (
+    forward_log_softmax, forward__log_softmax_backward, forward_softmax, forward__softmax_backward, forward_softmin,
+)
+from gradspec.generated.functions.normalisers cimport (
+    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxBackward, SoftmaxBackwardBackward,
+)
 from gradspec.arguments cimport as_ints
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward
+from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.operand cimport array_of, as_real_operand, wrap_forward
-from gradspec.saved_variable cimport save_output
+from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 
 
@@ -48,6 +52,45 @@ def log_softmax(x, axis=-1):
     return op_log_softmax(x, axis)
 
 
+cdef object op__log_softmax_backward(object a, object y, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef LogSoftmaxBackwardBackward node_ = None
+    cdef TensorBase z
+    a = as_real_operand(a, "_log_softmax_backward", "a")
+    y = as_real_operand(y, "_log_softmax_backward", "y")
+    axis = as_ints(axis, "_log_softmax_backward", "axis", -1)
+
+    if needs_grad(state_, a) or needs_grad(state_, y):
+        node_ = LogSoftmaxBackwardBackward.__new__(LogSoftmaxBackwardBackward)
+        connect_two(node_, state_, a, y)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        node_.saved_axis = axis
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    z = wrap_forward(forward__log_softmax_backward(array_of(a), array_of(y), axis))
+
+    if node_ is not None:
+        set_history(z, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(y)):
+        push_forward(jvp__log_softmax_backward, (z,), (a, y, axis))
+    return z
+
+cdef tuple jvp__log_softmax_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, y_t, a, y, axis = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
+    weight = ops.exp(y)
+    z_t = a_t
+    if a_t is not None:
+        z_t = minus(z_t, weight * ops.sum(a_t, axis, True))
+    if y_t is not None:
+        z_t = minus(z_t, weight * y_t * ops.sum(a, axis, True))
+    return (z_t,)
+
+def _log_softmax_backward(a, y, axis=-1):
+    """a - exp(y) * sum(a) along `axis`; the adjoint of log_softmax at its result `y`."""
+    return op__log_softmax_backward(a, y, axis)
+
+
 cdef object op_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackward node_ = None
@@ -71,11 +114,49 @@ cdef object op_softmax(object x, object axis):
 
 cdef tuple jvp_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
-    return (y * (x_t - ops.sum(y * x_t, axis, True)),)
+    return (ops._softmax_backward(x_t, y, axis),)
 
 def softmax(x, axis=-1):
     """exp(x) / sum(exp(x)) along `axis`, without overflow."""
     return op_softmax(x, axis)
+
+
+cdef object op__softmax_backward(object a, object y, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxBackwardBackward node_ = None
+    cdef TensorBase z
+    a = as_real_operand(a, "_softmax_backward", "a")
+    y = as_real_operand(y, "_softmax_backward", "y")
+    axis = as_ints(axis, "_softmax_backward", "axis", -1)
+
+    if needs_grad(state_, a) or needs_grad(state_, y):
+        node_ = SoftmaxBackwardBackward.__new__(SoftmaxBackwardBackward)
+        connect_two(node_, state_, a, y)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        node_.saved_axis = axis
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    z = wrap_forward(forward__softmax_backward(array_of(a), array_of(y), axis))
+
+    if node_ is not None:
+        set_history(z, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(y)):
+        push_forward(jvp__softmax_backward, (z,), (a, y, axis))
+    return z
+
+cdef tuple jvp__softmax_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, y_t, a, y, axis = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
+    z_t = None if a_t is None else ops._softmax_backward(a_t, y, axis)
+    if y_t is not None:
+        z_t = plus(z_t, y_t * (a - ops.sum(y * a, axis, True)))
+    if y_t is not None:
+        z_t = minus(z_t, y * ops.sum(y_t * a, axis, True))
+    return (z_t,)
+
+def _softmax_backward(a, y, axis=-1):
+    """y * (a - sum(y * a)) along `axis`; the adjoint, and the derivative, of softmax at its result `y`."""
+    return op__softmax_backward(a, y, axis)
 
 
 cdef object op_softmin(object x, object axis):
@@ -96,5 +177,6 @@ def softmin(x, axis=-1):
 
 
 register({
-"log_softmax": log_softmax, "softmax": softmax, "softmin": softmin,
+"log_softmax": log_softmax, "_log_softmax_backward": _log_softmax_backward, "softmax": softmax, "_softmax_backward":
+    _softmax_backward, "softmin": softmin,
 })

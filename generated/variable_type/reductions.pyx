@@ -12,18 +12,18 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.reductions cimport (
-    forward_all, forward_any, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp, forward_max, forward_mean,
-    forward_min, forward_nanmean, forward_nansum, forward_norm, forward__power_norm, forward_prod,
-    forward__product_of_others, forward_std, forward_sum, forward__unreduce, forward__sum_to, forward_var,
-    forward_vector_norm,
+    forward_all, forward_any, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp,
+    forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum, forward_norm,
+    forward__power_norm, forward_prod, forward__product_of_others, forward_std, forward_sum, forward__unreduce,
+    forward__sum_to, forward_var, forward_vector_norm,
 )
 from gradspec.generated.functions.reductions cimport (
-    EuclideanNormBackward, LogsumexpBackward, MaxBackward, MeanBackward, MinBackward, PowerNormBackward, ProdBackward,
-    StdBackward, SumBackward, UnreduceBackward, SumToBackward, VarBackward,
+    EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward, MinBackward,
+    PowerNormBackward, ProdBackward, StdBackward, SumBackward, UnreduceBackward, SumToBackward, VarBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_ints
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
+from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, writable, write_out
 from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
@@ -118,7 +118,6 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
         node_ = LogsumexpBackward.__new__(LogsumexpBackward)
         connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
 
@@ -126,20 +125,60 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_logsumexp, (y,), (x, axis, keepdims))
     return y
 
 cdef tuple jvp_logsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    offset = ops.where(y == -math.inf, 0, y)
-    weight = ops.exp(x - ops._unreduce(offset, shape_of(x), axis, keepdims))
-    return (ops.sum(weight * x_t, axis, keepdims),)
+    return (ops.sum(ops._logsumexp_backward(ops.ones_like(y), x, axis, keepdims) * x_t, axis, keepdims),)
 
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
     return op_logsumexp(x, axis, keepdims)
+
+
+cdef object op__logsumexp_backward(object a, object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    cdef LogsumexpBackwardBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_logsumexp_backward", "a")
+    x = as_real_operand(x, "_logsumexp_backward", "x")
+    axis = None if axis is None else as_ints(axis, "_logsumexp_backward", "axis", -1)
+    keepdims = as_bool(keepdims, "_logsumexp_backward", "keepdims")
+
+    if needs_grad(state_, a) or needs_grad(state_, x):
+        node_ = LogsumexpBackwardBackward.__new__(LogsumexpBackwardBackward)
+        connect_two(node_, state_, a, x)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
+        if node_.needs(1):
+            node_.saved_x_ndim = ndim_of(x)
+            node_.saved_x_shape = shape_of(x)
+
+    y = wrap_forward(forward__logsumexp_backward(array_of(a), array_of(x), axis, keepdims))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
+        push_forward(jvp__logsumexp_backward, (y,), (a, x, axis, keepdims))
+    return y
+
+cdef tuple jvp__logsumexp_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, x_t, a, x, axis, keepdims = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    if x_t is not None:
+        axes = formulas.axes_tuple(axis, ndim_of(x))
+        weight = ops._logsumexp_backward(ops.ones_like(a), x, axis, keepdims)
+    y_t = None if a_t is None else ops._logsumexp_backward(a_t, x, axis, keepdims)
+    if x_t is not None:
+        y_t = plus(y_t, ops._unreduce(a, shape_of(x), axis, keepdims) * ops._softmax_backward(x_t, weight, axes))
+    return (y_t,)
+
+def _logsumexp_backward(a, x, axis=None, keepdims=False):
+    """softmax(x) * a, 0 where all of `x` is -inf; the adjoint of logsumexp, `a` having the shape of its result."""
+    return op__logsumexp_backward(a, x, axis, keepdims)
 
 
 cdef object op_max(object x, object axis, object keepdims):
@@ -620,7 +659,7 @@ def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
 
 register({
 "all": all, "any": any, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm, "logsumexp": logsumexp,
-    "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum, "norm": norm, "_power_norm": _power_norm,
-    "prod": prod, "_product_of_others": _product_of_others, "std": std, "sum": sum, "_unreduce": _unreduce, "_sum_to":
-    _sum_to, "var": var, "vector_norm": vector_norm,
+    "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum,
+    "norm": norm, "_power_norm": _power_norm, "prod": prod, "_product_of_others": _product_of_others, "std": std, "sum":
+    sum, "_unreduce": _unreduce, "_sum_to": _sum_to, "var": var, "vector_norm": vector_norm,
 })

@@ -2,7 +2,7 @@
 
 from ..extension import offer
 
-offer(__name__, ["basic_index", "forward", "ufunc"])
+offer(__name__, ["basic_index", "exponentials", "forward", "softmax", "ufunc"])
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
@@ -52,8 +52,18 @@ from .random import (
     standard,
     uniform_,
 )
-from .reductions import euclidean_norm, log_softmax, logsumexp, power_norm, softmax, sum_to, unreduce
+from .reductions import euclidean_norm, power_norm, sum_to, unreduce
 from .scans import cumprod, cumsum, linear_recurrence, shift
+from .softmax import (
+    cross_entropy,
+    cross_entropy_backward,
+    log_softmax,
+    log_softmax_backward,
+    logsumexp,
+    logsumexp_backward,
+    softmax,
+    softmax_backward,
+)
 from .sorting import argsort, topk
 from .special import digamma, erf, erfc, erfcx, erfinv, gelu, lgamma, polygamma, sigmoid
 from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real

@@ -39,6 +39,24 @@ def log_softmax(x, axis):
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
+def log_softmax_backward(grad, y, axis):
+    """The adjoint of log_softmax.
+
+    Parameters
+    ----------
+    grad : ndarray
+    y : ndarray
+        The result of log_softmax.
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_alike(grad, y)
+    return grad - np.exp(y) * np.sum(grad, axis=axis, keepdims=True)
+
+
 def logsumexp(x, axis, keepdims):
     """``log(sum(exp(x)))`` without overflow; -inf where all of `x` is.
 
@@ -58,6 +76,29 @@ def logsumexp(x, axis, keepdims):
     with np.errstate(divide="ignore"):
         y = np.log(np.sum(np.exp(x - highest), axis=axis, keepdims=True)) + highest
     return y if keepdims else np.squeeze(y, axis)
+
+
+def logsumexp_backward(grad, x, axis, keepdims):
+    """The adjoint of logsumexp.
+
+    Parameters
+    ----------
+    grad : ndarray
+        Of the shape of the result.
+    x : ndarray
+        Real.
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+        Zero where all of `x` is -inf.
+    """
+    highest = _highest(x, axis)
+    weights = np.exp(x - np.where(highest == -np.inf, 0, highest))
+    total = np.sum(weights, axis=axis, keepdims=True)
+    return weights * (unreduce(grad, np.shape(total), axis, keepdims) / np.where(total == 0, 1, total))
 
 
 def power_norm(x, ord, axis, keepdims):
@@ -102,6 +143,24 @@ def softmax(x, axis):
     return y
 
 
+def softmax_backward(grad, y, axis):
+    """The adjoint of softmax.
+
+    Parameters
+    ----------
+    grad : ndarray
+    y : ndarray
+        The result of softmax.
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_alike(grad, y)
+    return y * (grad - np.sum(y * grad, axis=axis, keepdims=True))
+
+
 def sum_to(x, shape):
     """Sum over the axes along which an array of `shape` is broadcast to the shape of `x`.
 
@@ -144,6 +203,11 @@ def unreduce(x, shape, axis, keepdims):
         axes = {i % max(len(shape), 1) for i in ((axis,) if isinstance(axis, int) else axis)}
         x = np.reshape(x, [1 if i in axes else n for i, n in enumerate(shape)])
     return np.broadcast_to(x, shape)
+
+
+def _check_alike(grad, y):
+    if np.shape(grad) != np.shape(y):
+        raise ValueError(f"a cotangent of shape {np.shape(grad)} is not one of a result of shape {np.shape(y)}")
 
 
 def _highest(x, axis):

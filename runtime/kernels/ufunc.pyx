@@ -18,27 +18,12 @@ from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_EMPTY,
     PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
+from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from ..errors import explain
 
 cnp.import_array()
 cnp.import_ufunc()
-
-cdef extern from *:
-    """
-    #if defined(__x86_64__) || defined(_M_X64)
-    #include <xmmintrin.h>
-    /* Invalid, divide by zero, overflow. */
-    static inline int fp_raised(void) { return (int)(_mm_getcsr() & 0x0D); }
-    static inline void fp_clear(void) { unsigned s = _mm_getcsr(); if (s & 0x0D) _mm_setcsr(s & ~0x0Du); }
-    #else
-    #include <fenv.h>
-    static inline int fp_raised(void) { return fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW); }
-    static inline void fp_clear(void) { feclearexcept(FE_ALL_EXCEPT); }
-    #endif
-    """
-    int fp_raised() noexcept nogil
-    void fp_clear() noexcept nogil
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct PyUFuncObject:

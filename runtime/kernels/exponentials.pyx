@@ -1,0 +1,351 @@
+"""Softmax and its kin, and their adjoints: the loops over rows that stay in the cache.
+
+A row is read once from memory, and then goes from loop to loop, NumPy's own but for the maximum, which costs it more than all
+the rest of a short row, and the sum, which is pairwise.  The limit is NumPy's loop for exp over
+the same elements, about half of the time.  Some of these loops clear the floating-point flags, so that flags are looked at
+before each.  Knows pointers only.
+"""
+
+cimport numpy as cnp
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+from numpy cimport ndarray, npy_intp
+
+import numpy as np
+
+from ..capi cimport PyArray_BYTES, PyArray_SIZE, PyArray_TYPE
+from .flags cimport fp_clear, fp_raised
+from .ufunc cimport PyUFuncGenericFunction, Ufunc
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    GRAIN = 4096    # elements from which the loop is worth a release of the GIL
+    BLOCK = 2048    # elements whose exponentials are taken at once
+    LANES = 16      # numbers that are compared or added side by side
+    SHORT = 16      # below this length a loop of ours costs less than a call of NumPy's
+
+cdef struct Loop:
+    PyUFuncGenericFunction function
+    void* data
+
+cdef struct Loops:
+    Loop add
+    Loop subtract
+    Loop multiply
+    Loop divide
+    Loop exp
+    Loop log
+
+cdef struct Operands:
+    char* other         # the second factor of the adjoints
+    char* y             # reduced, or as x
+    char* grad          # outer x inner
+    npy_intp* classes   # outer x inner
+
+cdef Loops[2] tables            # for float32 and float64
+cdef list _ufuncs = []          # which own the loops
+
+
+cdef int fill_tables() except -1:
+    cdef Ufunc ufunc
+    cdef Loop* entry
+    cdef int slot, i
+    for i, name in enumerate(("add", "subtract", "multiply", "divide", "exp", "log")):
+        ufunc = Ufunc(getattr(np, name), name)
+        _ufuncs.append(ufunc)
+        for slot in range(2):
+            entry = <Loop*> &tables[slot] + i
+            entry.function, entry.data = ufunc.loops[slot], ufunc.loop_data[slot]
+    return 0
+
+
+fill_tables()
+
+
+cdef inline void unary(Loop* loop, real* x, real* y, npy_intp n) noexcept nogil:
+    cdef char** args = [<char*> x, <char*> y]
+    cdef npy_intp* steps = [sizeof(real), sizeof(real)]
+    loop.function(args, &n, steps, loop.data)
+
+
+cdef inline void binary(Loop* loop, real* a, real* b, real* y, npy_intp n) noexcept nogil:
+    cdef char** args = [<char*> a, <char*> b, <char*> y]
+    cdef npy_intp* steps = [sizeof(real), sizeof(real), sizeof(real)]
+    loop.function(args, &n, steps, loop.data)
+
+
+cdef inline void with_number(Loop* loop, real* a, real b, real* y, npy_intp n) noexcept nogil:
+    cdef char** args = [<char*> a, <char*> &b, <char*> y]
+    cdef npy_intp* steps = [sizeof(real), 0, sizeof(real)]
+    loop.function(args, &n, steps, loop.data)
+
+
+cdef inline real highest(real* x, npy_intp n) noexcept nogil:
+    """The maximum; a NaN raises the flag for an invalid operation."""
+    cdef real[LANES] best
+    cdef real most = x[0]
+    cdef npy_intp i = 0, k
+    if n >= 2 * LANES:
+        for k in range(LANES):
+            best[k] = x[k]
+        for i in range(1, n // LANES):
+            for k in range(LANES):
+                best[k] = x[LANES * i + k] if x[LANES * i + k] > best[k] else best[k]
+        for k in range(LANES):
+            most = best[k] if best[k] > most else most
+        i = n - n % LANES
+    for k in range(i, n):
+        most = x[k] if x[k] > most else most
+    return most
+
+
+cdef real total(real* x, npy_intp n) noexcept nogil:
+    """The sum, pairwise from a few hundred numbers on, as accurate as NumPy's."""
+    cdef real[LANES] sums
+    cdef real sum = 0
+    cdef npy_intp i = 0, k
+    if n > 32 * LANES:
+        i = n // 2 - n // 2 % LANES
+        return total(x, i) + total(x + i, n - i)
+    if n >= 2 * LANES:
+        for k in range(LANES):
+            sums[k] = x[k]
+        for i in range(1, n // LANES):
+            for k in range(LANES):
+                sums[k] = sums[k] + x[LANES * i + k]
+        for k in range(LANES // 2):
+            sums[k] = sums[k] + sums[k + LANES // 2]
+        for k in range(LANES // 4):
+            sum = sum + (sums[k] + sums[k + LANES // 4])
+        i = n - n % LANES
+    for k in range(i, n):
+        sum = sum + x[k]
+    return sum
+
+
+cdef inline void less(Loops* loops, real* x, real by, real* y, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    if n >= SHORT:
+        with_number(&loops.subtract, x, by, y, n)
+    else:
+        for i in range(n):
+            y[i] = x[i] - by
+
+
+cdef inline void over(Loops* loops, real* y, real by, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    if n >= SHORT:
+        with_number(&loops.divide, y, by, y, n)
+    else:
+        for i in range(n):
+            y[i] = y[i] / by
+
+
+cdef inline void times(Loops* loops, real* y, real by, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    if n >= SHORT:
+        with_number(&loops.multiply, y, by, y, n)
+    else:
+        for i in range(n):
+            y[i] = y[i] * by
+
+
+cdef inline npy_intp at_once(npy_intp count, npy_intp n) noexcept nogil:
+    """How many of `count` things of n elements make a block."""
+    cdef npy_intp some = BLOCK // n
+    return 1 if some < 1 else count if count < some else some
+
+
+cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch) noexcept nogil:
+    """What takes exponentials, along contiguous rows; the scratch holds a block and two numbers for each of its rows.
+
+    True where a floating-point flag was raised.
+    """
+    cdef bint raised = False
+    cdef npy_intp n = span.length, step = at_once(span.outer, n), some, i, row = 0
+    cdef real* most = scratch + step * n
+    cdef real* sums = most + step
+    cdef real* y = <real*> at.y
+    cdef real* grad = <real*> at.grad
+    cdef real* shifted
+    cdef real* exps
+    while row < span.outer:
+        some = min(step, span.outer - row)
+        shifted = scratch if task == LOGSUMEXP or task == CROSS_ENTROPY else y + row * n
+        exps = scratch if task == LOG_SOFTMAX else shifted
+        for i in range(some):
+            most[i] = highest(x + (row + i) * n, n)
+            less(loops, x + (row + i) * n, most[i], shifted + i * n, n)
+            raised |= fp_raised() != 0
+        unary(&loops.exp, shifted, exps, some * n)
+        for i in range(some):
+            sums[i] = total(exps + i * n, n)
+        if task == LOG_SOFTMAX or task == LOGSUMEXP or task == CROSS_ENTROPY:
+            unary(&loops.log, sums, sums, some)
+        for i in range(some):
+            if task == SOFTMAX:
+                over(loops, exps + i * n, sums[i], n)
+            elif task == LOG_SOFTMAX:
+                less(loops, shifted + i * n, sums[i], shifted + i * n, n)
+            elif task == LOGSUMEXP:
+                y[row + i] = sums[i] + most[i]
+            elif task == CROSS_ENTROPY:
+                y[row + i] = sums[i] - (x[(row + i) * n + at.classes[row + i]] - most[i])
+            else:
+                times(loops, exps + i * n, grad[row + i] / sums[i], n)
+                if task == CROSS_ENTROPY_BACKWARD:
+                    exps[i * n + at.classes[row + i]] = exps[i * n + at.classes[row + i]] - grad[row + i]
+        raised |= fp_raised() != 0
+        row += some
+    return raised
+
+
+cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch, npy_intp wide) noexcept nogil:
+    """The same for `wide` columns of one outer index; the scratch holds three rows of them."""
+    cdef bint raised = False
+    cdef npy_intp inner = span.inner, i, j
+    cdef real* most = scratch
+    cdef real* sums = scratch + wide
+    cdef real* spare = scratch + 2 * wide
+    cdef real* y = <real*> at.y
+    cdef real* grad = <real*> at.grad
+    cdef real* shifted
+    cdef real* exps
+    memcpy(most, x, wide * sizeof(real))
+    memset(sums, 0, wide * sizeof(real))
+    for i in range(1, span.length):
+        for j in range(wide):
+            most[j] = x[i * inner + j] if x[i * inner + j] > most[j] else most[j]
+    for i in range(span.length):
+        shifted = spare if task == LOGSUMEXP or task == CROSS_ENTROPY else y + i * inner
+        exps = spare if task == LOG_SOFTMAX else shifted
+        binary(&loops.subtract, x + i * inner, most, shifted, wide)
+        raised |= fp_raised() != 0
+        unary(&loops.exp, shifted, exps, wide)
+        binary(&loops.add, sums, exps, sums, wide)
+    if task == LOG_SOFTMAX or task == LOGSUMEXP or task == CROSS_ENTROPY:
+        unary(&loops.log, sums, sums, wide)
+    if task == LOGSUMEXP:
+        binary(&loops.add, sums, most, y, wide)
+    elif task == CROSS_ENTROPY:
+        for j in range(wide):
+            y[j] = sums[j] - (x[at.classes[j] * inner + j] - most[j])
+    elif task == LOGSUMEXP_BACKWARD or task == CROSS_ENTROPY_BACKWARD:
+        binary(&loops.divide, grad, sums, sums, wide)
+        for i in range(span.length):
+            binary(&loops.multiply, y + i * inner, sums, y + i * inner, wide)
+        if task == CROSS_ENTROPY_BACKWARD:
+            for j in range(wide):
+                y[at.classes[j] * inner + j] = y[at.classes[j] * inner + j] - grad[j]
+    else:
+        for i in range(span.length):
+            binary(&loops.divide if task == SOFTMAX else &loops.subtract, y + i * inner, sums, y + i * inner, wide)
+    return raised or fp_raised()
+
+
+cdef bint adjoint_by_rows(Loops* loops, Task task, Span span, real* x, Operands at) noexcept nogil:
+    """The adjoint of softmax or log_softmax at its result `other`, along contiguous rows."""
+    cdef bint raised = False
+    cdef npy_intp n = span.length, row
+    cdef real* result = <real*> at.other
+    cdef real* y = <real*> at.y
+    for row in range(span.outer):
+        if task == SOFTMAX_BACKWARD:
+            binary(&loops.multiply, result, x, y, n)
+            less(loops, x, total(y, n), y, n)
+            binary(&loops.multiply, result, y, y, n)
+        else:
+            unary(&loops.exp, result, y, n)
+            times(loops, y, total(x, n), n)
+            binary(&loops.subtract, x, y, y, n)
+        raised |= fp_raised() != 0
+        x, result, y = x + n, result + n, y + n
+    return raised
+
+
+cdef bint adjoint_by_columns(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch, npy_intp wide) noexcept nogil:
+    cdef bint raised = False
+    cdef npy_intp inner = span.inner, i
+    cdef real* sums = scratch
+    cdef real* spare = scratch + wide
+    cdef real* result = <real*> at.other
+    cdef real* y = <real*> at.y
+    memset(sums, 0, wide * sizeof(real))
+    for i in range(span.length):
+        if task == SOFTMAX_BACKWARD:
+            binary(&loops.multiply, result + i * inner, x + i * inner, spare, wide)
+        binary(&loops.add, sums, spare if task == SOFTMAX_BACKWARD else x + i * inner, sums, wide)
+    for i in range(span.length):
+        if task == SOFTMAX_BACKWARD:
+            binary(&loops.subtract, x + i * inner, sums, y + i * inner, wide)
+            binary(&loops.multiply, result + i * inner, y + i * inner, y + i * inner, wide)
+        else:
+            raised |= fp_raised() != 0
+            unary(&loops.exp, result + i * inner, spare, wide)
+            binary(&loops.multiply, spare, sums, spare, wide)
+            binary(&loops.subtract, x + i * inner, spare, y + i * inner, wide)
+    return raised or fp_raised()
+
+
+cdef bint run(Task task, Span span, real* x, Operands at) noexcept nogil:
+    """Do all of the array; False where there is no memory or a floating-point flag was raised."""
+    cdef Loops* loops = &tables[sizeof(real) // 8]
+    cdef npy_intp rows, wide, start, some, offset, i
+    cdef bint whole = task == LOGSUMEXP or task == CROSS_ENTROPY  # y is reduced
+    cdef Operands here
+    cdef real* scratch = NULL
+    cdef bint raised = False
+    fp_clear()
+    if span.inner == 1:
+        if task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD:
+            return not adjoint_by_rows(loops, task, span, x, at)
+        rows = at_once(span.outer, span.length)
+        scratch = <real*> malloc(rows * (span.length + 2) * sizeof(real))
+        if scratch == NULL:
+            return False
+        raised = by_rows(loops, task, span, x, at, scratch)
+        free(scratch)
+        return not raised
+    # A few columns at a time, so that all of their rows stay in the cache.
+    wide = min(max(<npy_intp> 16 * BLOCK // span.length, <npy_intp> 64), min(span.inner, <npy_intp> BLOCK))
+    scratch = <real*> malloc(3 * wide * sizeof(real))
+    if scratch == NULL:
+        return False
+    for i in range(span.outer):
+        start = 0
+        while start < span.inner:
+            some = min(wide, span.inner - start)
+            offset = i * span.length * span.inner + start
+            here.other = <char*> (<real*> at.other + offset)
+            here.y = <char*> (<real*> at.y + i * (1 if whole else span.length) * span.inner + start)
+            here.grad = <char*> (<real*> at.grad + i * span.inner + start)
+            here.classes = at.classes + i * span.inner + start
+            if task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD:
+                raised |= adjoint_by_columns(loops, task, span, x + offset, here, scratch, some)
+            else:
+                raised |= by_columns(loops, task, span, x + offset, here, scratch, some)
+            start += some
+    free(scratch)
+    return not raised
+
+
+cdef bint compute(Task task, Span* span, ndarray x, ndarray y, ndarray other, ndarray grad, ndarray classes):
+    """Fill `y`; False where NumPy has to say what is wrong.  Every array is contiguous, and of the type of `x` but the classes."""
+    cdef Operands at
+    cdef Span where = span[0]
+    cdef bint done, single = PyArray_TYPE(x) == cnp.NPY_FLOAT32
+    cdef char* start = PyArray_BYTES(x)
+    at.y = PyArray_BYTES(y)
+    at.other = NULL if other is None else PyArray_BYTES(other)
+    at.grad = NULL if grad is None else PyArray_BYTES(grad)
+    at.classes = NULL if classes is None else <npy_intp*> PyArray_BYTES(classes)
+    if PyArray_SIZE(x) < GRAIN:
+        return run(task, where, <float*> start, at) if single else run(task, where, <double*> start, at)
+    with nogil:
+        done = run(task, where, <float*> start, at) if single else run(task, where, <double*> start, at)
+    return done

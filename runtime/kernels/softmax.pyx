@@ -1,0 +1,184 @@
+"""Softmax, log-softmax, log-sum-exp, cross entropy of classes, and their adjoints, along one axis or some that lie together.
+
+Owns which arrays the loops of `exponentials` take: contiguous ones of float32 and float64; others are copied to be so.  The
+NumPy expressions in `reductions` and `losses` take other dtypes, axes apart from each other, and whatever raised a
+floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
+"""
+
+cimport numpy as cnp
+from numpy cimport ndarray, npy_intp
+
+import numpy as np
+
+from ..capi cimport (
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_EMPTY, PyArray_FLAGS,
+    PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+)
+from . import losses, reductions
+from .exponentials cimport (
+    CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX,
+    SOFTMAX_BACKWARD, Span, Task, compute,
+)
+
+cnp.import_array()
+
+cdef enum:
+    DIMENSIONS = 64
+
+
+cdef ndarray plain(object x, int type_num=-1):
+    """`x` as a contiguous array of the given type, of float32 or float64 without one; None where it is of another."""
+    cdef int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
+    if not PyArray_CheckExact(x) or not PyArray_ISNOTSWAPPED(x):
+        return None
+    if PyArray_TYPE(x) != type_num if type_num >= 0 else PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        return None
+    return x if PyArray_FLAGS(x) & wanted == wanted else np.array(x, order="C")
+
+
+cdef bint find_span(ndarray x, object axis, Span* span):
+    """Where the axes of a reduction lie; False where they do not lie together, or there is nothing."""
+    cdef int ndim = PyArray_NDIM(x), i
+    cdef npy_intp* dims = PyArray_DIMS(x)
+    cdef list axes
+    if type(axis) is int and -ndim <= axis < ndim:
+        span.first = span.last = axis + ndim if axis < 0 else axis
+    elif axis is None and ndim:
+        span.first, span.last = 0, ndim - 1
+    elif type(axis) is tuple and axis:
+        axes = sorted([i + ndim if i < 0 else i for i in axis])
+        span.first, span.last = axes[0], axes[-1]
+        if not 0 <= axes[0] <= axes[-1] < ndim or axes != list(range(axes[0], axes[-1] + 1)):
+            return False
+    else:
+        return False
+    span.outer = span.length = span.inner = 1
+    for i in range(ndim):
+        if i < span.first:
+            span.outer *= dims[i]
+        elif i <= span.last:
+            span.length *= dims[i]
+        else:
+            span.inner *= dims[i]
+    return PyArray_SIZE(x) > 0
+
+
+cdef ndarray empty_reduced(ndarray x, Span* span, bint keepdims):
+    cdef npy_intp[DIMENSIONS] dims
+    cdef int i, ndim = 0
+    for i in range(PyArray_NDIM(x)):
+        if keepdims or not span.first <= i <= span.last:
+            dims[ndim] = 1 if span.first <= i <= span.last else PyArray_DIMS(x)[i]
+            ndim += 1
+    return PyArray_EMPTY(ndim, dims, PyArray_TYPE(x), 0)
+
+
+cdef ndarray find_classes(object target, ndarray x, Span* span):
+    """The class of each row, counted from 0; None where one is out of range, or they are not as many as the rows."""
+    cdef ndarray classes = np.asarray(target)
+    cdef npy_intp* place
+    cdef npy_intp i
+    if classes.dtype.kind not in "iu" or (<object> classes).shape != tuple(
+            [n for i, n in enumerate((<object> x).shape) if i != span.first]):
+        return None
+    classes = np.array(classes, np.intp, order="C")
+    place = <npy_intp*> PyArray_BYTES(classes)
+    for i in range(PyArray_SIZE(classes)):
+        if place[i] < 0:
+            place[i] += span.length
+        if not 0 <= place[i] < span.length:
+            return None
+    return classes
+
+
+cdef ndarray mapped(Task task, object x, object axis, object result=None):
+    """What has the shape of `x`; None where NumPy has to do it."""
+    cdef ndarray x_ = plain(x), y, other = None
+    cdef Span span
+    if x_ is None or not find_span(x_, axis, &span):
+        return None
+    if result is not None:
+        other = plain(result, PyArray_TYPE(x_))
+        if other is None or (<object> other).shape != (<object> x_).shape:
+            return None
+    y = PyArray_EMPTY(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_), 0)
+    return y if compute(task, &span, x_, y, other, None, None) else None
+
+
+cdef ndarray reduced(Task task, object x, object axis, bint keepdims, object target=None):
+    """What has the axes of `x` but those of the reduction; None where NumPy has to do it."""
+    cdef ndarray x_ = plain(x), y, classes = None
+    cdef Span span
+    if x_ is None or not find_span(x_, axis, &span):
+        return None
+    if task == CROSS_ENTROPY:
+        classes = find_classes(target, x_, &span)
+        if classes is None:
+            return None
+    y = empty_reduced(x_, &span, keepdims)
+    return y if compute(task, &span, x_, y, None, None, classes) else None
+
+
+cdef ndarray spread(Task task, object grad, object x, object axis, object target=None):
+    """The adjoint of a reduction of `x`, at its cotangent; None where NumPy has to do it."""
+    cdef ndarray x_ = plain(x), y, grad_, classes = None
+    cdef Span span
+    if x_ is None or not find_span(x_, axis, &span):
+        return None
+    grad_ = plain(grad, PyArray_TYPE(x_))
+    if grad_ is None or PyArray_SIZE(grad_) * span.length != PyArray_SIZE(x_):
+        return None
+    if task == CROSS_ENTROPY_BACKWARD:
+        classes = find_classes(target, x_, &span)
+        if classes is None:
+            return None
+    y = PyArray_EMPTY(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_), 0)
+    return y if compute(task, &span, x_, y, None, grad_, classes) else None
+
+
+def cross_entropy(x, target, axis):
+    """Log-sum-exp along `axis` less the element at the class in `target`, as `losses.cross_entropy`."""
+    y = reduced(CROSS_ENTROPY, x, axis, False, target)
+    return losses.cross_entropy(x, target, axis) if y is None else y
+
+
+def cross_entropy_backward(grad, x, target, axis):
+    """The adjoint of cross_entropy at `x`: softmax less one at the class, times `grad`."""
+    y = spread(CROSS_ENTROPY_BACKWARD, grad, x, axis, target)
+    return losses.cross_entropy_backward(grad, x, target, axis) if y is None else y
+
+
+def log_softmax(x, axis):
+    """``x - logsumexp(x)`` along `axis`."""
+    y = mapped(LOG_SOFTMAX, x, axis)
+    return reductions.log_softmax(x, axis) if y is None else y
+
+
+def log_softmax_backward(grad, y, axis):
+    """The adjoint of log_softmax at its result `y`."""
+    z = mapped(LOG_SOFTMAX_BACKWARD, grad, axis, y)
+    return reductions.log_softmax_backward(grad, y, axis) if z is None else z
+
+
+def logsumexp(x, axis, keepdims):
+    """``log(sum(exp(x)))`` without overflow; -inf where all of `x` is."""
+    y = reduced(LOGSUMEXP, x, axis, keepdims)
+    return reductions.logsumexp(x, axis, keepdims) if y is None else y
+
+
+def logsumexp_backward(grad, x, axis, keepdims):
+    """The adjoint of logsumexp at `x`: softmax times `grad`, 0 where all of `x` is -inf."""
+    y = spread(LOGSUMEXP_BACKWARD, grad, x, axis)
+    return reductions.logsumexp_backward(grad, x, axis, keepdims) if y is None else y
+
+
+def softmax(x, axis):
+    """``exp(x) / sum(exp(x))`` along `axis`, without overflow."""
+    y = mapped(SOFTMAX, x, axis)
+    return reductions.softmax(x, axis) if y is None else y
+
+
+def softmax_backward(grad, y, axis):
+    """The adjoint of softmax at its result `y`."""
+    z = mapped(SOFTMAX_BACKWARD, grad, axis, y)
+    return reductions.softmax_backward(grad, y, axis) if z is None else z

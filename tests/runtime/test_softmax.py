@@ -1,0 +1,154 @@
+"""The loops of softmax and its kin against the NumPy expressions: layouts, dtypes, axes, lengths, and what NumPy warns of."""
+
+import numpy as np
+import pytest
+
+from gradspec import kernels
+from gradspec.kernels import losses, reductions
+
+SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 9), (2, 33, 70), (3, 2, 2, 5), (1, 1), (600, 20), (30, 9, 200)]
+DTYPES = [np.float32, np.float64, np.float16, np.longdouble, ">f8"]
+
+
+def arrays(shape, dtype, count=1, seed=0):
+    rng = np.random.default_rng(seed)
+    made = [(3 * rng.normal(size=shape)).astype(dtype) for _ in range(count)]
+    return made if count > 1 else made[0]
+
+
+def axes_of(shape):
+    n = len(shape)
+    return [-1, 0, *range(1, n), tuple(range(n)), (0, n - 1), (-1, -2)] if n > 1 else [0]
+
+
+def layouts(x):
+    """The same numbers, laid out in every way that an array may come in."""
+    yield x
+    yield np.asfortranarray(x)
+    yield np.repeat(x, 2, -1)[..., ::2]
+    yield np.flip(np.ascontiguousarray(np.flip(x)))
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    yield frozen
+
+
+def close(found, expected, x):
+    assert isinstance(found, np.ndarray) and found.shape == expected.shape and found.dtype == expected.dtype
+    # NumPy adds in another order for each layout: sums of n numbers of either sign differ by some sqrt(n) roundings.
+    gap = 4 * np.finfo(x.dtype).eps * max(1, x.size) ** 0.5
+    np.testing.assert_allclose(found, expected, rtol=gap, atol=gap * max(1, np.abs(expected).max(initial=0)))
+
+
+def same(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_results_are_those_of_the_expressions(shape, dtype):
+    x, g = arrays(shape, dtype, 2)
+    for axis in axes_of(shape):
+        soft, logs = reductions.softmax(x, axis), reductions.log_softmax(x, axis)
+        for laid in layouts(x):
+            close(kernels.softmax(laid, axis), soft, x)
+            close(kernels.log_softmax(laid, axis), logs, x)
+        for laid in layouts(g):
+            close(kernels.softmax_backward(laid, soft, axis), reductions.softmax_backward(g, soft, axis), x)
+            close(kernels.log_softmax_backward(laid, logs, axis), reductions.log_softmax_backward(g, logs, axis), x)
+    for axis in [*axes_of(shape), None]:
+        for keepdims in (False, True):
+            y = reductions.logsumexp(x, axis, keepdims)
+            g = arrays(y.shape, dtype)
+            for laid in layouts(x):
+                close(kernels.logsumexp(laid, axis, keepdims), y, x)
+                expected = reductions.logsumexp_backward(g, x, axis, keepdims)
+                close(kernels.logsumexp_backward(g, laid, axis, keepdims), expected, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:3])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_cross_entropy_is_that_of_the_expression(shape, dtype):
+    x = arrays(shape, dtype)
+    for axis in range(-1, len(shape) - 1):
+        others = np.delete(shape, axis)
+        g = arrays(others, dtype)
+        target = np.random.default_rng(1).integers(-shape[axis], shape[axis], size=others)
+        for kind in (np.int64, np.int16):
+            for laid in layouts(x):
+                close(kernels.cross_entropy(laid, target.astype(kind), axis), losses.cross_entropy(x, target, axis), x)
+                expected = losses.cross_entropy_backward(g, x, target, axis)
+                close(kernels.cross_entropy_backward(g, laid, target.astype(kind), axis), expected, x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 129, 511, 512, 513, 1000, 40000])
+def test_sums_are_as_accurate_as_numpys(n, dtype):
+    x = np.abs(arrays((37, n), dtype))
+    exact = reductions.logsumexp(x.astype(np.longdouble), -1, False)
+    eps = np.finfo(dtype).eps
+    assert np.abs(kernels.logsumexp(x, -1, False) - exact).max() <= 2 * eps * exact.max()
+    exact = reductions.softmax(x.astype(np.longdouble), -1)
+    assert (np.abs(kernels.softmax(x, -1) - exact) / exact).max() <= 16 * eps  # shifted numbers of up to 15 have roundings of 8
+    g = arrays((37, n), dtype, seed=1)
+    expected = reductions.softmax_backward(g.astype(np.longdouble), exact, -1)
+    assert np.abs(kernels.softmax_backward(g, exact.astype(dtype), -1) - expected).max() <= 4 * eps * np.abs(g).max()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("where", [0, 5, 39])
+def test_nan_and_infinities_come_out_as_from_numpy(where, axis):
+    for value in (np.nan, np.inf, -np.inf):
+        for every in (False, True):
+            x = arrays((40, 40), np.float64)
+            x[(slice(None), where) if axis == 0 else where] = value if every else x[0, 0]
+            x[where, where] = value
+            with np.errstate(all="ignore"):
+                for name in ("softmax", "log_softmax"):
+                    same(getattr(kernels, name)(x, axis), getattr(reductions, name)(x, axis))
+                same(kernels.logsumexp(x, axis, True), reductions.logsumexp(x, axis, True))
+
+
+def test_numpy_warns_as_errstate_says():
+    x = np.full((3, 20), -np.inf)
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        kernels.softmax(x, -1)
+    with np.errstate(all="raise"):
+        assert (kernels.logsumexp(np.full((2, 3), -np.inf), 1, False) == -np.inf).all()
+    with np.errstate(invalid="raise", divide="raise", over="raise"):
+        kernels.softmax(np.array([[0.0, 1e30], [-1e30, 0.0]]), -1)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0,), ()])
+def test_nothing_and_a_single_number(shape):
+    x = np.zeros(shape)
+    for axis in (0, -1):
+        for name in ("softmax", "log_softmax"):
+            np.testing.assert_array_equal(getattr(kernels, name)(x, axis), getattr(reductions, name)(x, axis))
+        np.testing.assert_array_equal(kernels.logsumexp(x, axis, False), reductions.logsumexp(x, axis, False))
+
+
+def test_a_wrong_axis_and_wrong_classes_are_refused():
+    x = np.zeros((3, 4))
+    for axis in (2, -3, (0, 0), (0, 2)):
+        for name in ("softmax", "log_softmax"):
+            with pytest.raises(ValueError):
+                getattr(kernels, name)(x, axis)
+    for target, error in (([0, 1, 4], IndexError), ([0, 1, -5], IndexError), ([0, 1], ValueError), ([0.0, 1.0, 2.0], TypeError)):
+        with pytest.raises(error):
+            kernels.cross_entropy(x, target, 1)
+        with pytest.raises(error):
+            kernels.cross_entropy_backward(np.zeros(3), x, target, 1)
+    for backward in (kernels.softmax_backward, kernels.log_softmax_backward):
+        with pytest.raises(ValueError):
+            backward(np.zeros((4, 3)), x, 1)
+
+
+def test_the_operands_are_left_as_they_were():
+    x, g = arrays((300, 40), np.float32, 2)
+    target = np.arange(-20, 280) % 40 - 10
+    kept = [a.copy() for a in (x, g, target)]
+    y = kernels.softmax(x, -1)
+    kernels.softmax_backward(g, y, -1)
+    kernels.cross_entropy_backward(g[:, 0], x, target, 1)
+    for now, before in zip((x, g, target), kept):
+        np.testing.assert_array_equal(now, before)
