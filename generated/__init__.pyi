@@ -297,7 +297,7 @@ class Tensor(ArrayTensor):
     def norm(self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
         """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
     def prod(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-        """Product; every derivative is exact at zeros too."""
+        """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
     def std(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
         """Square root of var; the derivative at 0 is 0."""
     def sum(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
@@ -699,12 +699,12 @@ class Tensor(ArrayTensor):
     def hardshrink_(self, lambd: float = 0.5) -> Tensor:
         """x where abs(x) > lambd, 0 elsewhere. In place."""
     def hardsigmoid_(self) -> Tensor:
-        """x / 6 + 1/2 between 0 and 1. In place."""
+        """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0. In place."""
     def hardswish_(self) -> Tensor:
-        """x * hardsigmoid(x). In place."""
+        """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1. In place."""
     hard_swish_ = hardswish_
     def hardtanh_(self, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-        """x between `min_val` and `max_val`. In place."""
+        """x between `min_val` and `max_val`; the derivative at the bounds is 0. In place."""
     def leaky_relu_(self, negative_slope: float = 0.01) -> Tensor:
         """x where x > 0, negative_slope * x elsewhere. In place."""
     def log_sigmoid_(self) -> Tensor:
@@ -715,7 +715,7 @@ class Tensor(ArrayTensor):
     def relu_(self) -> Tensor:
         """x where x > 0, 0 elsewhere, with derivative 0 at 0. In place."""
     def relu6_(self) -> Tensor:
-        """x between 0 and 6. In place."""
+        """x between 0 and 6; the derivative at the bounds is 0. In place."""
     def selu_(self) -> Tensor:
         """elu with the scale and alpha of self-normalising networks. In place."""
     def silu_(self) -> Tensor:
@@ -728,7 +728,7 @@ class Tensor(ArrayTensor):
     def softsign_(self) -> Tensor:
         """x / (1 + abs(x)). In place."""
     def tanhshrink_(self) -> Tensor:
-        """x - tanh(x). In place."""
+        """x - tanh(x), without cancellation near 0. In place."""
     def copy_(self, source: Operand) -> Tensor:
         """x[...] = source. In place."""
     def fill_(self, value: Operand) -> Tensor:
@@ -994,7 +994,7 @@ def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
     NIST Digital Library of Mathematical Functions, chapter 5.
     """
 def entr(x: Operand) -> Tensor:
-    """-x * log(x), the summand of an entropy.
+    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below.
 
     Parameters
     ----------
@@ -2324,7 +2324,7 @@ def norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, ke
     y : Tensor
     """
 def prod(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Product; every derivative is exact at zeros too.
+    """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too.
 
     Parameters
     ----------
@@ -2609,7 +2609,7 @@ def inner(a: Operand, b: Operand) -> Tensor:
     y : Tensor
     """
 def logdet(x: Operand) -> Tensor:
-    """Logarithm of the determinant of a matrix whose determinant is positive.
+    """Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real.
 
     Parameters
     ----------

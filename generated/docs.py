@@ -37,7 +37,7 @@ for _name, _text in {
     Notes
     -----
     acos(x) -> y
-    dy/dx = -rsqrt((1 - x) * (1 + x))
+    dy/dx = -_asin_slope(x)
     """,
     "acosh": """Inverse hyperbolic cosine.
 
@@ -87,7 +87,7 @@ for _name, _text in {
     Notes
     -----
     asin(x) -> y
-    dy/dx = rsqrt((1 - x) * (1 + x))
+    dy/dx = _asin_slope(x)
     """,
     "asinh": """Inverse hyperbolic sine.
 
@@ -104,7 +104,7 @@ for _name, _text in {
     Notes
     -----
     asinh(x) -> y
-    dy/dx = rsqrt(1 + x * x)
+    dy/dx = _asinh_slope(x)
     """,
     "atan": """Inverse tangent.
 
@@ -121,7 +121,7 @@ for _name, _text in {
     Notes
     -----
     atan(x) -> y
-    dy/dx = 1 / (1 + x * x)
+    dy/dx = _atan_slope(x)
     """,
     "atanh": """Inverse hyperbolic tangent.
 
@@ -138,7 +138,7 @@ for _name, _text in {
     Notes
     -----
     atanh(x) -> y
-    dy/dx = 1 / ((1 - x) * (1 + x))
+    dy/dx = _atanh_slope(x)
     """,
     "cbrt": """Cube root.
 
@@ -264,7 +264,7 @@ for _name, _text in {
     ----------
     NIST Digital Library of Mathematical Functions, chapter 5.
     """,
-    "entr": """-x * log(x), the summand of an entropy.
+    "entr": """-x * log(x), the summand of an entropy, 0 at 0 and -inf below.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ for _name, _text in {
     Notes
     -----
     erfcx(x) -> y
-    dy/dx = 2 * x * y - 2 / sqrt(pi)
+    dy/dx = _erfcx_derivative(x, 1)
 
     References
     ----------
@@ -406,7 +406,7 @@ for _name, _text in {
     Notes
     -----
     expm1(x) -> y
-    dy/dx = y + 1
+    dy/dx = exp(x)
     """,
     "floor": """Greatest integer that is not above x.
 
@@ -726,7 +726,7 @@ for _name, _text in {
     Notes
     -----
     sigmoid(x) -> y
-    dy/dx = y * (1 - y)
+    dy/dx = _sigmoid_slope(x)
     """,
     "sign": """x / abs(x), and 0 at 0, where the derivative is 0 too.
 
@@ -864,7 +864,7 @@ for _name, _text in {
     Notes
     -----
     tanh(x) -> y
-    dy/dx = 1 - y * y
+    dy/dx = _tanh_slope(x)
     """,
     "trunc": """x without its fraction.
 
@@ -956,9 +956,9 @@ for _name, _text in {
     Notes
     -----
     atan2(a, b) -> y
-    dy/da = _divide_or_zero(b, squares)
-    dy/db = -_divide_or_zero(a, squares)
-    where squares = a * a + b * b
+    dy/da = _divide_or_zero(_divide_or_zero(b, distance), distance)
+    dy/db = -_divide_or_zero(_divide_or_zero(a, distance), distance)
+    where distance = hypot(a, b)
     """,
     "clamp_max": """minimum(x, max); the gradient on the bound goes to `x`.
 
@@ -2019,7 +2019,7 @@ for _name, _text in {
     norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y
     composite: vector_norm(x, ord, axis, keepdims)
     """,
-    "prod": """Product; every derivative is exact at zeros too.
+    "prod": """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too.
 
     Parameters
     ----------
@@ -2061,7 +2061,7 @@ for _name, _text in {
     -----
     std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
     grad_x = residual * _unreduce(_divide_or_zero(grad, divisor), x.shape, axis, keepdims)
-    where residual = x - mean(x, axis, True)
+    where residual = _centred(x, axis)
     where divisor = reduced_count(x.shape, axis, correction) * y
     y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)
     """,
@@ -2107,7 +2107,7 @@ for _name, _text in {
     -----
     var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
     grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)
-    where residual = x - mean(x, axis, True)
+    where residual = _centred(x, axis)
     where half_count = reduced_count(x.shape, axis, correction) / 2
     y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count
     """,
@@ -2388,9 +2388,11 @@ for _name, _text in {
     Notes
     -----
     cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y
-    composite: sum(a * b, axis) / (maximum(a_norm, eps) * maximum(b_norm, eps))
-    where a_norm = vector_norm(broadcast_to(a, broadcast_shape(a.shape, b.shape)), 2, axis)
-    where b_norm = vector_norm(broadcast_to(b, broadcast_shape(a.shape, b.shape)), 2, axis)
+    composite: sum(a_all / maximum(a_norm, eps) * (b_all / maximum(b_norm, eps)), axis)
+    where a_all = broadcast_to(a, broadcast_shape(a.shape, b.shape))
+    where b_all = broadcast_to(b, broadcast_shape(a.shape, b.shape))
+    where a_norm = vector_norm(a_all, 2, axis, True)
+    where b_norm = vector_norm(b_all, 2, axis, True)
     """,
     "cross": """Cross product of vectors of length 3 along `axis`.
 
@@ -2451,7 +2453,7 @@ for _name, _text in {
     composite: a * b if a.ndim == 0 or b.ndim == 0 else a @ b if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))
     """,
     "eigh": """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
-    largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
+    largest entry of a complex vector is real; between equal eigenvalues the derivative of the vectors is NaN.
 
     Parameters
     ----------
@@ -2576,7 +2578,7 @@ for _name, _text in {
     where columns = grad if weight.ndim == 2 else expand_dims(grad, -1)
     y_t = linear(x_t, weight) + linear(x, weight_t) + broadcast_to(bias_t, y.shape)
     """,
-    "logdet": """Logarithm of the determinant of a matrix whose determinant is positive.
+    "logdet": """Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real.
 
     Parameters
     ----------
@@ -2589,7 +2591,8 @@ for _name, _text in {
     Notes
     -----
     logdet(x) -> y
-    composite: slogdet(x)[1]
+    composite: log(parts[0]) + parts[1] if is_complex(x.dtype) else where(parts[0] < 0, nan, parts[1])
+    where parts = slogdet(x)
     """,
     "matmul": """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
 
@@ -2653,7 +2656,8 @@ for _name, _text in {
     grad_a = reshape(grad @ conj(ravel(b)), a.shape)
     grad_b = reshape(ravel(conj(a)) @ grad, b.shape)
     """,
-    "pinv": """Moore-Penrose inverse; the derivative is that at constant rank.
+    "pinv": """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at
+    constant rank.
 
     Parameters
     ----------
@@ -2675,7 +2679,7 @@ for _name, _text in {
     ----------
     Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
     """,
-    "qr": """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns.
+    "qr": """Reduced factorisation x = q @ r; of a matrix with more columns than rows the first ones give `q`.
 
     Parameters
     ----------
@@ -2689,18 +2693,14 @@ for _name, _text in {
     Notes
     -----
     qr(x) -> q, r
-    grad_x = mH(solve_triangular(r, mH(total)))
-    where mixed = _lower_half(r @ mH(grad_r)) - _lower_half(mH(grad_q) @ q)
-    where total = grad_q + q @ (mixed + mH(mixed))
-    q_t = scaled - q @ ratio
-    r_t = ratio @ r
-    where scaled = mH(solve_triangular(mH(r), mH(x_t), lower=True))
-    where turned = mH(q) @ scaled
-    where ratio = mH(_lower_half(turned + mH(turned)))
+    composite: tall if x.shape[-2] >= x.shape[-1] else (tall[0], concat([tall[1], mH(tall[0]) @ rest], -1))
+    where tall = _qr_tall(x if x.shape[-2] >= x.shape[-1] else getitem(x, slice_along(-1, None, x.shape[-2])))
+    where rest = getitem(x, slice_along(-1, x.shape[-2], None))
 
     References
     ----------
-    Seeger, Hetzel, Dai, Meissner and Lawrence (2017), Auto-differentiating linear algebra.
+    Roberts and Roberts (2020), QR and LQ decomposition matrix backpropagation algorithms for square, wide, and deep
+    matrices.
     """,
     "slogdet": """Sign (of modulus 1) and logarithm of the modulus of the determinant.
 
@@ -2742,7 +2742,7 @@ for _name, _text in {
     composite: squeeze(_solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b)
     """,
     "solve_triangular": """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
-    otherwise, without its diagonal if that is known to be 1.
+    otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on.
 
     Parameters
     ----------
@@ -2773,7 +2773,7 @@ for _name, _text in {
     where load = _triangle(a_t, low, unit_diagonal) @ y
     """,
     "svd": """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is
-    real; the derivative drops terms between equal values.
+    real; between equal values the derivative of the vectors is NaN.
 
     Parameters
     ----------
@@ -4428,7 +4428,7 @@ for _name, _text in {
     Notes
     -----
     celu(x, float alpha=1.0) -> y
-    dy/dx = where(x > 0, 1, y / alpha + 1)
+    dy/dx = where(x > 0, 1, exp(where(x > 0, 0, x) / alpha))
 
     References
     ----------
@@ -4474,7 +4474,7 @@ for _name, _text in {
     Notes
     -----
     elu(x, float alpha=1.0) -> y
-    dy/dx = where(x > 0, 1, y + alpha)
+    dy/dx = where(x > 0, 1, alpha * exp(where(x > 0, 0, x)))
 
     References
     ----------
@@ -4495,11 +4495,12 @@ for _name, _text in {
     Notes
     -----
     gelu(x, str approximate='none') -> y
-    dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
-    where below = erfc(-x / sqrt(2)) / 2
-    where density = 1 / sqrt(2 * pi) * exp(-x * x / 2)
-    where turn = tanh(sqrt(2 / pi) * x * (1 + 0.044715 * x * x))
-    where rate = 1 / sqrt(2 * pi) * (1 + 3 * 0.044715 * x * x)
+    dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))
+    where near = minimum(maximum(x, -50), 50)
+    where below = erfc(-near / sqrt(2)) / 2
+    where density = 1 / sqrt(2 * pi) * exp(-near * near / 2)
+    where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)
+    where rate = sqrt(8 / pi) * near * (1 + 3 * 0.044715 * near * near)
 
     References
     ----------
@@ -4520,9 +4521,9 @@ for _name, _text in {
     Notes
     -----
     hardshrink(x, float lambd=0.5) -> y
-    composite: where(absolute(x) > lambd, x, 0)
+    composite: where(absolute(x) <= lambd, 0, x)
     """,
-    "hardsigmoid": """x / 6 + 1/2 between 0 and 1.
+    "hardsigmoid": """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.
 
     Parameters
     ----------
@@ -4535,9 +4536,9 @@ for _name, _text in {
     Notes
     -----
     hardsigmoid(x) -> y
-    composite: clip(x + 3, 0, 6) / 6
+    dy/dx = ((y > 0) & (y < 1)) / 6
     """,
-    "hardswish": """x * hardsigmoid(x).
+    "hardswish": """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.
 
     Parameters
     ----------
@@ -4550,13 +4551,13 @@ for _name, _text in {
     Notes
     -----
     hardswish(x) -> y
-    composite: x * clip(x + 3, 0, 6) / 6
+    dy/dx = where(x >= 3, 1, where(x <= -3, 0, (x + 1.5) / 3))
 
     References
     ----------
     Howard et al. (2019), Searching for MobileNetV3.
     """,
-    "hardtanh": """x between `min_val` and `max_val`.
+    "hardtanh": """x between `min_val` and `max_val`; the derivative at the bounds is 0.
 
     Parameters
     ----------
@@ -4573,7 +4574,7 @@ for _name, _text in {
     Notes
     -----
     hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y
-    composite: clip(x, min_val, max_val)
+    dy/dx = (y > min_val) & (y < max_val)
     """,
     "leaky_relu": """x where x > 0, negative_slope * x elsewhere.
 
@@ -4624,7 +4625,9 @@ for _name, _text in {
     Notes
     -----
     mish(x) -> y
-    composite: x * tanh(logaddexp(0, x))
+    dy/dx = tanh(soft) + near * sigmoid(near) * _tanh_slope(soft)
+    where near = minimum(maximum(x, -1000), 1000)
+    where soft = logaddexp(0, near)
 
     References
     ----------
@@ -4645,7 +4648,7 @@ for _name, _text in {
     relu(x) -> y
     dy/dx = y > 0
     """,
-    "relu6": """x between 0 and 6.
+    "relu6": """x between 0 and 6; the derivative at the bounds is 0.
 
     Parameters
     ----------
@@ -4658,7 +4661,7 @@ for _name, _text in {
     Notes
     -----
     relu6(x) -> y
-    composite: clip(x, 0, 6)
+    dy/dx = (y > 0) & (y < 6)
     """,
     "selu": """elu with the scale and alpha of self-normalising networks.
 
@@ -4692,8 +4695,8 @@ for _name, _text in {
     Notes
     -----
     silu(x) -> y
-    dy/dx = s * (1 + x * (1 - s))
-    where s = sigmoid(x)
+    dy/dx = sigmoid(near) * (1 + near * sigmoid(-near))
+    where near = x if is_complex(x.dtype) else minimum(maximum(x, -1000), 1000)
 
     References
     ----------
@@ -4749,9 +4752,9 @@ for _name, _text in {
     Notes
     -----
     softsign(x) -> y
-    composite: x / (1 + absolute(x))
+    dy/dx = square(1 / (1 + absolute(x)))
     """,
-    "tanhshrink": """x - tanh(x).
+    "tanhshrink": """x - tanh(x), without cancellation near 0.
 
     Parameters
     ----------
@@ -4764,7 +4767,7 @@ for _name, _text in {
     Notes
     -----
     tanhshrink(x) -> y
-    composite: x - tanh(x)
+    dy/dx = square(tanh(x))
     """,
     "log_softmax": """x - logsumexp(x) along `axis`.
 
@@ -4819,7 +4822,8 @@ for _name, _text in {
     softmin(x, int[] axis=-1) -> y
     composite: softmax(-x, axis)
     """,
-    "binary_cross_entropy": """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
+    "binary_cross_entropy": """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the
+    slope below 1e-12 as 1e-12.
 
     Parameters
     ----------
@@ -4837,7 +4841,7 @@ for _name, _text in {
     Notes
     -----
     binary_cross_entropy(x, target, str reduction='mean') -> y
-    composite: _reduce_loss(-xlogy(target, x) - xlogy(1 - target, 1 - x), reduction)
+    composite: _reduce_loss(_bernoulli_loss(x, target), reduction)
     """,
     "binary_cross_entropy_with_logits": """binary_cross_entropy(sigmoid(x), target) without overflow.
 
@@ -5007,7 +5011,10 @@ for _name, _text in {
     Notes
     -----
     smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y
-    composite: l1_loss(x, target, reduction) if beta == 0 else huber_loss(x, target, reduction, beta) / beta
+    composite: l1_loss(x, target, reduction) if beta == 0 else _reduce_loss(near / beta * (error - near / 2),
+      reduction)
+    where error = x - target
+    where near = clip(error, -beta, beta)
 
     References
     ----------

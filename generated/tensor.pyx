@@ -1006,7 +1006,8 @@ cdef class Tensor(ArrayTensor):
         return op_norm(self, ord, axis, keepdims)
 
     def prod(self, axis=None, keepdims=False):
-        """Product; every derivative is exact at zeros too."""
+        """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros
+        too."""
         return op_prod(self, axis, keepdims)
 
     def std(self, axis=None, keepdims=False, *, correction=0):
@@ -1438,16 +1439,16 @@ cdef class Tensor(ArrayTensor):
         return op_hardshrink_(self, lambd)
 
     def hardsigmoid_(self):
-        """x / 6 + 1/2 between 0 and 1. In place."""
+        """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0. In place."""
         return op_hardsigmoid_(self)
 
     def hardswish_(self):
-        """x * hardsigmoid(x). In place."""
+        """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1. In place."""
         return op_hardswish_(self)
     hard_swish_ = hardswish_
 
     def hardtanh_(self, min_val=-1.0, max_val=1.0):
-        """x between `min_val` and `max_val`. In place."""
+        """x between `min_val` and `max_val`; the derivative at the bounds is 0. In place."""
         return op_hardtanh_(self, min_val, max_val)
 
     def leaky_relu_(self, negative_slope=0.01):
@@ -1472,7 +1473,7 @@ cdef class Tensor(ArrayTensor):
         return op_relu_(self)
 
     def relu6_(self):
-        """x between 0 and 6. In place."""
+        """x between 0 and 6; the derivative at the bounds is 0. In place."""
         return op_relu6_(self)
 
     def selu_(self):
@@ -1497,7 +1498,7 @@ cdef class Tensor(ArrayTensor):
         return op_softsign_(self)
 
     def tanhshrink_(self):
-        """x - tanh(x). In place."""
+        """x - tanh(x), without cancellation near 0. In place."""
         return op_tanhshrink_(self)
 
     def log_softmax(self, axis=-1):

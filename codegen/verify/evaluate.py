@@ -73,8 +73,21 @@ class Evaluator:
         self._cannot_run = self._find_cannot_run()
 
     def deferred(self, op: Op) -> bool:
-        """Whether the op, or something that its formulas call, needs a kernel that is not built."""
-        return op.name in self._cannot_run or any(_calls(e, self._cannot_run) for e in _expressions_of(op))
+        """Whether the op, or something that its formulas call, needs a kernel that is not built.
+
+        The derivative of a composite is made by the rules of what it calls.
+        """
+        pending, known = [op.name], {op.name}
+        while pending:
+            found = self.ops[pending.pop()]
+            if found.name in self._cannot_run or any(_calls(e, self._cannot_run) for e in _expressions_of(found)):
+                return True
+            if found.composite:
+                called = {node.op for e in (found.composite.expression, *found.let_expressions.values())
+                          for node in walk(e) if isinstance(node, Call) and node.op}  # fmt: skip
+                pending += called - known
+                known |= called
+        return False
 
     def forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
         """The outputs of an op for what users pass, as a list of arrays and lists of arrays.

@@ -4,44 +4,57 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
+cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_erfc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfc", 1)
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
+cdef Forward1 forward_square = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "square", 1)
 cdef Forward1 forward_tanh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "tanh", 1)
+cdef Forward1 forward__tanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_tanh_slope", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "logaddexp", 2)
+cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
+cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_bitwise_and = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_and", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
+cdef Forward2 forward_greater_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater_equal", 2)
+cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
+cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 
 
 cdef class CeluBackward(Node):
-    """celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y / alpha + 1)"""
-    saves = ("x", "y", "alpha")
+    """celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, exp(where(x > 0, 0, x) / alpha))"""
+    saves = ("x", "alpha")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(forward_divide(y, alpha), 1)))
+        return forward_multiply(
+            grad,
+            forward_where(
+                forward_greater(x, 0), 1, forward_exp(forward_divide(forward_where(forward_greater(x, 0), 0, x), alpha))
+            )
+        )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        return grad * ops.where(x > 0, 1, y / alpha + 1)
+        return grad * ops.where(x > 0, 1, ops.exp(ops.where(x > 0, 0, x) / alpha))
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_x = True, None
 
 
 cdef class DropoutBackward(Node):
@@ -61,57 +74,63 @@ cdef class DropoutBackward(Node):
 
 
 cdef class EluBackward(Node):
-    """elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, y + alpha)"""
-    saves = ("x", "y", "alpha")
+    """elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, alpha * exp(where(x > 0, 0, x)))"""
+    saves = ("x", "alpha")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, forward_add(y, alpha)))
+        return forward_multiply(
+            grad,
+            forward_where(
+                forward_greater(x, 0), 1, forward_multiply(alpha, forward_exp(forward_where(forward_greater(x, 0), 0, x)))
+            )
+        )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         alpha = self.saved_alpha
-        return grad * ops.where(x > 0, 1, y + alpha)
+        return grad * ops.where(x > 0, 1, alpha * ops.exp(ops.where(x > 0, 0, x)))
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_x = True, None
 
 
 cdef class GeluBackward(Node):
     """gelu(x, str approximate='none') -> y
 
-    dy/dx = below + x * density if approximate == 'none' else (1 + turn) / 2 + x * rate * (1 - turn * turn)
-    where below = erfc(-x / sqrt(2)) / 2
-    where density = 1 / sqrt(2 * pi) * exp(-x * x / 2)
-    where turn = tanh(sqrt(2 / pi) * x * (1 + 0.044715 * x * x))
-    where rate = 1 / sqrt(2 * pi) * (1 + 3 * 0.044715 * x * x)
+    dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))
+    where near = minimum(maximum(x, -50), 50)
+    where below = erfc(-near / sqrt(2)) / 2
+    where density = 1 / sqrt(2 * pi) * exp(-near * near / 2)
+    where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)
+    where rate = sqrt(8 / pi) * near * (1 + 3 * 0.044715 * near * near)
     """
     saves = ("x", "approximate")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
+        near = forward_minimum(forward_maximum(x, -50), 50)
         if approximate == 'none':
-            below = forward_divide(forward_erfc(forward_divide(forward_negative(x), 1.4142135623730951)), 2)
+            below = forward_divide(forward_erfc(forward_divide(forward_negative(near), 1.4142135623730951)), 2)
             density = forward_multiply(
-                0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2))
+                0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(near), near), 2))
             )
-            grad_x = forward_multiply(grad, forward_add(below, forward_multiply(x, density)))
+            grad_x = forward_multiply(grad, forward_add(below, forward_multiply(near, density)))
         else:
-            turn = forward_tanh(
-                forward_multiply(
-                    forward_multiply(0.7978845608028654, x), forward_add(1, forward_multiply(forward_multiply(0.044715, x), x))
-                )
+            turn = forward_multiply(
+                forward_multiply(1.5957691216057308, near),
+                forward_add(1, forward_multiply(forward_multiply(0.044715, near), near))
             )
-            rate = forward_multiply(0.3989422804014327, forward_add(1, forward_multiply(forward_multiply(0.134145, x), x)))
+            rate = forward_multiply(
+                forward_multiply(1.5957691216057308, near),
+                forward_add(1, forward_multiply(forward_multiply(0.134145, near), near))
+            )
             grad_x = forward_multiply(
                 grad,
-                forward_add(
-                    forward_divide(forward_add(1, turn), 2),
-                    forward_multiply(forward_multiply(x, rate), forward_subtract(1, forward_multiply(turn, turn)))
+                forward_multiply(
+                    forward_sigmoid(turn), forward_add(1, forward_multiply(rate, forward_sigmoid(forward_negative(turn))))
                 )
             )
         return grad_x
@@ -119,18 +138,77 @@ cdef class GeluBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
+        near = ops.minimum(ops.maximum(x, -50), 50)
         if approximate == 'none':
-            below = ops.erfc(-x / 1.4142135623730951) / 2
-            density = 0.3989422804014327 * ops.exp(-x * x / 2)
-            grad_x = grad * (below + x * density)
+            below = ops.erfc(-near / 1.4142135623730951) / 2
+            density = 0.3989422804014327 * ops.exp(-near * near / 2)
+            grad_x = grad * (below + near * density)
         else:
-            turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
-            rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
-            grad_x = grad * ((1 + turn) / 2 + x * rate * (1 - turn * turn))
+            turn = 1.5957691216057308 * near * (1 + 0.044715 * near * near)
+            rate = 1.5957691216057308 * near * (1 + 0.134145 * near * near)
+            grad_x = grad * (ops.sigmoid(turn) * (1 + rate * ops.sigmoid(-turn)))
         return grad_x
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class HardsigmoidBackward(Node):
+    """hardsigmoid(x) -> y; dy/dx = ((y > 0) & (y < 1)) / 6"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(grad, forward_divide(forward_bitwise_and(forward_greater(y, 0), forward_less(y, 1)), 6))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return grad * (((y > 0) & (y < 1)) / 6)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
+
+
+cdef class HardswishBackward(Node):
+    """hardswish(x) -> y; dy/dx = where(x >= 3, 1, where(x <= -3, 0, (x + 1.5) / 3))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(
+            grad,
+            forward_where(
+                forward_greater_equal(x, 3), 1,
+                forward_where(forward_less_equal(x, -3), 0, forward_divide(forward_add(x, 1.5), 3))
+            )
+        )
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.where(x >= 3, 1, ops.where(x <= -3, 0, (x + 1.5) / 3))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class HardtanhBackward(Node):
+    """hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y; dy/dx = (y > min_val) & (y < max_val)"""
+    saves = ("y", "min_val", "max_val")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        min_val = self.saved_min_val
+        max_val = self.saved_max_val
+        return forward_multiply(grad, forward_bitwise_and(forward_greater(y, min_val), forward_less(y, max_val)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        min_val = self.saved_min_val
+        max_val = self.saved_max_val
+        return grad * ((y > min_val) & (y < max_val))
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
 
 
 cdef class LeakyReluBackward(Node):
@@ -146,6 +224,36 @@ cdef class LeakyReluBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
         return grad * ops.where(x > 0, 1, negative_slope)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class MishBackward(Node):
+    """mish(x) -> y
+
+    dy/dx = tanh(soft) + near * sigmoid(near) * _tanh_slope(soft)
+    where near = minimum(maximum(x, -1000), 1000)
+    where soft = logaddexp(0, near)
+    """
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        near = forward_minimum(forward_maximum(x, -1000), 1000)
+        soft = forward_logaddexp(0, near)
+        return forward_multiply(
+            grad,
+            forward_add(
+                forward_tanh(soft), forward_multiply(forward_multiply(near, forward_sigmoid(near)), forward__tanh_slope(soft))
+            )
+        )
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        near = ops.minimum(ops.maximum(x, -1000), 1000)
+        soft = ops.logaddexp(0, near)
+        return grad * (ops.tanh(soft) + near * ops.sigmoid(near) * ops._tanh_slope(soft))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -167,21 +275,54 @@ cdef class ReluBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef class SiluBackward(Node):
-    """silu(x) -> y; dy/dx = s * (1 + x * (1 - s)); where s = sigmoid(x)"""
-    saves = ("x",)
+cdef class Relu6Backward(Node):
+    """relu6(x) -> y; dy/dx = (y > 0) & (y < 6)"""
+    saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(grad, forward_bitwise_and(forward_greater(y, 0), forward_less(y, 6)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return grad * ((y > 0) & (y < 6))
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
+
+
+cdef class SiluBackward(Node):
+    """silu(x) -> y
+
+    dy/dx = sigmoid(near) * (1 + near * sigmoid(-near))
+    where near = x if is_complex(x.dtype) else minimum(maximum(x, -1000), 1000)
+    """
+    saves = ("x_dtype", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        s = forward_sigmoid(x)
+        if formulas.is_complex(x_dtype):
+            near = x
+        else:
+            near = forward_minimum(forward_maximum(x, -1000), 1000)
         return forward_multiply(
-            grad, forward_conj(forward_multiply(s, forward_add(1, forward_multiply(x, forward_subtract(1, s)))))
+            grad,
+            forward_conj(
+                forward_multiply(
+                    forward_sigmoid(near), forward_add(1, forward_multiply(near, forward_sigmoid(forward_negative(near))))
+                )
+            )
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        s = ops.sigmoid(x)
-        return grad * ops.conj(s * (1 + x * (1 - s)))
+        if formulas.is_complex(x_dtype):
+            near = x
+        else:
+            near = ops.minimum(ops.maximum(x, -1000), 1000)
+        return grad * ops.conj(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -208,6 +349,38 @@ cdef class SoftplusBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold
         return grad * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class SoftsignBackward(Node):
+    """softsign(x) -> y; dy/dx = square(1 / (1 + absolute(x)))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_square(forward_divide(1, forward_add(1, forward_absolute(x)))))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.square(1 / (1 + ops.absolute(x)))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class TanhshrinkBackward(Node):
+    """tanhshrink(x) -> y; dy/dx = square(tanh(x))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_conj(forward_square(forward_tanh(x))))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.conj(ops.square(ops.tanh(x)))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

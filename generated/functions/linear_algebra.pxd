@@ -72,9 +72,13 @@ cdef class PinvBackward(Node):
     cdef public object saved_x, saved_y
     cdef public uint32_t version_x, version_y
 
-cdef class QrBackward(Node):
+cdef class QrTallBackward(Node):
     cdef public object saved_r, saved_q
     cdef public uint32_t version_r, version_q
+
+cdef class ReciprocalGapsBackward(Node):
+    cdef public object saved_y
+    cdef public uint32_t version_y
 
 cdef class SlogdetBackward(Node):
     cdef public object saved_sign, saved_x

@@ -21,6 +21,7 @@ cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
 cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
 cdef Forward3 forward__cofactor_hessian = <Forward3> load_forward(
@@ -577,8 +578,8 @@ cdef class PinvBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef class QrBackward(Node):
-    """qr(x) -> q, r
+cdef class QrTallBackward(Node):
+    """_qr_tall(x) -> q, r
 
     grad_x = mH(solve_triangular(r, mH(total)))
     where mixed = _lower_half(r @ mH(grad_r)) - _lower_half(mH(grad_q) @ q)
@@ -612,6 +613,24 @@ cdef class QrBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_r, self.saved_q = True, None, None
+
+
+cdef class ReciprocalGapsBackward(Node):
+    """_reciprocal_gaps(values) -> y; grad_values = sum(pull, -1) - sum(pull, -2); where pull = grad * y * y"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        pull = forward_multiply(forward_multiply(grad, y), y)
+        return forward_subtract(forward_sum(pull, -1, False), forward_sum(pull, -2, False))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        pull = grad * y * y
+        return ops.sum(pull, -1) - ops.sum(pull, -2)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
 
 
 cdef class SlogdetBackward(Node):

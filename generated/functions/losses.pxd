@@ -3,6 +3,10 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
+cdef class BernoulliLossBackward(Node):
+    cdef public object saved_x, saved_target
+    cdef public uint32_t version_x, version_target
+
 cdef class CrossEntropiesBackward(Node):
     cdef public object saved_x, saved_target
     cdef public uint32_t version_x, version_target

@@ -6,10 +6,15 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
+cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
+cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
@@ -23,6 +28,44 @@ cdef Forward4 forward__cross_entropies_backward = <Forward4> load_forward(
 )
 cdef Forward3 forward__pick = <Forward3> load_forward("gradspec.generated.kernels.losses", "_pick", 3)
 cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kernels.losses", "_unpick", 4)
+
+
+cdef class BernoulliLossBackward(Node):
+    """_bernoulli_loss(x, target) -> y
+
+    dy/dx = (x - target) / maximum(x * (1 - x), 1e-12)
+    dy/dtarget = maximum(log1p(-x), -100) - maximum(log(x), -100)
+    """
+    saves = ("x", "target")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_target = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            target = saved_array(self, self.saved_target, self.version_target, "target")
+            grad_x = forward_multiply(
+                grad,
+                forward_divide(forward_subtract(x, target), forward_maximum(forward_multiply(x, forward_subtract(1, x)), 1e-12))
+            )
+        if wanted_ & 2:
+            grad_target = forward_multiply(
+                grad,
+                forward_subtract(forward_maximum(forward_log1p(forward_negative(x)), -100), forward_maximum(forward_log(x), -100))
+            )
+        return grad_x, grad_target
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_target = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            target = saved_tensor(self, self.saved_target, self.version_target, "target")
+            grad_x = grad * ((x - target) / ops.maximum(x * (1 - x), 1e-12))
+        if wanted_ & 2:
+            grad_target = grad * (ops.maximum(ops.log1p(-x), -100) - ops.maximum(ops.log(x), -100))
+        return grad_x, grad_target
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_target = True, None, None
 
 
 cdef class CrossEntropiesBackward(Node):

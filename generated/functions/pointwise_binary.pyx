@@ -18,13 +18,13 @@ cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels
 cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward1 forward_trunc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "trunc", 1)
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_copysign = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "copysign", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
 )
 cdef Forward2 forward_floor_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "floor_divide", 2)
+cdef Forward2 forward_hypot = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "hypot", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward__scaled_pow = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 3)
@@ -67,9 +67,9 @@ cdef class AddBackward(Node):
 cdef class Atan2Backward(Node):
     """atan2(a, b) -> y
 
-    dy/da = _divide_or_zero(b, squares)
-    dy/db = -_divide_or_zero(a, squares)
-    where squares = a * a + b * b
+    dy/da = _divide_or_zero(_divide_or_zero(b, distance), distance)
+    dy/db = -_divide_or_zero(_divide_or_zero(a, distance), distance)
+    where distance = hypot(a, b)
     """
     saves = ("a", "b")
 
@@ -77,22 +77,24 @@ cdef class Atan2Backward(Node):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        squares = forward_add(forward_multiply(a, a), forward_multiply(b, b))
+        distance = forward_hypot(a, b)
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward__divide_or_zero(b, squares))
+            grad_a = forward_multiply(grad, forward__divide_or_zero(forward__divide_or_zero(b, distance), distance))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_negative(forward__divide_or_zero(a, squares)))
+            grad_b = forward_multiply(
+                grad, forward_negative(forward__divide_or_zero(forward__divide_or_zero(a, distance), distance))
+            )
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        squares = a * a + b * b
+        distance = ops.hypot(a, b)
         if wanted_ & 1:
-            grad_a = grad * ops._divide_or_zero(b, squares)
+            grad_a = grad * ops._divide_or_zero(ops._divide_or_zero(b, distance), distance)
         if wanted_ & 2:
-            grad_b = grad * -ops._divide_or_zero(a, squares)
+            grad_b = grad * -ops._divide_or_zero(ops._divide_or_zero(a, distance), distance)
         return grad_a, grad_b
 
     cdef void release_variables(self):

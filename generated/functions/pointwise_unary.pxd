@@ -23,17 +23,33 @@ cdef class AsinBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
 
+cdef class AsinSlopeBackward(Node):
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+
 cdef class AsinhBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
+
+cdef class AsinhSlopeBackward(Node):
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
 
 cdef class AtanBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
 
+cdef class AtanSlopeBackward(Node):
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+
 cdef class AtanhBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
+
+cdef class AtanhSlopeBackward(Node):
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
 
 cdef class CbrtBackward(Node):
     cdef public object saved_y
@@ -73,8 +89,13 @@ cdef class ErfcBackward(Node):
     cdef public uint32_t version_x
 
 cdef class ErfcxBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef public object saved_x
+    cdef public uint32_t version_x
+
+cdef class ErfcxDerivativeBackward(Node):
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_n
 
 cdef class ErfinvBackward(Node):
     cdef public object saved_y
@@ -89,8 +110,8 @@ cdef class Exp2Backward(Node):
     cdef public uint32_t version_y
 
 cdef class Expm1Backward(Node):
-    cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class FloorBackward(Node):
     pass
@@ -155,8 +176,12 @@ cdef class RsqrtBackward(Node):
     cdef public uint32_t version_y
 
 cdef class SigmoidBackward(Node):
-    cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef public object saved_x
+    cdef public uint32_t version_x
+
+cdef class SigmoidSlopeBackward(Node):
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
 
 cdef class SignBackward(Node):
     cdef public object saved_y, saved_x
@@ -193,8 +218,12 @@ cdef class TanBackward(Node):
     cdef public uint32_t version_y
 
 cdef class TanhBackward(Node):
-    cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef public object saved_x
+    cdef public uint32_t version_x
+
+cdef class TanhSlopeBackward(Node):
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
 
 cdef class TruncBackward(Node):
     pass

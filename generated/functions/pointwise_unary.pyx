@@ -12,22 +12,32 @@ from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
+cdef Forward1 forward__asin_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asin_slope", 1)
+cdef Forward1 forward__asinh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asinh_slope", 1)
+cdef Forward1 forward__atan_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_atan_slope", 1)
+cdef Forward1 forward__atanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_atanh_slope", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_cos = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cos", 1)
 cdef Forward1 forward_cosh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cosh", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
+cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
+)
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward1 forward_imag = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "imag", 1)
 cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
 cdef Forward1 forward_rsqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "rsqrt", 1)
+cdef Forward1 forward__sigmoid_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_sigmoid_slope", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
 cdef Forward2 forward__sinc_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_sinc_derivative", 2
 )
 cdef Forward1 forward_sinh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sinh", 1)
+cdef Forward1 forward_tanh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "tanh", 1)
+cdef Forward1 forward__tanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_tanh_slope", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
@@ -56,18 +66,16 @@ cdef class AbsoluteBackward(Node):
 
 
 cdef class AcosBackward(Node):
-    """acos(x) -> y; dy/dx = -rsqrt((1 - x) * (1 + x))"""
+    """acos(x) -> y; dy/dx = -_asin_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(
-            grad, forward_negative(forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
-        )
+        return forward_multiply(grad, forward_negative(forward_conj(forward__asin_slope(x))))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * -ops.conj(ops.rsqrt((1 - x) * (1 + x)))
+        return grad * -ops.conj(ops._asin_slope(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -108,67 +116,141 @@ cdef class AngleBackward(Node):
 
 
 cdef class AsinBackward(Node):
-    """asin(x) -> y; dy/dx = rsqrt((1 - x) * (1 + x))"""
+    """asin(x) -> y; dy/dx = _asin_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_rsqrt(forward_multiply(forward_subtract(1, x), forward_add(1, x)))))
+        return forward_multiply(grad, forward_conj(forward__asin_slope(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.rsqrt((1 - x) * (1 + x)))
+        return grad * ops.conj(ops._asin_slope(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class AsinSlopeBackward(Node):
+    """_asin_slope(x) -> y; dy/dx = x * y * y * y"""
+    saves = ("x", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(x, y), y), y)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return grad * ops.conj(x * y * y * y)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class AsinhBackward(Node):
-    """asinh(x) -> y; dy/dx = rsqrt(1 + x * x)"""
+    """asinh(x) -> y; dy/dx = _asinh_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_rsqrt(forward_add(1, forward_multiply(x, x)))))
+        return forward_multiply(grad, forward_conj(forward__asinh_slope(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.rsqrt(1 + x * x))
+        return grad * ops.conj(ops._asinh_slope(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class AsinhSlopeBackward(Node):
+    """_asinh_slope(x) -> y; dy/dx = -x * y * y * y"""
+    saves = ("x", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(
+            grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(forward_negative(x), y), y), y))
+        )
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return grad * ops.conj(-x * y * y * y)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class AtanBackward(Node):
-    """atan(x) -> y; dy/dx = 1 / (1 + x * x)"""
+    """atan(x) -> y; dy/dx = _atan_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_divide(grad, forward_conj(forward_add(1, forward_multiply(x, x))))
+        return forward_multiply(grad, forward_conj(forward__atan_slope(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad / ops.conj(1 + x * x)
+        return grad * ops.conj(ops._atan_slope(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class AtanSlopeBackward(Node):
+    """_atan_slope(x) -> y; dy/dx = -2 * x * y * y"""
+    saves = ("x", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(-2, x), y), y)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return grad * ops.conj(-2 * x * y * y)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class AtanhBackward(Node):
-    """atanh(x) -> y; dy/dx = 1 / ((1 - x) * (1 + x))"""
+    """atanh(x) -> y; dy/dx = _atanh_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_divide(grad, forward_conj(forward_multiply(forward_subtract(1, x), forward_add(1, x))))
+        return forward_multiply(grad, forward_conj(forward__atanh_slope(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad / ops.conj((1 - x) * (1 + x))
+        return grad * ops.conj(ops._atanh_slope(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class AtanhSlopeBackward(Node):
+    """_atanh_slope(x) -> y; dy/dx = 2 * x * y * y"""
+    saves = ("x", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(2, x), y), y)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return grad * ops.conj(2 * x * y * y)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef class CbrtBackward(Node):
@@ -316,21 +398,37 @@ cdef class ErfcBackward(Node):
 
 
 cdef class ErfcxBackward(Node):
-    """erfcx(x) -> y; dy/dx = 2 * x * y - 2 / sqrt(pi)"""
-    saves = ("x", "y")
+    """erfcx(x) -> y; dy/dx = _erfcx_derivative(x, 1)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_subtract(forward_multiply(forward_multiply(2, x), y), 1.1283791670955126))
+        return forward_multiply(grad, forward__erfcx_derivative(x, 1))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (2 * x * y - 1.1283791670955126)
+        return grad * ops._erfcx_derivative(x, 1)
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_x = True, None
+
+
+cdef class ErfcxDerivativeBackward(Node):
+    """_erfcx_derivative(x, int n) -> y; dy/dx = _erfcx_derivative(x, n + 1)"""
+    saves = ("x", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return forward_multiply(grad, forward__erfcx_derivative(x, n + 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return grad * ops._erfcx_derivative(x, n + 1)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
 
 
 cdef class ErfinvBackward(Node):
@@ -382,19 +480,19 @@ cdef class Exp2Backward(Node):
 
 
 cdef class Expm1Backward(Node):
-    """expm1(x) -> y; dy/dx = y + 1"""
-    saves = ("y",)
+    """expm1(x) -> y; dy/dx = exp(x)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_add(y, 1)))
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_conj(forward_exp(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(y + 1)
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.conj(ops.exp(x))
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_x = True, None
 
 
 cdef class FloorBackward(Node):
@@ -632,19 +730,37 @@ cdef class RsqrtBackward(Node):
 
 
 cdef class SigmoidBackward(Node):
-    """sigmoid(x) -> y; dy/dx = y * (1 - y)"""
-    saves = ("y",)
+    """sigmoid(x) -> y; dy/dx = _sigmoid_slope(x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_conj(forward__sigmoid_slope(x)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.conj(ops._sigmoid_slope(x))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class SigmoidSlopeBackward(Node):
+    """_sigmoid_slope(x) -> y; dy/dx = -y * tanh(x / 2)"""
+    saves = ("y", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_multiply(y, forward_subtract(1, y))))
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), forward_tanh(forward_divide(x, 2)))))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(y * (1 - y))
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.conj(-y * ops.tanh(x / 2))
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_y, self.saved_x = True, None, None
 
 
 cdef class SignBackward(Node):
@@ -797,19 +913,37 @@ cdef class TanBackward(Node):
 
 
 cdef class TanhBackward(Node):
-    """tanh(x) -> y; dy/dx = 1 - y * y"""
-    saves = ("y",)
+    """tanh(x) -> y; dy/dx = _tanh_slope(x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_conj(forward__tanh_slope(x)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.conj(ops._tanh_slope(x))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class TanhSlopeBackward(Node):
+    """_tanh_slope(x) -> y; dy/dx = -2 * y * tanh(x)"""
+    saves = ("y", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_subtract(1, forward_multiply(y, y))))
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(-2, y), forward_tanh(x))))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(1 - y * y)
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.conj(-2 * y * ops.tanh(x))
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_y, self.saved_x = True, None, None
 
 
 cdef class TruncBackward(Node):

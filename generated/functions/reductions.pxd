@@ -3,6 +3,9 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
+cdef class CentredBackward(Node):
+    cdef readonly object saved_axis
+
 cdef class EuclideanNormBackward(Node):
     cdef public object saved_x, saved_y
     cdef public uint32_t version_x, version_y
@@ -32,8 +35,8 @@ cdef class MinBackward(Node):
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
 cdef class PowerNormBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_ord
 
 cdef class ProdBackward(Node):

@@ -21,14 +21,13 @@ cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
 )
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward2 forward_bitwise_or = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_or", 2)
 cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
+cdef Forward2 forward__centred = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_centred", 2)
 cdef Forward4 forward__logsumexp_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.reductions", "_logsumexp_backward", 4
 )
-cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward2 forward__product_of_others = <Forward2> load_forward(
     "gradspec.generated.kernels.reductions", "_product_of_others", 2
 )
@@ -40,6 +39,19 @@ cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
 )
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
+
+
+cdef class CentredBackward(Node):
+    """_centred(x, int[]? axis=None) -> y; linear in x; grad_x = _centred(grad, axis)"""
+    saves = ("axis",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        return forward__centred(grad, axis)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        return ops._centred(grad, axis)
 
 
 cdef class EuclideanNormBackward(Node):
@@ -238,35 +250,46 @@ cdef class PowerNormBackward(Node):
     """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
     grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
-    where share = _divide_or_zero(absolute(x), _unreduce(y, x.shape, axis, keepdims))
-    where slope = sign(x) * share ** (ord - 1)
+    where whole = _unreduce(y, x.shape, axis, keepdims)
+    where slope = sign(x) * (_divide_or_zero(absolute(x), whole) ** (ord - 1) if ord > 1 else _divide_or_zero(whole,
+      absolute(x)) ** (1 - ord))
     """
-    saves = ("x", "y", "x_shape", "axis", "keepdims", "ord")
+    saves = ("y", "x_shape", "axis", "keepdims", "x", "ord")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
-        share = forward__divide_or_zero(forward_absolute(x), forward__unreduce(y, x_shape, axis, keepdims))
-        slope = forward_multiply(forward_sign(x), forward_pow(share, ord - 1))
+        whole = forward__unreduce(y, x_shape, axis, keepdims)
+        slope = forward_multiply(
+            forward_sign(x),
+            forward_pow(forward__divide_or_zero(forward_absolute(x), whole), ord - 1) if ord > 1
+            else forward_pow(forward__divide_or_zero(whole, forward_absolute(x)), 1 - ord)
+        )
         return forward_multiply(slope, forward__unreduce(grad, x_shape, axis, keepdims))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
-        share = ops._divide_or_zero(ops.absolute(x), ops._unreduce(y, x_shape, axis, keepdims))
-        slope = ops.sign(x) * share ** (ord - 1)
+        whole = ops._unreduce(y, x_shape, axis, keepdims)
+        slope = (
+            ops.sign(x)
+            * (
+                ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
+                else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
+            )
+        )
         return slope * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_y, self.saved_x = True, None, None
 
 
 cdef class ProdBackward(Node):
@@ -300,7 +323,7 @@ cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
     grad_x = residual * _unreduce(_divide_or_zero(grad, divisor), x.shape, axis, keepdims)
-    where residual = x - mean(x, axis, True)
+    where residual = _centred(x, axis)
     where divisor = reduced_count(x.shape, axis, correction) * y
     """
     saves = ("x", "axis", "x_shape", "correction", "y", "keepdims")
@@ -312,7 +335,7 @@ cdef class StdBackward(Node):
         correction = self.saved_correction
         y = saved_array(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
-        residual = forward_subtract(x, forward_mean(x, axis, True))
+        residual = forward__centred(x, axis)
         divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
         return forward_multiply(residual, forward__unreduce(forward__divide_or_zero(grad, divisor), x_shape, axis, keepdims))
 
@@ -323,7 +346,7 @@ cdef class StdBackward(Node):
         correction = self.saved_correction
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
-        residual = x - ops.mean(x, axis, True)
+        residual = ops._centred(x, axis)
         divisor = formulas.reduced_count(x_shape, axis, correction) * y
         return residual * ops._unreduce(ops._divide_or_zero(grad, divisor), x_shape, axis, keepdims)
 
@@ -388,7 +411,7 @@ cdef class VarBackward(Node):
     """var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
     grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)
-    where residual = x - mean(x, axis, True)
+    where residual = _centred(x, axis)
     where half_count = reduced_count(x.shape, axis, correction) / 2
     """
     saves = ("x", "axis", "x_shape", "correction", "keepdims")
@@ -399,7 +422,7 @@ cdef class VarBackward(Node):
         x_shape = self.saved_x_shape
         correction = self.saved_correction
         keepdims = self.saved_keepdims
-        residual = forward_subtract(x, forward_mean(x, axis, True))
+        residual = forward__centred(x, axis)
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
         return forward_multiply(residual, forward__unreduce(forward_divide(grad, half_count), x_shape, axis, keepdims))
 
@@ -409,7 +432,7 @@ cdef class VarBackward(Node):
         x_shape = self.saved_x_shape
         correction = self.saved_correction
         keepdims = self.saved_keepdims
-        residual = x - ops.mean(x, axis, True)
+        residual = ops._centred(x, axis)
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
         return residual * ops._unreduce(grad / half_count, x_shape, axis, keepdims)
 

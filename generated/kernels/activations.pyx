@@ -13,15 +13,14 @@ from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, lo
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward1 forward_tanh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "tanh", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "logaddexp", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
+cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 
 
 cdef object forward_celu(object x, object alpha):
@@ -49,16 +48,25 @@ cdef object forward_gelu(object x, object approximate):
         raise explain(error_, "gelu", x=x, approximate=approximate) from None
 
 cdef object forward_hardshrink(object x, object lambd):
-    return forward_where(forward_greater(forward_absolute(x), lambd), x, 0)
+    return forward_where(forward_less_equal(forward_absolute(x), lambd), 0, x)
 
 cdef object forward_hardsigmoid(object x):
-    return forward_divide(forward_clip(forward_add(x, 3), 0, 6), 6)
+    try:
+        return as_array(np.clip(forward_add(x, 3), 0, 6) / 6)
+    except Exception as error_:
+        raise explain(error_, "hardsigmoid", x=x) from None
 
 cdef object forward_hardswish(object x):
-    return forward_divide(forward_multiply(x, forward_clip(forward_add(x, 3), 0, 6)), 6)
+    try:
+        return as_array(np.maximum(x, -3) * (np.clip(forward_add(x, 3), 0, 6) / 6))
+    except Exception as error_:
+        raise explain(error_, "hardswish", x=x) from None
 
 cdef object forward_hardtanh(object x, object min_val, object max_val):
-    return forward_clip(x, min_val, max_val)
+    try:
+        return as_array(np.clip(x, min_val, max_val))
+    except Exception as error_:
+        raise explain(error_, "hardtanh", x=x, min_val=min_val, max_val=max_val) from None
 
 cdef object forward_leaky_relu(object x, object negative_slope):
     try:
@@ -70,7 +78,10 @@ cdef object forward_log_sigmoid(object x):
     return forward_negative(forward_logaddexp(0, forward_negative(x)))
 
 cdef object forward_mish(object x):
-    return forward_multiply(x, forward_tanh(forward_logaddexp(0, x)))
+    try:
+        return as_array(kernels.mish(x))
+    except Exception as error_:
+        raise explain(error_, "mish", x=x) from None
 
 cdef object forward_relu(object x):
     try:
@@ -79,14 +90,17 @@ cdef object forward_relu(object x):
         raise explain(error_, "relu", x=x) from None
 
 cdef object forward_relu6(object x):
-    return forward_clip(x, 0, 6)
+    try:
+        return as_array(np.clip(x, 0, 6))
+    except Exception as error_:
+        raise explain(error_, "relu6", x=x) from None
 
 cdef object forward_selu(object x):
     return forward_multiply(1.0507009873554805, forward_elu(x, 1.6732632423543772))
 
 cdef object forward_silu(object x):
     try:
-        return as_array(forward_multiply(x, kernels.sigmoid(x)))
+        return as_array(kernels.silu(x))
     except Exception as error_:
         raise explain(error_, "silu", x=x) from None
 
@@ -102,7 +116,13 @@ cdef object forward_softshrink(object x, object lambd):
     return forward_subtract(x, forward_clip(x, -lambd, lambd))
 
 cdef object forward_softsign(object x):
-    return forward_divide(x, forward_add(1, forward_absolute(x)))
+    try:
+        return as_array(kernels.softsign(x))
+    except Exception as error_:
+        raise explain(error_, "softsign", x=x) from None
 
 cdef object forward_tanhshrink(object x):
-    return forward_subtract(x, forward_tanh(x))
+    try:
+        return as_array(kernels.tanhshrink(x))
+    except Exception as error_:
+        raise explain(error_, "tanhshrink", x=x) from None

@@ -5,6 +5,8 @@ last two axes, leading axes broadcast.
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import math
+
 import numpy as np
 
 from gradspec import formulas, kernels
@@ -14,15 +16,14 @@ from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
-    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
-)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -31,10 +32,12 @@ cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
+cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
+cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
 
 
@@ -98,11 +101,14 @@ cdef object forward__cofactor_jvp(object x, object t):
         raise explain(error_, "_cofactor_jvp", x=x, t=t) from None
 
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
-    a_norm = forward_vector_norm(forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis, False)
-    b_norm = forward_vector_norm(forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis, False)
-    return forward_divide(
-        forward_sum(forward_multiply(a, b), axis, False),
-        forward_multiply(forward_maximum(a_norm, eps), forward_maximum(b_norm, eps))
+    a_all = forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
+    b_all = forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
+    a_norm = forward_vector_norm(a_all, 2, axis, True)
+    b_norm = forward_vector_norm(b_all, 2, axis, True)
+    return forward_sum(
+        forward_multiply(
+            forward_divide(a_all, forward_maximum(a_norm, eps)), forward_divide(b_all, forward_maximum(b_norm, eps))
+        ), axis, False
     )
 
 cdef object forward_cross(object a, object b, object axis):
@@ -186,7 +192,10 @@ cdef object forward_linear(object x, object weight, object bias):
         raise explain(error_, "linear", x=x, weight=weight, bias=bias) from None
 
 cdef object forward_logdet(object x):
-    return forward_slogdet(x)[1]
+    parts = forward_slogdet(x)
+    if formulas.is_complex(dtype_of(x)):
+        return forward_add(forward_log(parts[0]), parts[1])
+    return forward_where(forward_less(parts[0], 0), math.nan, parts[1])
 
 cdef object forward__lower_half(object x):
     return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
@@ -240,7 +249,7 @@ cdef object forward__phase_turn_backward(object x, object vectors):
 
 cdef object forward_pinv(object x):
     try:
-        return as_array(np.linalg.pinv(x))
+        return as_array(kernels.pinv(x))
     except Exception as error_:
         raise explain(error_, "pinv", x=x) from None
 
@@ -251,13 +260,25 @@ cdef object forward__pivots(object x):
         raise explain(error_, "_pivots", x=x) from None
 
 cdef object forward_qr(object x):
+    tall = forward__qr_tall(
+        x if shape_of(x)[-2] >= shape_of(x)[-1] else forward_getitem(x, formulas.slice_along(-1, None, shape_of(x)[-2]))
+    )
+    if shape_of(x)[-2] >= shape_of(x)[-1]:
+        return tall
+    rest = forward_getitem(x, formulas.slice_along(-1, shape_of(x)[-2], None))
+    return (tall[0], forward_concat([tall[1], forward_matmul(forward_mH(tall[0]), rest)], -1))
+
+cdef object forward__qr_tall(object x):
     try:
         return as_array(kernels.qr(x))
     except Exception as error_:
-        raise explain(error_, "qr", x=x) from None
+        raise explain(error_, "_qr_tall", x=x) from None
 
 cdef object forward__reciprocal_gaps(object values):
-    return forward__divide_or_zero(1, forward_subtract(forward_expand_dims(values, -2), forward_expand_dims(values, -1)))
+    try:
+        return as_array(kernels.reciprocal_gaps(values))
+    except Exception as error_:
+        raise explain(error_, "_reciprocal_gaps", values=values) from None
 
 cdef object forward_slogdet(object x):
     try:

@@ -23,12 +23,14 @@ cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 
 
+cdef object forward__bernoulli_loss(object x, object target):
+    try:
+        return as_array(kernels.binary_cross_entropy(x, target))
+    except Exception as error_:
+        raise explain(error_, "_bernoulli_loss", x=x, target=target) from None
+
 cdef object forward_binary_cross_entropy(object x, object target, object reduction):
-    return forward__reduce_loss(
-        forward_subtract(
-            forward_negative(forward_xlogy(target, x)), forward_xlogy(forward_subtract(1, target), forward_subtract(1, x))
-        ), reduction
-    )
+    return forward__reduce_loss(forward__bernoulli_loss(x, target), reduction)
 
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
     return forward__reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
@@ -88,4 +90,8 @@ cdef object forward__reduce_loss(object x, object reduction):
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
     if beta == 0:
         return forward_l1_loss(x, target, reduction)
-    return forward_divide(forward_huber_loss(x, target, reduction, beta), beta)
+    error = forward_subtract(x, target)
+    near = forward_clip(error, -beta, beta)
+    return forward__reduce_loss(
+        forward_multiply(forward_divide(near, beta), forward_subtract(error, forward_divide(near, 2))), reduction
+    )

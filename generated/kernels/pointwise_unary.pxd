@@ -10,12 +10,16 @@ cdef object forward_acosh(object x)
 cdef object forward_angle(object x)
 cdef Ufunc asin_ufunc
 cdef object forward_asin(object x)
+cdef object forward__asin_slope(object x)
 cdef Ufunc asinh_ufunc
 cdef object forward_asinh(object x)
+cdef object forward__asinh_slope(object x)
 cdef Ufunc atan_ufunc
 cdef object forward_atan(object x)
+cdef object forward__atan_slope(object x)
 cdef Ufunc atanh_ufunc
 cdef object forward_atanh(object x)
+cdef object forward__atanh_slope(object x)
 cdef Ufunc cbrt_ufunc
 cdef object forward_cbrt(object x)
 cdef Ufunc ceil_ufunc
@@ -33,6 +37,7 @@ cdef object forward_entr(object x)
 cdef object forward_erf(object x)
 cdef object forward_erfc(object x)
 cdef object forward_erfcx(object x)
+cdef object forward__erfcx_derivative(object x, object n)
 cdef object forward_erfinv(object x)
 cdef Ufunc exp_ufunc
 cdef object forward_exp(object x)
@@ -66,6 +71,7 @@ cdef object forward_reciprocal(object x)
 cdef object forward_round(object x, object decimals)
 cdef object forward_rsqrt(object x)
 cdef object forward_sigmoid(object x)
+cdef object forward__sigmoid_slope(object x)
 cdef Ufunc sign_ufunc
 cdef object forward_sign(object x)
 cdef Ufunc sin_ufunc
@@ -82,5 +88,6 @@ cdef Ufunc tan_ufunc
 cdef object forward_tan(object x)
 cdef Ufunc tanh_ufunc
 cdef object forward_tanh(object x)
+cdef object forward__tanh_slope(object x)
 cdef Ufunc trunc_ufunc
 cdef object forward_trunc(object x)

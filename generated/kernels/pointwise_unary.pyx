@@ -14,7 +14,6 @@ from gradspec.kernels.ufunc cimport Ufunc
 from gradspec.operand cimport REALS
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 
 
 absolute_ufunc = Ufunc(np.absolute, "absolute")
@@ -39,17 +38,41 @@ asin_ufunc = Ufunc(np.arcsin, "asin")
 cdef object forward_asin(object x):
     return asin_ufunc.unary(x)
 
+cdef object forward__asin_slope(object x):
+    try:
+        return as_array(kernels.asin_slope(x))
+    except Exception as error_:
+        raise explain(error_, "_asin_slope", x=x) from None
+
 asinh_ufunc = Ufunc(np.arcsinh, "asinh")
 cdef object forward_asinh(object x):
     return asinh_ufunc.unary(x)
+
+cdef object forward__asinh_slope(object x):
+    try:
+        return as_array(kernels.asinh_slope(x))
+    except Exception as error_:
+        raise explain(error_, "_asinh_slope", x=x) from None
 
 atan_ufunc = Ufunc(np.arctan, "atan")
 cdef object forward_atan(object x):
     return atan_ufunc.unary(x)
 
+cdef object forward__atan_slope(object x):
+    try:
+        return as_array(kernels.atan_slope(x))
+    except Exception as error_:
+        raise explain(error_, "_atan_slope", x=x) from None
+
 atanh_ufunc = Ufunc(np.arctanh, "atanh")
 cdef object forward_atanh(object x):
     return atanh_ufunc.unary(x)
+
+cdef object forward__atanh_slope(object x):
+    try:
+        return as_array(kernels.atanh_slope(x))
+    except Exception as error_:
+        raise explain(error_, "_atanh_slope", x=x) from None
 
 cbrt_ufunc = Ufunc(np.cbrt, "cbrt", REALS)
 cdef object forward_cbrt(object x):
@@ -83,7 +106,7 @@ cdef object forward_digamma(object x):
 
 cdef object forward_entr(object x):
     try:
-        return as_array(forward_multiply(forward_negative(x), np.log(x)))
+        return as_array(kernels.entr(x))
     except Exception as error_:
         raise explain(error_, "entr", x=x) from None
 
@@ -101,9 +124,15 @@ cdef object forward_erfc(object x):
 
 cdef object forward_erfcx(object x):
     try:
-        return as_array(kernels.erfcx(x))
+        return as_array(kernels.erfcx(x, 0))
     except Exception as error_:
         raise explain(error_, "erfcx", x=x) from None
+
+cdef object forward__erfcx_derivative(object x, object n):
+    try:
+        return as_array(kernels.erfcx(x, n))
+    except Exception as error_:
+        raise explain(error_, "_erfcx_derivative", x=x, n=n) from None
 
 cdef object forward_erfinv(object x):
     try:
@@ -157,7 +186,7 @@ cdef object forward_log2(object x):
 
 cdef object forward_logit(object x):
     try:
-        return as_array(np.log(x) - np.log1p(forward_negative(x)))
+        return as_array(kernels.logit(x))
     except Exception as error_:
         raise explain(error_, "logit", x=x) from None
 
@@ -215,6 +244,12 @@ cdef object forward_sigmoid(object x):
     except Exception as error_:
         raise explain(error_, "sigmoid", x=x) from None
 
+cdef object forward__sigmoid_slope(object x):
+    try:
+        return as_array(kernels.sigmoid_slope(x))
+    except Exception as error_:
+        raise explain(error_, "_sigmoid_slope", x=x) from None
+
 sign_ufunc = Ufunc(np.sign, "sign")
 cdef object forward_sign(object x):
     return sign_ufunc.unary(x)
@@ -254,6 +289,12 @@ cdef object forward_tan(object x):
 tanh_ufunc = Ufunc(np.tanh, "tanh")
 cdef object forward_tanh(object x):
     return tanh_ufunc.unary(x)
+
+cdef object forward__tanh_slope(object x):
+    try:
+        return as_array(kernels.tanh_slope(x))
+    except Exception as error_:
+        raise explain(error_, "_tanh_slope", x=x) from None
 
 trunc_ufunc = Ufunc(np.trunc, "trunc", REALS)
 cdef object forward_trunc(object x):

@@ -2,6 +2,7 @@
 
 cdef object forward_all(object x, object axis, object keepdims)
 cdef object forward_any(object x, object axis, object keepdims)
+cdef object forward__centred(object x, object axis)
 cdef object forward_count_nonzero(object x, object axis, object keepdims)
 cdef object forward__euclidean_norm(object x, object axis, object keepdims)
 cdef object forward_logsumexp(object x, object axis, object keepdims)

@@ -39,6 +39,12 @@ cdef object forward_any(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "any", x=x, axis=axis, keepdims=keepdims) from None
 
+cdef object forward__centred(object x, object axis):
+    try:
+        return as_array(kernels.centred(x, axis))
+    except Exception as error_:
+        raise explain(error_, "_centred", x=x, axis=axis) from None
+
 cdef object forward_count_nonzero(object x, object axis, object keepdims):
     try:
         return as_array(np.count_nonzero(x, axis=axis, keepdims=keepdims))
@@ -119,7 +125,7 @@ cdef object forward__product_of_others(object x, object axis):
 
 cdef object forward_std(object x, object axis, object keepdims, object correction):
     try:
-        return as_array(np.std(x, axis=axis, ddof=correction, keepdims=keepdims))
+        return as_array(kernels.std(x, axis, correction, keepdims))
     except Exception as error_:
         raise explain(error_, "std", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
@@ -143,7 +149,7 @@ cdef object forward__sum_to(object x, object shape):
 
 cdef object forward_var(object x, object axis, object keepdims, object correction):
     try:
-        return as_array(np.var(x, axis=axis, ddof=correction, keepdims=keepdims))
+        return as_array(kernels.var(x, axis, correction, keepdims))
     except Exception as error_:
         raise explain(error_, "var", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 

@@ -65,7 +65,7 @@ def det(x: Operand) -> Tensor:
     """
 def eigh(x: Operand) -> tuple[Tensor, Tensor]:
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
-    largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues.
+    largest entry of a complex vector is real; between equal eigenvalues the derivative of the vectors is NaN.
 
     Parameters
     ----------
@@ -124,7 +124,8 @@ def matrix_power(x: Operand, n: int) -> Tensor:
     Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.
     """
 def pinv(x: Operand) -> Tensor:
-    """Moore-Penrose inverse; the derivative is that at constant rank.
+    """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at
+    constant rank.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ def pinv(x: Operand) -> Tensor:
     Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
     """
 def qr(x: Operand) -> tuple[Tensor, Tensor]:
-    """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns.
+    """Reduced factorisation x = q @ r; of a matrix with more columns than rows the first ones give `q`.
 
     Parameters
     ----------
@@ -152,7 +153,8 @@ def qr(x: Operand) -> tuple[Tensor, Tensor]:
 
     References
     ----------
-    Seeger, Hetzel, Dai, Meissner and Lawrence (2017), Auto-differentiating linear algebra.
+    Roberts and Roberts (2020), QR and LQ decomposition matrix backpropagation algorithms for square, wide, and deep
+    matrices.
     """
 def slogdet(x: Operand) -> tuple[Tensor, Tensor]:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant.
@@ -182,7 +184,7 @@ def solve(a: Operand, b: Operand) -> Tensor:
     """
 def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
     """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
-    otherwise, without its diagonal if that is known to be 1.
+    otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on.
 
     Parameters
     ----------
@@ -203,7 +205,7 @@ def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, uppe
     """
 def svd(x: Operand, *, full_matrices: _bool = False) -> tuple[Tensor, Tensor, Tensor]:
     """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is
-    real; the derivative drops terms between equal values.
+    real; between equal values the derivative of the vectors is NaN.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     y : Tensor
     """
 def hardsigmoid(x: Operand) -> Tensor:
-    """x / 6 + 1/2 between 0 and 1.
+    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def hardsigmoid(x: Operand) -> Tensor:
     y : Tensor
     """
 def hardswish(x: Operand) -> Tensor:
-    """x * hardsigmoid(x).
+    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def hardswish(x: Operand) -> Tensor:
     Howard et al. (2019), Searching for MobileNetV3.
     """
 def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """x between `min_val` and `max_val`.
+    """x between `min_val` and `max_val`; the derivative at the bounds is 0.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def relu(x: Operand) -> Tensor:
     y : Tensor
     """
 def relu6(x: Operand) -> Tensor:
-    """x between 0 and 6.
+    """x between 0 and 6; the derivative at the bounds is 0.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def softsign(x: Operand) -> Tensor:
     y : Tensor
     """
 def tanhshrink(x: Operand) -> Tensor:
-    """x - tanh(x).
+    """x - tanh(x), without cancellation near 0.
 
     Parameters
     ----------
@@ -371,7 +371,8 @@ def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     y : Tensor
     """
 def binary_cross_entropy(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities.
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the
+    slope below 1e-12 as 1e-12.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 from gradspec.generator import as_generator
@@ -14,15 +15,16 @@ from gradspec.generated.kernels.activations cimport (
     forward_silu, forward_softplus, forward_softshrink, forward_softsign, forward_tanhshrink,
 )
 from gradspec.generated.functions.activations cimport (
-    CeluBackward, DropoutBackward, EluBackward, GeluBackward, LeakyReluBackward, ReluBackward, SiluBackward,
-    SoftplusBackward,
+    CeluBackward, DropoutBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardtanhBackward,
+    LeakyReluBackward, MishBackward, ReluBackward, Relu6Backward, SiluBackward, SoftplusBackward, SoftsignBackward,
+    TanhshrinkBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, writable
-from gradspec.operand cimport array_of, as_operand, as_real_operand, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -44,14 +46,13 @@ cdef object op_celu(object x, object alpha):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_celu, (y,), (x, alpha))
     return y
 
 cdef tuple jvp_celu(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, alpha, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
-    return (x_t * ops.where(x > 0, 1, y / alpha + 1),)
+    x_t, x, alpha = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops.where(x > 0, 1, ops.exp(ops.where(x > 0, 0, x) / alpha)),)
 
 cdef object op_celu_(object x, object alpha):
     x = as_real_operand(writable(x, "celu_"), "celu_", "x")
@@ -113,14 +114,13 @@ cdef object op_elu(object x, object alpha):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_elu, (y,), (x, alpha))
     return y
 
 cdef tuple jvp_elu(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, alpha, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
-    return (x_t * ops.where(x > 0, 1, y + alpha),)
+    x_t, x, alpha = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops.where(x > 0, 1, alpha * ops.exp(ops.where(x > 0, 0, x))),)
 
 cdef object op_elu_(object x, object alpha):
     x = as_real_operand(writable(x, "elu_"), "elu_", "x")
@@ -156,14 +156,15 @@ cdef object op_gelu(object x, object approximate):
 
 cdef tuple jvp_gelu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, approximate = tangents_[0], inputs_[0], inputs_[1]
+    near = ops.minimum(ops.maximum(x, -50), 50)
     if approximate == 'none':
-        below = ops.erfc(-x / 1.4142135623730951) / 2
-        density = 0.3989422804014327 * ops.exp(-x * x / 2)
-        y_t = x_t * (below + x * density)
+        below = ops.erfc(-near / 1.4142135623730951) / 2
+        density = 0.3989422804014327 * ops.exp(-near * near / 2)
+        y_t = x_t * (below + near * density)
     else:
-        turn = ops.tanh(0.7978845608028654 * x * (1 + 0.044715 * x * x))
-        rate = 0.3989422804014327 * (1 + 0.134145 * x * x)
-        y_t = x_t * ((1 + turn) / 2 + x * rate * (1 - turn * turn))
+        turn = 1.5957691216057308 * near * (1 + 0.044715 * near * near)
+        rate = 1.5957691216057308 * near * (1 + 0.134145 * near * near)
+        y_t = x_t * (ops.sigmoid(turn) * (1 + rate * ops.sigmoid(-turn)))
     return (y_t,)
 
 cdef object op_gelu_(object x, object approximate):
@@ -184,7 +185,7 @@ cdef object op_hardshrink(object x, object lambd):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.where(ops.absolute(x) > lambd, x, 0)
+            return ops.where(ops.absolute(x) <= lambd, 0, x)
         return wrap_forward(forward_hardshrink(array_of(x), lambd))
     except Exception as error_:
         raise explain(error_, "hardshrink", x=x, lambd=lambd) from None
@@ -202,35 +203,59 @@ def hardshrink(x, lambd=0.5):
 
 cdef object op_hardsigmoid(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef HardsigmoidBackward node_ = None
+    cdef TensorBase y
     x = as_real_operand(x, "hardsigmoid", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.clip(x + 3, 0, 6) / 6
-        return wrap_forward(forward_hardsigmoid(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "hardsigmoid", x=x) from None
+    if needs_grad(state_, x):
+        node_ = HardsigmoidBackward.__new__(HardsigmoidBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_hardsigmoid(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_hardsigmoid, (y,), (x,))
+    return y
+
+cdef tuple jvp_hardsigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (((y > 0) & (y < 1)) / 6),)
 
 cdef object op_hardsigmoid_(object x):
     x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")
-    old_ = prepare_inplace(x, (x,), 0b1, "hardsigmoid_")
+    old_ = prepare_inplace(x, (x,), 0b0, "hardsigmoid_")
     return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
 
 def hardsigmoid(x):
-    """x / 6 + 1/2 between 0 and 1."""
+    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
     return op_hardsigmoid(x)
 
 
 cdef object op_hardswish(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef HardswishBackward node_ = None
+    cdef TensorBase y
     x = as_real_operand(x, "hardswish", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return x * ops.clip(x + 3, 0, 6) / 6
-        return wrap_forward(forward_hardswish(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "hardswish", x=x) from None
+    if needs_grad(state_, x):
+        node_ = HardswishBackward.__new__(HardswishBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_hardswish(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_hardswish, (y,), (x,))
+    return y
+
+cdef tuple jvp_hardswish(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.where(x >= 3, 1, ops.where(x <= -3, 0, (x + 1.5) / 3)),)
 
 cdef object op_hardswish_(object x):
     x = as_real_operand(writable(x, "hardswish_"), "hardswish_", "x")
@@ -238,32 +263,46 @@ cdef object op_hardswish_(object x):
     return overwrite(x, op_hardswish(old_), "hardswish_")
 
 def hardswish(x):
-    """x * hardsigmoid(x)."""
+    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
     return op_hardswish(x)
 
 
 cdef object op_hardtanh(object x, object min_val, object max_val):
     cdef ThreadState* state_ = thread_state()
+    cdef HardtanhBackward node_ = None
+    cdef TensorBase y
     x = as_real_operand(x, "hardtanh", "x")
     min_val = as_float(min_val, "hardtanh", "min_val")
     max_val = as_float(max_val, "hardtanh", "max_val")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.clip(x, min_val, max_val)
-        return wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
-    except Exception as error_:
-        raise explain(error_, "hardtanh", x=x, min_val=min_val, max_val=max_val) from None
+    if needs_grad(state_, x):
+        node_ = HardtanhBackward.__new__(HardtanhBackward)
+        connect_one(node_, state_, x)
+        node_.saved_min_val = min_val
+        node_.saved_max_val = max_val
+
+    y = wrap_forward(forward_hardtanh(array_of(x), min_val, max_val))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_hardtanh, (y,), (x, min_val, max_val))
+    return y
+
+cdef tuple jvp_hardtanh(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, min_val, max_val, y = tangents_[0], inputs_[1], inputs_[2], outputs_[0]
+    return (x_t * ((y > min_val) & (y < max_val)),)
 
 cdef object op_hardtanh_(object x, object min_val, object max_val):
     x = as_real_operand(writable(x, "hardtanh_"), "hardtanh_", "x")
     min_val = as_float(min_val, "hardtanh_", "min_val")
     max_val = as_float(max_val, "hardtanh_", "max_val")
-    old_ = prepare_inplace(x, (x,), 0b1, "hardtanh_")
+    old_ = prepare_inplace(x, (x,), 0b0, "hardtanh_")
     return overwrite(x, op_hardtanh(old_, min_val, max_val), "hardtanh_")
 
 def hardtanh(x, min_val=-1.0, max_val=1.0):
-    """x between `min_val` and `max_val`."""
+    """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
     return op_hardtanh(x, min_val, max_val)
 
 
@@ -326,14 +365,28 @@ def log_sigmoid(x):
 
 cdef object op_mish(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef MishBackward node_ = None
+    cdef TensorBase y
     x = as_real_operand(x, "mish", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return x * ops.tanh(ops.logaddexp(0, x))
-        return wrap_forward(forward_mish(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "mish", x=x) from None
+    if needs_grad(state_, x):
+        node_ = MishBackward.__new__(MishBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_mish(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_mish, (y,), (x,))
+    return y
+
+cdef tuple jvp_mish(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    near = ops.minimum(ops.maximum(x, -1000), 1000)
+    soft = ops.logaddexp(0, near)
+    return (x_t * (ops.tanh(soft) + near * ops.sigmoid(near) * ops._tanh_slope(soft)),)
 
 cdef object op_mish_(object x):
     x = as_real_operand(writable(x, "mish_"), "mish_", "x")
@@ -380,22 +433,34 @@ def relu(x):
 
 cdef object op_relu6(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef Relu6Backward node_ = None
+    cdef TensorBase y
     x = as_real_operand(x, "relu6", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.clip(x, 0, 6)
-        return wrap_forward(forward_relu6(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "relu6", x=x) from None
+    if needs_grad(state_, x):
+        node_ = Relu6Backward.__new__(Relu6Backward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_relu6(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_relu6, (y,), (x,))
+    return y
+
+cdef tuple jvp_relu6(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * ((y > 0) & (y < 6)),)
 
 cdef object op_relu6_(object x):
     x = as_real_operand(writable(x, "relu6_"), "relu6_", "x")
-    old_ = prepare_inplace(x, (x,), 0b1, "relu6_")
+    old_ = prepare_inplace(x, (x,), 0b0, "relu6_")
     return overwrite(x, op_relu6(old_), "relu6_")
 
 def relu6(x):
-    """x between 0 and 6."""
+    """x between 0 and 6; the derivative at the bounds is 0."""
     return op_relu6(x)
 
 
@@ -429,6 +494,7 @@ cdef object op_silu(object x):
     if needs_grad(state_, x):
         node_ = SiluBackward.__new__(SiluBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_silu(array_of(x)))
@@ -441,8 +507,11 @@ cdef object op_silu(object x):
 
 cdef tuple jvp_silu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    s = ops.sigmoid(x)
-    return (x_t * (s * (1 + x * (1 - s))),)
+    if formulas.is_complex(dtype_of(x)):
+        near = x
+    else:
+        near = ops.minimum(ops.maximum(x, -1000), 1000)
+    return (x_t * (ops.sigmoid(near) * (1 + near * ops.sigmoid(-near))),)
 
 cdef object op_silu_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "silu_")
@@ -517,14 +586,26 @@ def softshrink(x, lambd=0.5):
 
 cdef object op_softsign(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef SoftsignBackward node_ = None
+    cdef TensorBase y
     x = as_real_operand(x, "softsign", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return x / (1 + ops.absolute(x))
-        return wrap_forward(forward_softsign(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "softsign", x=x) from None
+    if needs_grad(state_, x):
+        node_ = SoftsignBackward.__new__(SoftsignBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_softsign(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_softsign, (y,), (x,))
+    return y
+
+cdef tuple jvp_softsign(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.square(1 / (1 + ops.absolute(x))),)
 
 cdef object op_softsign_(object x):
     x = as_real_operand(writable(x, "softsign_"), "softsign_", "x")
@@ -538,21 +619,33 @@ def softsign(x):
 
 cdef object op_tanhshrink(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef TanhshrinkBackward node_ = None
+    cdef TensorBase y
     x = as_operand(x, "tanhshrink", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return x - ops.tanh(x)
-        return wrap_forward(forward_tanhshrink(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "tanhshrink", x=x) from None
+    if needs_grad(state_, x):
+        node_ = TanhshrinkBackward.__new__(TanhshrinkBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_tanhshrink(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_tanhshrink, (y,), (x,))
+    return y
+
+cdef tuple jvp_tanhshrink(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.square(ops.tanh(x)),)
 
 cdef object op_tanhshrink_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "tanhshrink_")
     return overwrite(x, op_tanhshrink(old_), "tanhshrink_")
 
 def tanhshrink(x):
-    """x - tanh(x)."""
+    """x - tanh(x), without cancellation near 0."""
     return op_tanhshrink(x)
 
 

@@ -5,6 +5,8 @@ axes, leading axes broadcast.
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
@@ -16,15 +18,16 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv,
     forward_linear, forward_logdet, forward__lower_half, forward_matmul, forward__minors, forward__minors_backward,
     forward_outer, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivots, forward_qr,
-    forward__reciprocal_gaps, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_triangular, forward_svd,
-    forward_svdvals, forward_tensordot, forward_trace, forward__triangle, forward_tril, forward_triu, forward_vdot,
-    forward_vecdot,
+    forward__qr_tall, forward__reciprocal_gaps, forward_slogdet, forward_solve, forward__solve_columns,
+    forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot, forward_trace, forward__triangle,
+    forward_tril, forward_triu, forward_vdot, forward_vecdot,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward, EighBackward,
     EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, InvBackward, LinearBackward, MatmulBackward,
-    MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrBackward, SlogdetBackward, SolveColumnsBackward,
-    SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward, TriuBackward, VecdotBackward,
+    MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward,
+    SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward,
+    TriuBackward, VecdotBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_history
@@ -353,9 +356,11 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-            a_norm = ops.vector_norm(ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
-            b_norm = ops.vector_norm(ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b))), 2, axis)
-            return ops.sum(a * b, axis) / (ops.maximum(a_norm, eps) * ops.maximum(b_norm, eps))
+            a_all = ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
+            b_all = ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
+            a_norm = ops.vector_norm(a_all, 2, axis, True)
+            b_norm = ops.vector_norm(b_all, 2, axis, True)
+            return ops.sum(a_all / ops.maximum(a_norm, eps) * (b_all / ops.maximum(b_norm, eps)), axis)
         return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
     except Exception as error_:
         raise explain(error_, "cosine_similarity", a=a, b=b, axis=axis, eps=eps) from None
@@ -490,7 +495,8 @@ cdef tuple jvp_eigh(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def eigh(x):
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is
-    read. The largest entry of a complex vector is real; the derivative drops terms between equal eigenvalues."""
+    read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the vectors is
+    NaN."""
     return op_eigh(x)
 
 
@@ -752,17 +758,20 @@ def linear(x, weight, bias=None):
 
 cdef object op_logdet(object x):
     cdef ThreadState* state_ = thread_state()
-    x = as_real_operand(x, "logdet", "x")
+    x = as_operand(x, "logdet", "x")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.slogdet(x)[1]
+            parts = ops.slogdet(x)
+            if formulas.is_complex(dtype_of(x)):
+                return ops.log(parts[0]) + parts[1]
+            return ops.where(parts[0] < 0, math.nan, parts[1])
         return wrap_forward(forward_logdet(array_of(x)))
     except Exception as error_:
         raise explain(error_, "logdet", x=x) from None
 
 def logdet(x):
-    """Logarithm of the determinant of a matrix whose determinant is positive."""
+    """Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real."""
     return op_logdet(x)
 
 
@@ -1005,7 +1014,8 @@ cdef tuple jvp_pinv(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y @ ops.mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ ops.mH(y) @ y - y @ x_t @ y,)
 
 def pinv(x):
-    """Moore-Penrose inverse; the derivative is that at constant rank."""
+    """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that
+    at constant rank."""
     return op_pinv(x)
 
 
@@ -1021,15 +1031,37 @@ def _pivots(x):
 
 cdef object op_qr(object x):
     cdef ThreadState* state_ = thread_state()
-    cdef QrBackward node_ = None
-    cdef TensorBase q, r
     x = as_operand(x, "qr", "x")
 
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            tall = ops._qr_tall(
+                x if shape_of(x)[-2] >= shape_of(x)[-1] else ops.getitem(x, formulas.slice_along(-1, None, shape_of(x)[-2]))
+            )
+            if shape_of(x)[-2] >= shape_of(x)[-1]:
+                return tall
+            rest = ops.getitem(x, formulas.slice_along(-1, shape_of(x)[-2], None))
+            return (tall[0], ops.concat([tall[1], ops.mH(tall[0]) @ rest], -1))
+        return wrap_forward(forward_qr(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "qr", x=x) from None
+
+def qr(x):
+    """Reduced factorisation x = q @ r; of a matrix with more columns than rows the first ones give `q`."""
+    return op_qr(x)
+
+
+cdef object op__qr_tall(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef QrTallBackward node_ = None
+    cdef TensorBase q, r
+    x = as_operand(x, "_qr_tall", "x")
+
     if needs_grad(state_, x):
-        node_ = QrBackward.__new__(QrBackward)
+        node_ = QrTallBackward.__new__(QrTallBackward)
         connect_one(node_, state_, x)
 
-    q, r = wrap_forward(forward_qr(array_of(x)))
+    q, r = wrap_forward(forward__qr_tall(array_of(x)))
 
     if node_ is not None:
         node_.set_outputs(2)
@@ -1038,10 +1070,10 @@ cdef object op_qr(object x):
         node_.saved_r = save_output(r)
         node_.saved_q = save_output(q)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_qr, (q, r), (x,))
+        push_forward(jvp__qr_tall, (q, r), (x,))
     return q, r
 
-cdef tuple jvp_qr(tuple outputs_, tuple inputs_, tuple tangents_):
+cdef tuple jvp__qr_tall(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, q, r = tangents_[0], outputs_[0], outputs_[1]
     scaled = ops.mH(ops.solve_triangular(ops.mH(r), ops.mH(x_t), lower=True))
     turned = ops.mH(q) @ scaled
@@ -1050,24 +1082,37 @@ cdef tuple jvp_qr(tuple outputs_, tuple inputs_, tuple tangents_):
     r_t = ratio @ r
     return (q_t, r_t)
 
-def qr(x):
+def _qr_tall(x):
     """Reduced factorisation x = q @ r of a matrix with at least as many rows as columns."""
-    return op_qr(x)
+    return op__qr_tall(x)
 
 
 cdef object op__reciprocal_gaps(object values):
     cdef ThreadState* state_ = thread_state()
+    cdef ReciprocalGapsBackward node_ = None
+    cdef TensorBase y
     values = as_real_operand(values, "_reciprocal_gaps", "values")
 
-    try:
-        if needs_grad(state_, values) or state_.flags & DUAL:
-            return ops._divide_or_zero(1, ops.expand_dims(values, -2) - ops.expand_dims(values, -1))
-        return wrap_forward(forward__reciprocal_gaps(array_of(values)))
-    except Exception as error_:
-        raise explain(error_, "_reciprocal_gaps", values=values) from None
+    if needs_grad(state_, values):
+        node_ = ReciprocalGapsBackward.__new__(ReciprocalGapsBackward)
+        connect_one(node_, state_, values)
+
+    y = wrap_forward(forward__reciprocal_gaps(array_of(values)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(values):
+        push_forward(jvp__reciprocal_gaps, (y,), (values,))
+    return y
+
+cdef tuple jvp__reciprocal_gaps(tuple outputs_, tuple inputs_, tuple tangents_):
+    values_t, y = tangents_[0], outputs_[0]
+    push = ops.expand_dims(values_t, -1) - ops.expand_dims(values_t, -2)
+    return (y * y * push,)
 
 def _reciprocal_gaps(values):
-    """y[i, j] = 1 / (values[j] - values[i]), 0 where they are equal."""
+    """y[i, j] = 1 / (values[j] - values[i]), NaN where they are equal, and 0 on the diagonal."""
     return op__reciprocal_gaps(values)
 
 
@@ -1199,7 +1244,7 @@ cdef tuple jvp_solve_triangular(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def solve_triangular(a, b, *, lower=None, upper=None, unit_diagonal=False):
     """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
-    otherwise, without its diagonal if that is known to be 1."""
+    otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
     return op_solve_triangular(a, b, lower, upper, unit_diagonal)
 
 
@@ -1259,7 +1304,7 @@ cdef tuple jvp_svd(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def svd(x, *, full_matrices=False):
     """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of
-    `u` is real; the derivative drops terms between equal values."""
+    `u` is real; between equal values the derivative of the vectors is NaN."""
     return op_svd(x, full_matrices)
 
 
@@ -1489,8 +1534,8 @@ register({
     _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part": _hermitian_part, "inner": inner,
     "inv": inv, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "matmul": matmul, "matrix_power":
     matrix_power, "_minors": _minors, "_minors_backward": _minors_backward, "outer": outer, "_phase_turn": _phase_turn,
-    "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivots": _pivots, "qr": qr, "_reciprocal_gaps":
-    _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_triangular":
-    solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "trace": trace, "_triangle": _triangle,
-    "tril": tril, "triu": triu, "vdot": vdot, "vecdot": vecdot,
+    "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall,
+    "_reciprocal_gaps": _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns,
+    "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "trace": trace,
+    "_triangle": _triangle, "tril": tril, "triu": triu, "vdot": vdot, "vecdot": vecdot,
 })

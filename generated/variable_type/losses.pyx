@@ -9,12 +9,12 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
-    forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward__cross_entropies,
-    forward__cross_entropies_backward, forward_cross_entropy, forward_huber_loss, forward_kl_div, forward_l1_loss,
-    forward_mse_loss, forward_nll_loss, forward__pick, forward__unpick, forward_smooth_l1_loss,
+    forward__bernoulli_loss, forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits,
+    forward__cross_entropies, forward__cross_entropies_backward, forward_cross_entropy, forward_huber_loss, forward_kl_div,
+    forward_l1_loss, forward_mse_loss, forward_nll_loss, forward__pick, forward__unpick, forward_smooth_l1_loss,
 )
 from gradspec.generated.functions.losses cimport (
-    CrossEntropiesBackward, CrossEntropiesBackwardBackward, PickBackward, UnpickBackward,
+    BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, PickBackward, UnpickBackward,
 )
 from gradspec.arguments cimport as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -27,6 +27,40 @@ from gradspec.saved_variable cimport save_index, save_input
 from gradspec.tensor cimport TensorBase
 
 
+cdef object op__bernoulli_loss(object x, object target):
+    cdef ThreadState* state_ = thread_state()
+    cdef BernoulliLossBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_bernoulli_loss", "x")
+    target = as_real_operand(target, "_bernoulli_loss", "target")
+
+    if needs_grad(state_, x) or needs_grad(state_, target):
+        node_ = BernoulliLossBackward.__new__(BernoulliLossBackward)
+        connect_two(node_, state_, x, target)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        if node_.needs(0):
+            node_.saved_target = save_input(state_, target, &node_.version_target)
+
+    y = wrap_forward(forward__bernoulli_loss(array_of(x), array_of(target)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(target)):
+        push_forward(jvp__bernoulli_loss, (y,), (x, target))
+    return y
+
+cdef tuple jvp__bernoulli_loss(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, target_t, x, target = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if x_t is None else x_t * ((x - target) / ops.maximum(x * (1 - x), 1e-12))
+    if target_t is not None:
+        y_t = plus(y_t, target_t * (ops.maximum(ops.log1p(-x), -100) - ops.maximum(ops.log(x), -100)))
+    return (y_t,)
+
+def _bernoulli_loss(x, target):
+    """binary_cross_entropy of each element."""
+    return op__bernoulli_loss(x, target)
+
+
 cdef object op_binary_cross_entropy(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "binary_cross_entropy", "x")
@@ -35,13 +69,14 @@ cdef object op_binary_cross_entropy(object x, object target, object reduction):
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-            return ops._reduce_loss(-ops.xlogy(target, x) - ops.xlogy(1 - target, 1 - x), reduction)
+            return ops._reduce_loss(ops._bernoulli_loss(x, target), reduction)
         return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
     except Exception as error_:
         raise explain(error_, "binary_cross_entropy", x=x, target=target, reduction=reduction) from None
 
 def binary_cross_entropy(x, target, reduction='mean'):
-    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities."""
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a
+    divisor of the slope below 1e-12 as 1e-12."""
     return op_binary_cross_entropy(x, target, reduction)
 
 
@@ -341,7 +376,9 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
         if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
             if beta == 0:
                 return ops.l1_loss(x, target, reduction)
-            return ops.huber_loss(x, target, reduction, beta) / beta
+            error = x - target
+            near = ops.clip(error, -beta, beta)
+            return ops._reduce_loss(near / beta * (error - near / 2), reduction)
         return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
     except Exception as error_:
         raise explain(error_, "smooth_l1_loss", x=x, target=target, reduction=reduction, beta=beta) from None
@@ -352,8 +389,9 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
 
 
 register({
-"binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits": binary_cross_entropy_with_logits,
-    "_cross_entropies": _cross_entropies, "_cross_entropies_backward": _cross_entropies_backward, "cross_entropy":
-    cross_entropy, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss": l1_loss, "mse_loss": mse_loss, "nll_loss":
-    nll_loss, "_pick": _pick, "_unpick": _unpick, "_reduce_loss": _reduce_loss, "smooth_l1_loss": smooth_l1_loss,
+"_bernoulli_loss": _bernoulli_loss, "binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits":
+    binary_cross_entropy_with_logits, "_cross_entropies": _cross_entropies, "_cross_entropies_backward":
+    _cross_entropies_backward, "cross_entropy": cross_entropy, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss":
+    l1_loss, "mse_loss": mse_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick, "_reduce_loss": _reduce_loss,
+    "smooth_l1_loss": smooth_l1_loss,
 })

@@ -146,10 +146,10 @@ cdef object op_atan2(object a, object b):
 
 cdef tuple jvp_atan2(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    squares = a * a + b * b
-    y_t = None if a_t is None else a_t * ops._divide_or_zero(b, squares)
+    distance = ops.hypot(a, b)
+    y_t = None if a_t is None else a_t * ops._divide_or_zero(ops._divide_or_zero(b, distance), distance)
     if b_t is not None:
-        y_t = plus(y_t, b_t * -ops._divide_or_zero(a, squares))
+        y_t = plus(y_t, b_t * -ops._divide_or_zero(ops._divide_or_zero(a, distance), distance))
     return (y_t,)
 
 cdef object op_atan2_(object a, object b):

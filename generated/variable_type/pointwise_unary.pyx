@@ -9,25 +9,27 @@ from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.pointwise_unary cimport (
     forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle, forward_asin,
-    asin_ufunc, forward_asinh, asinh_ufunc, forward_atan, atan_ufunc, forward_atanh, atanh_ufunc, forward_cbrt, cbrt_ufunc,
-    forward_ceil, ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc, forward_cosh, cosh_ufunc, forward_deg2rad,
-    deg2rad_ufunc, forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward_erfinv, forward_exp,
-    exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_imag,
+    asin_ufunc, forward__asin_slope, forward_asinh, asinh_ufunc, forward__asinh_slope, forward_atan, atan_ufunc,
+    forward__atan_slope, forward_atanh, atanh_ufunc, forward__atanh_slope, forward_cbrt, cbrt_ufunc, forward_ceil,
+    ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc, forward_cosh, cosh_ufunc, forward_deg2rad, deg2rad_ufunc,
+    forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward__erfcx_derivative, forward_erfinv,
+    forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_imag,
     forward_lgamma, forward_log, log_ufunc, forward_log10, log10_ufunc, forward_log1p, log1p_ufunc, forward_log2,
     log2_ufunc, forward_logit, forward_nan_to_num, forward_negative, negative_ufunc, forward_polygamma, forward_positive,
     forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid,
-    forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc,
-    forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward_trunc,
-    trunc_ufunc,
+    forward__sigmoid_slope, forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative,
+    forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh,
+    tanh_ufunc, forward__tanh_slope, forward_trunc, trunc_ufunc,
 )
 from gradspec.generated.functions.pointwise_unary cimport (
-    AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinhBackward, AtanBackward, AtanhBackward,
-    CbrtBackward, CeilBackward, ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward,
-    ErfBackward, ErfcBackward, ErfcxBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
+    AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinSlopeBackward, AsinhBackward,
+    AsinhSlopeBackward, AtanBackward, AtanSlopeBackward, AtanhBackward, AtanhSlopeBackward, CbrtBackward, CeilBackward,
+    ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward, ErfBackward, ErfcBackward,
+    ErfcxBackward, ErfcxDerivativeBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
     ImagBackward, LgammaBackward, LogBackward, Log10Backward, Log1pBackward, Log2Backward, LogitBackward, NanToNumBackward,
     NegativeBackward, PolygammaBackward, PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward,
-    RsqrtBackward, SigmoidBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward,
-    SqrtBackward, SquareBackward, TanBackward, TanhBackward, TruncBackward,
+    RsqrtBackward, SigmoidBackward, SigmoidSlopeBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward,
+    SinhBackward, SqrtBackward, SquareBackward, TanBackward, TanhBackward, TanhSlopeBackward, TruncBackward,
 )
 from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -96,7 +98,7 @@ cdef object op_acos(object x):
 
 cdef tuple jvp_acos(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * -ops.rsqrt((1 - x) * (1 + x)),)
+    return (x_t * -ops._asin_slope(x),)
 
 cdef object op_acos_(object x):
     return inplace_unary(op_acos, acos_ufunc, x, 0b1, "acos_")
@@ -190,7 +192,7 @@ cdef object op_asin(object x):
 
 cdef tuple jvp_asin(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * ops.rsqrt((1 - x) * (1 + x)),)
+    return (x_t * ops._asin_slope(x),)
 
 cdef object op_asin_(object x):
     return inplace_unary(op_asin, asin_ufunc, x, 0b1, "asin_")
@@ -200,6 +202,35 @@ def asin(x, *, out=None):
     if out is not None:
         return out_unary(asin_ufunc, x, out, HAS_GRADIENT)
     return op_asin(x)
+
+
+cdef object op__asin_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef AsinSlopeBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_asin_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = AsinSlopeBackward.__new__(AsinSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__asin_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__asin_slope, (y,), (x,))
+    return y
+
+cdef tuple jvp__asin_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    return (x_t * (x * y * y * y),)
+
+def _asin_slope(x):
+    """1 / sqrt(1 - x * x), exact near 0 and near 1, as is its derivative."""
+    return op__asin_slope(x)
 
 
 cdef object op_asinh(object x):
@@ -223,7 +254,7 @@ cdef object op_asinh(object x):
 
 cdef tuple jvp_asinh(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * ops.rsqrt(1 + x * x),)
+    return (x_t * ops._asinh_slope(x),)
 
 cdef object op_asinh_(object x):
     return inplace_unary(op_asinh, asinh_ufunc, x, 0b1, "asinh_")
@@ -233,6 +264,35 @@ def asinh(x, *, out=None):
     if out is not None:
         return out_unary(asinh_ufunc, x, out, HAS_GRADIENT)
     return op_asinh(x)
+
+
+cdef object op__asinh_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef AsinhSlopeBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_asinh_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = AsinhSlopeBackward.__new__(AsinhSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__asinh_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__asinh_slope, (y,), (x,))
+    return y
+
+cdef tuple jvp__asinh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    return (x_t * (-x * y * y * y),)
+
+def _asinh_slope(x):
+    """1 / sqrt(1 + x * x) without overflow."""
+    return op__asinh_slope(x)
 
 
 cdef object op_atan(object x):
@@ -256,7 +316,7 @@ cdef object op_atan(object x):
 
 cdef tuple jvp_atan(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t / (1 + x * x),)
+    return (x_t * ops._atan_slope(x),)
 
 cdef object op_atan_(object x):
     return inplace_unary(op_atan, atan_ufunc, x, 0b1, "atan_")
@@ -266,6 +326,35 @@ def atan(x, *, out=None):
     if out is not None:
         return out_unary(atan_ufunc, x, out, HAS_GRADIENT)
     return op_atan(x)
+
+
+cdef object op__atan_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef AtanSlopeBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_atan_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = AtanSlopeBackward.__new__(AtanSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__atan_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__atan_slope, (y,), (x,))
+    return y
+
+cdef tuple jvp__atan_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    return (x_t * (-2 * x * y * y),)
+
+def _atan_slope(x):
+    """1 / (1 + x * x) without overflow."""
+    return op__atan_slope(x)
 
 
 cdef object op_atanh(object x):
@@ -289,7 +378,7 @@ cdef object op_atanh(object x):
 
 cdef tuple jvp_atanh(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t / ((1 - x) * (1 + x)),)
+    return (x_t * ops._atanh_slope(x),)
 
 cdef object op_atanh_(object x):
     return inplace_unary(op_atanh, atanh_ufunc, x, 0b1, "atanh_")
@@ -299,6 +388,35 @@ def atanh(x, *, out=None):
     if out is not None:
         return out_unary(atanh_ufunc, x, out, HAS_GRADIENT)
     return op_atanh(x)
+
+
+cdef object op__atanh_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef AtanhSlopeBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_atanh_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = AtanhSlopeBackward.__new__(AtanhSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__atanh_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__atanh_slope, (y,), (x,))
+    return y
+
+cdef tuple jvp__atanh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    return (x_t * (2 * x * y * y),)
+
+def _atanh_slope(x):
+    """1 / (1 - x * x), exact near 0 and near 1, as is its derivative."""
+    return op__atanh_slope(x)
 
 
 cdef object op_cbrt(object x):
@@ -557,7 +675,7 @@ cdef tuple jvp_entr(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-ops.log(x) - 1),)
 
 def entr(x):
-    """-x * log(x), the summand of an entropy."""
+    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below."""
     return op_entr(x)
 
 
@@ -648,18 +766,47 @@ cdef object op_erfcx(object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_erfcx, (y,), (x,))
     return y
 
 cdef tuple jvp_erfcx(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
-    return (x_t * (2 * x * y - 1.1283791670955126),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._erfcx_derivative(x, 1),)
 
 def erfcx(x):
     """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
     return op_erfcx(x)
+
+
+cdef object op__erfcx_derivative(object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef ErfcxDerivativeBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_erfcx_derivative", "x")
+    n = as_int(n, "_erfcx_derivative", "n")
+
+    if needs_grad(state_, x):
+        node_ = ErfcxDerivativeBackward.__new__(ErfcxDerivativeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__erfcx_derivative(array_of(x), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__erfcx_derivative, (y,), (x, n))
+    return y
+
+cdef tuple jvp__erfcx_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops._erfcx_derivative(x, n + 1),)
+
+def _erfcx_derivative(x, n):
+    """Derivative n of erfcx, exact far from 0 too. Needs SciPy."""
+    return op__erfcx_derivative(x, n)
 
 
 cdef object op_erfinv(object x):
@@ -773,22 +920,22 @@ cdef object op_expm1(object x):
     if needs_grad(state_, x):
         node_ = Expm1Backward.__new__(Expm1Backward)
         connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_expm1(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_expm1, (y,), (x,))
     return y
 
 cdef tuple jvp_expm1(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (x_t * (y + 1),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.exp(x),)
 
 cdef object op_expm1_(object x):
-    return inplace_unary(op_expm1, expm1_ufunc, x, 0b0, "expm1_")
+    return inplace_unary(op_expm1, expm1_ufunc, x, 0b1, "expm1_")
 
 def expm1(x, *, out=None):
     """exp(x) - 1 without cancellation."""
@@ -1370,22 +1517,22 @@ cdef object op_sigmoid(object x):
     if needs_grad(state_, x):
         node_ = SigmoidBackward.__new__(SigmoidBackward)
         connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_sigmoid(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_sigmoid, (y,), (x,))
     return y
 
 cdef tuple jvp_sigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (x_t * (y * (1 - y)),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._sigmoid_slope(x),)
 
 cdef object op_sigmoid_(object x):
-    old_ = prepare_inplace(x, (x,), 0b0, "sigmoid_")
+    old_ = prepare_inplace(x, (x,), 0b1, "sigmoid_")
     return overwrite(x, op_sigmoid(old_), "sigmoid_")
 
 def sigmoid(x, *, out=None):
@@ -1394,6 +1541,35 @@ def sigmoid(x, *, out=None):
         target_ = prepare_out(out, (x,), "sigmoid")
         return write_out(target_, op_sigmoid(x), "sigmoid")
     return op_sigmoid(x)
+
+
+cdef object op__sigmoid_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SigmoidSlopeBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_sigmoid_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = SigmoidSlopeBackward.__new__(SigmoidSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__sigmoid_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__sigmoid_slope, (y,), (x,))
+    return y
+
+cdef tuple jvp__sigmoid_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    return (x_t * (-y * ops.tanh(x / 2)),)
+
+def _sigmoid_slope(x):
+    """exp(-x) / (1 + exp(-x))**2 without overflow and, far from 0, without cancellation."""
+    return op__sigmoid_slope(x)
 
 
 cdef object op_sign(object x):
@@ -1675,28 +1851,57 @@ cdef object op_tanh(object x):
     if needs_grad(state_, x):
         node_ = TanhBackward.__new__(TanhBackward)
         connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_tanh(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_tanh, (y,), (x,))
     return y
 
 cdef tuple jvp_tanh(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (x_t * (1 - y * y),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._tanh_slope(x),)
 
 cdef object op_tanh_(object x):
-    return inplace_unary(op_tanh, tanh_ufunc, x, 0b0, "tanh_")
+    return inplace_unary(op_tanh, tanh_ufunc, x, 0b1, "tanh_")
 
 def tanh(x, *, out=None):
     """Hyperbolic tangent."""
     if out is not None:
         return out_unary(tanh_ufunc, x, out, HAS_GRADIENT)
     return op_tanh(x)
+
+
+cdef object op__tanh_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef TanhSlopeBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_tanh_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = TanhSlopeBackward.__new__(TanhSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__tanh_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__tanh_slope, (y,), (x,))
+    return y
+
+cdef tuple jvp__tanh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    return (x_t * (-2 * y * ops.tanh(x)),)
+
+def _tanh_slope(x):
+    """1 / cosh(x)**2 without overflow and, far from 0, without cancellation."""
+    return op__tanh_slope(x)
 
 
 cdef object op_trunc(object x):
@@ -1732,12 +1937,14 @@ def trunc(x, *, out=None):
 
 
 register({
-"absolute": absolute, "acos": acos, "acosh": acosh, "angle": angle, "asin": asin, "asinh": asinh, "atan": atan, "atanh":
-    atanh, "cbrt": cbrt, "ceil": ceil, "conj": conj, "cos": cos, "cosh": cosh, "deg2rad": deg2rad, "digamma": digamma,
-    "entr": entr, "erf": erf, "erfc": erfc, "erfcx": erfcx, "erfinv": erfinv, "exp": exp, "exp2": exp2, "expm1": expm1,
-    "floor": floor, "imag": imag, "lgamma": lgamma, "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit":
-    logit, "nan_to_num": nan_to_num, "negative": negative, "polygamma": polygamma, "positive": positive, "rad2deg": rad2deg,
-    "real": real, "reciprocal": reciprocal, "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid, "sign": sign, "sin": sin,
-    "sinc": sinc, "_sinc_derivative": _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh":
-    tanh, "trunc": trunc,
+"absolute": absolute, "acos": acos, "acosh": acosh, "angle": angle, "asin": asin, "_asin_slope": _asin_slope, "asinh":
+    asinh, "_asinh_slope": _asinh_slope, "atan": atan, "_atan_slope": _atan_slope, "atanh": atanh, "_atanh_slope":
+    _atanh_slope, "cbrt": cbrt, "ceil": ceil, "conj": conj, "cos": cos, "cosh": cosh, "deg2rad": deg2rad, "digamma":
+    digamma, "entr": entr, "erf": erf, "erfc": erfc, "erfcx": erfcx, "_erfcx_derivative": _erfcx_derivative, "erfinv":
+    erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "imag": imag, "lgamma": lgamma, "log": log, "log10":
+    log10, "log1p": log1p, "log2": log2, "logit": logit, "nan_to_num": nan_to_num, "negative": negative, "polygamma":
+    polygamma, "positive": positive, "rad2deg": rad2deg, "real": real, "reciprocal": reciprocal, "round": round, "rsqrt":
+    rsqrt, "sigmoid": sigmoid, "_sigmoid_slope": _sigmoid_slope, "sign": sign, "sin": sin, "sinc": sinc, "_sinc_derivative":
+    _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh": tanh, "_tanh_slope": _tanh_slope,
+    "trunc": trunc,
 })

@@ -12,14 +12,14 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.reductions cimport (
-    forward_all, forward_any, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp,
+    forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp,
     forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum, forward_norm,
     forward__power_norm, forward_prod, forward__product_of_others, forward_std, forward_sum, forward__unreduce,
     forward__sum_to, forward_var, forward_vector_norm,
 )
 from gradspec.generated.functions.reductions cimport (
-    EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward, MinBackward,
-    PowerNormBackward, ProdBackward, StdBackward, SumBackward, UnreduceBackward, SumToBackward, VarBackward,
+    CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
+    MinBackward, PowerNormBackward, ProdBackward, StdBackward, SumBackward, UnreduceBackward, SumToBackward, VarBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_ints
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -58,6 +58,35 @@ def any(x, axis=None, keepdims=False, *, out=None):
     if out is not None:
         return write_out(writable(out, "any"), op_any(x, axis, keepdims), "any")
     return op_any(x, axis, keepdims)
+
+
+cdef object op__centred(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef CentredBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_centred", "x")
+    axis = None if axis is None else as_ints(axis, "_centred", "axis", -1)
+
+    if needs_grad(state_, x):
+        node_ = CentredBackward.__new__(CentredBackward)
+        connect_one(node_, state_, x)
+        node_.saved_axis = axis
+
+    y = wrap_forward(forward__centred(array_of(x), axis))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__centred, (y,), (x, axis))
+    return y
+
+cdef tuple jvp__centred(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis = tangents_[0], inputs_[1]
+    return (ops._centred(x_t, axis),)
+
+def _centred(x, axis=None):
+    """Each element less the mean; what rounding leaves of a mean is taken off as well."""
+    return op__centred(x, axis)
 
 
 cdef object op_count_nonzero(object x, object axis, object keepdims):
@@ -368,10 +397,10 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
     if needs_grad(state_, x):
         node_ = PowerNormBackward.__new__(PowerNormBackward)
         connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
+        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_ord = ord
 
     y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
@@ -385,8 +414,14 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
 
 cdef tuple jvp__power_norm(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, ord, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
-    share = ops._divide_or_zero(ops.absolute(x), ops._unreduce(y, shape_of(x), axis, keepdims))
-    slope = ops.sign(x) * share ** (ord - 1)
+    whole = ops._unreduce(y, shape_of(x), axis, keepdims)
+    slope = (
+        ops.sign(x)
+        * (
+            ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
+            else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
+        )
+    )
     return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
 
 def _power_norm(x, ord, axis=None, keepdims=False):
@@ -423,7 +458,7 @@ cdef tuple jvp_prod(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims),)
 
 def prod(x, axis=None, keepdims=False, *, out=None):
-    """Product; every derivative is exact at zeros too."""
+    """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
     if out is not None:
         target_ = prepare_out(out, (x,), "prod")
         return write_out(target_, op_prod(x, axis, keepdims), "prod")
@@ -483,7 +518,7 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
 
 cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
-    residual = x - ops.mean(x, axis, True)
+    residual = ops._centred(x, axis)
     divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
     return (ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor),)
 
@@ -617,7 +652,7 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
 
 cdef tuple jvp_var(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
-    residual = x - ops.mean(x, axis, True)
+    residual = ops._centred(x, axis)
     half_count = formulas.reduced_count(shape_of(x), axis, correction) / 2
     return (ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count,)
 
@@ -658,8 +693,9 @@ def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
 
 
 register({
-"all": all, "any": any, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm, "logsumexp": logsumexp,
-    "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum,
-    "norm": norm, "_power_norm": _power_norm, "prod": prod, "_product_of_others": _product_of_others, "std": std, "sum":
-    sum, "_unreduce": _unreduce, "_sum_to": _sum_to, "var": var, "vector_norm": vector_norm,
+"all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,
+    "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean":
+    nanmean, "nansum": nansum, "norm": norm, "_power_norm": _power_norm, "prod": prod, "_product_of_others":
+    _product_of_others, "std": std, "sum": sum, "_unreduce": _unreduce, "_sum_to": _sum_to, "var": var, "vector_norm":
+    vector_norm,
 })

@@ -2,11 +2,11 @@
 
 from ..extension import offer
 
-offer(__name__, ["basic_index", "exponentials", "forward", "softmax", "ufunc"])
+offer(__name__, ["basic_index", "exponentials", "forward", "logistic", "softmax", "triangular", "ufunc"])
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
-from .elementwise import divide_or_zero, dropout, fill_, scaled_pow, sinc, xlogy, zero_
+from .elementwise import divide_or_zero, dropout, entr, fill_, scaled_pow, sinc, xlogy, zero_
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (
     gather,
@@ -30,12 +30,14 @@ from .linalg import (
     eigh,
     minors,
     minors_backward,
+    pinv,
     pivots,
     qr,
-    solve_triangular,
+    reciprocal_gaps,
     svd,
 )
-from .losses import one_hot, pick, unpick
+from .logistic import sigmoid_slope, tanh_slope
+from .losses import binary_cross_entropy, one_hot, pick, unpick
 from .random import (
     bernoulli,
     binomial,
@@ -52,8 +54,9 @@ from .random import (
     standard,
     uniform_,
 )
-from .reductions import euclidean_norm, power_norm, sum_to, unreduce
+from .reductions import centred, euclidean_norm, power_norm, std, sum_to, unreduce, var
 from .scans import cumprod, cumsum, linear_recurrence, shift
+from .slopes import asin_slope, asinh_slope, atan_slope, atanh_slope, softsign, tanhshrink
 from .softmax import (
     cross_entropy,
     cross_entropy_backward,
@@ -65,5 +68,6 @@ from .softmax import (
     softmax_backward,
 )
 from .sorting import argsort, topk
-from .special import digamma, erf, erfc, erfcx, erfinv, gelu, lgamma, polygamma, sigmoid
+from .special import digamma, erf, erfc, erfcx, erfinv, gelu, lgamma, logit, mish, polygamma, sigmoid, silu
 from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real
+from .triangular import solve_triangular

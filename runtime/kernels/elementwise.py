@@ -54,6 +54,22 @@ def dropout(x, p, training, generator):
     return x * mask, mask
 
 
+def entr(x):
+    """``-x * log(x)``, 0 at 0 and -inf below.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    above = np.maximum(x, 0)
+    return np.where(np.less(x, 0), -np.inf, 0 - xlogy(above, above)).astype(np.result_type(x, np.float16), copy=False)
+
+
 def fill_(x, value):
     """Write one value everywhere into ``x``.
 
@@ -103,20 +119,33 @@ def sinc(x, n):
     -------
     ndarray
     """
-    x = np.asarray(x)
-    if n == 0:
-        return np.sinc(x)
+    x = np.asarray(x, np.result_type(x, np.float16))
     # Far from 0 the recurrence that x * sinc(x) = sin(pi x) / pi gives is stable; near it, where its terms cancel, the
     # integral of t**n cos(pi x t + n pi / 2) over [0, 1] has a smooth integrand.
-    near = np.abs(x) < n + 2
-    far_x = np.where(near, n + 2, x)
-    far = np.sinc(far_x)
+    near = np.abs(x) < n + 2 if n else x == 0
+    far_x = np.where(near | np.isinf(x), n + 2, x)
+    waves = _sin_cos_pi(far_x)
+    far = waves[0] / (math.pi * far_x)
     for k in range(1, n + 1):
-        far = (math.pi ** (k - 1) * np.sin(math.pi * far_x + k * math.pi / 2) - k * far) / far_x
+        far = (math.pi ** (k - 1) * waves[k % 4] - k * far) / far_x
+    far = np.where(np.isinf(x), 0, far)
+    if n == 0:
+        return np.where(near, 1, far)
     nodes, weights = np.polynomial.legendre.leggauss(24 + 4 * n)
     nodes, weights = (nodes + 1) / 2, weights / 2 * ((nodes + 1) / 2) ** n * math.pi**n
-    phase = math.pi * np.multiply.outer(np.where(near, x, 0), nodes) + n * math.pi / 2
-    return np.where(near, np.cos(phase) @ weights, far).astype(far.dtype)
+    phase = math.pi * np.multiply.outer(np.where(near, x, 0), nodes)
+    wave = (np.sin if n % 2 else np.cos)(phase) @ weights * (-1 if n % 4 in (1, 2) else 1)
+    return np.where(near, wave, far).astype(far.dtype)
+
+
+def _sin_cos_pi(x):
+    """sin(pi x) and its derivatives up to the third, without the factors pi; of a whole number a true 0."""
+    turn = np.fmod(x, 2)
+    half = np.round(turn)
+    rest, sign = math.pi * (turn - half), 1 - 2 * np.abs(np.fmod(half, 2))
+    sine, cosine = sign * np.sin(rest), sign * np.cos(rest)
+    cosine = np.where(np.abs(turn - half) == 0.5, 0, cosine)
+    return sine, cosine, -sine, -cosine
 
 
 def xlogy(a, b):

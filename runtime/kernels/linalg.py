@@ -1,6 +1,4 @@
-"""Determinants by minors and singular values, triangular systems, and factorisations that NumPy leaves unchecked."""
-
-import functools
+"""Determinants by minors and singular values, and factorisations that NumPy leaves unchecked."""
 
 import numpy as np
 
@@ -137,8 +135,8 @@ def pivots(x):
     return np.argmax(np.abs(x), -2, keepdims=True)
 
 
-def qr(x):
-    """Reduced QR factorisation of matrices with at least as many rows as columns.
+def pinv(x):
+    """Moore-Penrose inverse; singular values up to ``max(m, n) * eps`` of the dtype, relative to the largest, count as 0.
 
     Parameters
     ----------
@@ -146,41 +144,43 @@ def qr(x):
 
     Returns
     -------
-    q : (..., m, n) ndarray
-    r : (..., n, n) ndarray
+    (..., n, m) ndarray
     """
-    if x.shape[-2] < x.shape[-1]:
-        raise ValueError(f"qr needs at least as many rows as columns, not {x.shape[-2]} x {x.shape[-1]}")
-    return tuple(np.linalg.qr(x))
+    x = np.asarray(x, np.result_type(x, np.float32))
+    return np.linalg.pinv(x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps)
 
 
-def solve_triangular(a, b, lower, unit_diagonal):
-    """Solution of triangular systems.
+def qr(x):
+    """Reduced QR factorisation.
 
     Parameters
     ----------
-    a : (..., n, n) ndarray
-        Only one triangle is read.
-    b : (..., n, k) ndarray
-    lower : bool
-        Which triangle.
-    unit_diagonal : bool
-        Whether to take the diagonal as 1, whatever it holds.
+    x : (..., m, n) ndarray
 
     Returns
     -------
-    (..., n, k) ndarray
+    q : (..., m, k) ndarray
+    r : (..., k, n) ndarray
     """
-    # Below this size NumPy's solver is as fast, and its thread pool and SciPy's do not get into each other's way: a product
-    # and a solve in turn took 8 ms with both pools on two cores, 0.2 ms with one.
-    solve = _scipy_solve_triangular() if a.ndim == b.ndim == 2 and b.size and a.shape[0] > 256 else None
-    if solve is not None:
-        return solve(a, b, lower=lower, unit_diagonal=unit_diagonal, check_finite=False)
-    a = np.tril(a) if lower else np.triu(a)
-    if unit_diagonal:
-        diagonal = np.arange(a.shape[-1])
-        a[..., diagonal, diagonal] = 1
-    return np.linalg.solve(a, b[None])[0] if b.ndim == 1 else np.linalg.solve(a, b)
+    return tuple(np.linalg.qr(x))
+
+
+def reciprocal_gaps(values):
+    """``y[..., i, j] = 1 / (values[..., j] - values[..., i])``, NaN where two of them are equal, and a diagonal of zeros.
+
+    Parameters
+    ----------
+    values : (..., n) ndarray
+
+    Returns
+    -------
+    (..., n, n) ndarray
+    """
+    gaps = values[..., None, :] - values[..., :, None]
+    gaps[gaps == 0] = np.nan
+    diagonal = np.arange(values.shape[-1])
+    gaps[..., diagonal, diagonal] = np.inf
+    return 1 / gaps
 
 
 def svd(x, full_matrices):
@@ -222,6 +222,8 @@ def _cofactor_of_rotation(u):
 
 def _phases(vectors):
     """The phase of the largest entry in each column."""
+    if not vectors.size:
+        return np.ones((*vectors.shape[:-2], 1, vectors.shape[-1]), vectors.dtype)
     largest = np.take_along_axis(vectors, pivots(vectors), -2)
     return largest / np.abs(largest)
 
@@ -232,13 +234,3 @@ def _products_of_others(s):
     before = np.cumprod(np.concatenate([one, s[..., :-1]], -1), -1)
     after = np.cumprod(np.concatenate([one, s[..., :0:-1]], -1), -1)[..., ::-1]
     return before * after
-
-
-@functools.cache
-def _scipy_solve_triangular():
-    """SciPy's solver, or None; looked for when it is first wanted, since its import takes longer than ours."""
-    try:
-        from scipy.linalg import solve_triangular
-    except ImportError:
-        return None
-    return solve_triangular

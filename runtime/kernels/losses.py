@@ -44,6 +44,24 @@ def cross_entropy_backward(grad, x, target, axis):
     return logsumexp_backward(grad, x, axis, False) - unpick(grad, target, np.shape(x), axis)
 
 
+def binary_cross_entropy(x, target):
+    """``-(target * log(x) + (1 - target) * log(1 - x))`` with logarithms of -100 at least.
+
+    Parameters
+    ----------
+    x, target : ndarray or scalar
+        Broadcast together.
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x, np.result_type(x, target, np.float16))
+    with np.errstate(divide="ignore"):
+        high, low = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
+    return -(target * high + (1 - target) * low)
+
+
 def one_hot(indices, num_classes, dtype):
     """A new last axis with 1 at each index.
 

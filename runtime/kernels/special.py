@@ -48,18 +48,29 @@ def erfc(x):
     return _function("erfc", _erfc)(x)
 
 
-def erfcx(x):
-    """Scaled complementary error function. Needs SciPy.
+def erfcx(x, n):
+    """Derivative `n` of the scaled complementary error function. Needs SciPy.
 
     Parameters
     ----------
     x : ndarray or scalar
+        Real.
+    n : int
 
     Returns
     -------
     ndarray
     """
-    return _function("erfcx")(x)
+    function = _function("erfcx")
+    if n == 0:
+        return function(x)
+    x = np.asarray(x, np.result_type(x, np.float16))
+    far = x > 6 + n
+    near = np.where(far, 0, x)
+    before, y = 0, function(near)  # y' = 2 x y - 2 / sqrt(pi), which cancels far from 0
+    for k in range(n):
+        before, y = y, 2 * near * y + (2 * k * before if k else -2 / math.sqrt(math.pi))
+    return np.where(far, _far_erfcx(np.where(far, x, 8 + n), n), y).astype(x.dtype)
 
 
 def erfinv(x):
@@ -88,10 +99,12 @@ def gelu(x, approximate):
     -------
     ndarray
     """
+    above = np.maximum(x, -50)  # below it all is 0, -inf too
     if approximate == "none":
-        return x * (erfc(-math.sqrt(0.5) * x) * 0.5)
+        return above * (erfc(-math.sqrt(0.5) * above) * 0.5)
     if approximate == "tanh":
-        return x * ((1 + np.tanh(math.sqrt(2 / math.pi) * x * (1 + 0.044715 * x * x))) * 0.5)
+        inner = np.minimum(above, 50)
+        return above * sigmoid(math.sqrt(8 / math.pi) * inner * (1 + 0.044715 * inner * inner))
     raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
 
 
@@ -106,7 +119,53 @@ def lgamma(x):
     -------
     ndarray
     """
-    return _function("gammaln", _lgamma)(x)
+    x = np.asarray(x)
+    y = np.asarray(_function("gammaln", _lgamma)(x))
+    if x.dtype.kind != "f" or not x.size:
+        return y
+    # SciPy's loses digits where the logarithm is near 0, and takes what is tiny for 0 and -inf for no pole.
+    y = np.where(np.abs(x) < 2 * np.finfo(x.dtype).tiny, -np.log(np.abs(x)), np.where(x == -np.inf, np.inf, y))
+    for root, slope, terms in ((1, -np.euler_gamma, _ZETAS), (2, 1 - np.euler_gamma, [zeta - 1 for zeta in _ZETAS])):
+        z = np.where(np.abs(x - root) < 0.01, x - root, np.nan)
+        series = 0.0
+        for k, zeta in reversed(list(enumerate(terms, 2))):
+            series = series * z + (-1) ** k * zeta / k
+        y = np.where(np.isnan(z), y, z * (slope + z * series))
+    return y.astype(x.dtype, copy=False)
+
+
+def logit(x):
+    """``log(x / (1 - x))``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    if np.iscomplexobj(x):
+        return np.log(x) - np.log1p(-x)
+    # Around 1/2 the logarithms cancel: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
+    middle = np.abs(np.subtract(x, 0.5)) < 0.25
+    safe = np.where(middle, x, 0.5)
+    return np.where(middle, np.log1p((2 * safe - 1) / (1 - safe)), np.log(x) - np.log1p(np.negative(x)))
+
+
+def mish(x):
+    """``x * tanh(log(1 + exp(x)))``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    return np.maximum(x, -1000) * np.tanh(np.logaddexp(0, x))
 
 
 def polygamma(n, x):
@@ -146,6 +205,34 @@ def sigmoid(x):
     return _logistic(x) if x.dtype.kind == "c" else _function("expit", _logistic)(x)
 
 
+def silu(x):
+    """``x * sigmoid(x)``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return (x if np.iscomplexobj(x) else np.maximum(x, -1000)) * sigmoid(x)  # 0 at -inf
+
+
+def _far_erfcx(x, n):
+    """Derivative `n` of erfcx by its asymptotic series, far from 0."""
+    # erfcx(x) = sum of (-1)**k (2k - 1)!! / (2**k x**(2k + 1)) / sqrt(pi), each term derived `n` times.
+    inverse = 1 / x
+    terms, factor = [], 1.0
+    for k in range(36):
+        terms.append(factor * math.prod(range(2 * k + 1, 2 * k + 1 + n)))
+        factor *= -(2 * k + 1) / 2
+    series = 0.0
+    for term in reversed(terms):
+        series = series * inverse * inverse + term
+    return (-1) ** n / math.sqrt(math.pi) * series * inverse ** (n + 1)
+
+
 @functools.cache
 def _function(name, substitute=None):
     """SciPy's ufunc, imported when it is first needed, or what stands in where SciPy is missing."""
@@ -171,6 +258,7 @@ def _one_by_one(function):
     return apply
 
 
+_ZETAS = (1.6449340668482264, 1.2020569031595942, 1.0823232337111382, 1.03692775514337, 1.0173430619844492, 1.0083492773819227)
 _erf, _erfc = _one_by_one(math.erf), _one_by_one(math.erfc)
 _lgamma = _one_by_one(lambda x: math.inf if x <= 0 and x % 1 == 0 else math.lgamma(x))  # Python raises at the poles
 

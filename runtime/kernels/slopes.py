@@ -1,0 +1,104 @@
+"""Derivatives of elementwise functions whose own formula would cancel or overflow somewhere, exact to the last digits."""
+
+import numpy as np
+
+
+def asin_slope(x):
+    """``1 / sqrt(1 - x * x)``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    # Of complex numbers no product: it would overflow, and the root of a product is not the product of the roots.
+    return 1 / (np.sqrt(1 - x) * np.sqrt(1 + x) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
+
+
+def asinh_slope(x):
+    """``1 / sqrt(1 + x * x)``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return asin_slope(x * 1j) if np.iscomplexobj(x) else 1 / np.hypot(x, 1)
+
+
+def atan_slope(x):
+    """``1 / (1 + x * x)``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    if np.iscomplexobj(x):
+        return atanh_slope(x * 1j)
+    far = np.abs(x) > 1
+    inverse = 1 / np.where(far, x, 1)
+    near = np.where(far, 0, x)
+    # inverse**2 / (1 + inverse**2) far from 0, where the square of x would overflow.
+    return np.where(far, inverse * inverse / (1 + inverse * inverse), 1 / (1 + near * near))
+
+
+def atanh_slope(x):
+    """``1 / (1 - x * x)``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return 1 / (1 - x) / (1 + x)
+
+
+def softsign(x):
+    """``x / (1 + abs(x))``, its limits 1 and -1 at infinity.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    largest = np.finfo(np.result_type(x, np.float16)).max
+    finite = np.clip(x, -largest, largest)
+    return finite / (1 + np.abs(finite))
+
+
+def tanhshrink(x):
+    """``x - tanh(x)``, by its continued fraction near 0, where the difference would cancel.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    near = np.abs(x) < 1
+    small = np.where(near, x, 0)
+    square = small * small
+    rest = 0
+    for odd in range(23, 1, -2):  # tanh(x) = x / (1 + rest), rest = x**2 / (3 + x**2 / (5 + ...))
+        rest = square / (odd + rest)
+    return np.where(near, small * rest / (1 + rest), x - np.tanh(x))
