@@ -6,6 +6,8 @@ methods between TensorBase, which has the fields, and the generated Tensor, whic
 
 from numpy cimport ndarray
 
+from importlib import import_module
+
 import numpy as np
 
 from .capi cimport PyArray_NDIM
@@ -16,6 +18,9 @@ from .numpy_protocol cimport call_function, call_universal
 from .snapshot cimport begin_write
 from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view
 from .view cimport check_inplace
+
+# Above all of this, and found by name when somebody asks for it.
+NAMESPACE = __name__.rpartition(".")[0] + ".array_api"
 
 
 cdef class ArrayTensor(TensorBase):
@@ -82,6 +87,32 @@ cdef class ArrayTensor(TensorBase):
         if reason is not None:
             raise refusal_of_array(reason)
         return np.array(self.array, dtype=dtype, copy=copy)
+
+    # Other libraries: the array API's namespace and exchange of memory.
+
+    def __array_namespace__(self, *, api_version=None):
+        """The module of the array API's functions on tensors."""
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"the namespace is that of the array API 2024.12, not {api_version!r}")
+        return import_module(NAMESPACE)
+
+    @property
+    def device(self):
+        """Where the array is: "cpu"."""
+        return "cpu"
+
+    def to_device(self, device, /, *, stream=None):
+        """This tensor, which is on the one device that there is."""
+        if device != "cpu":
+            raise ValueError(f"tensors are on the device 'cpu', got {device!r}")
+        return self
+
+    def __dlpack__(self, **asked):
+        """A capsule of the array's memory, which has no history."""
+        return self.numpy().__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return (<object> self.array).__dlpack_device__()
 
     # NumPy's functions, and its operators with an array on the left, are calls of ours.
 

@@ -59,15 +59,19 @@ def weighted(parts):
 
 def differences(text, name):
     """The gradient of a row in one operand, from ndarrays alone."""
-    arrays = {key: value.copy() for key, value in OPERANDS.items()}
-    gradient = np.zeros(arrays[name].shape, arrays[name].dtype)
+    return differences_of(lambda arrays: values(run(text, arrays)), OPERANDS, name)
+
+
+def differences_of(function, operands, name):
+    """The gradient of the weighted results of a function of arrays by name, in one of them."""
+    gradient = np.zeros(operands[name].shape, operands[name].dtype)
     for place in np.ndindex(gradient.shape):
         for unit in (1, 1j) if gradient.dtype.kind == "c" else (1,):
             ends = []
             for step in (STEP, -STEP):
-                moved = {key: value.copy() for key, value in arrays.items()}
+                moved = {key: value.copy() for key, value in operands.items()}
                 moved[name][place] += step * unit
-                ends.append(weighted(values(run(text, moved))))
+                ends.append(weighted(function(moved)))
             gradient[place] += unit * (ends[0] - ends[1]) / (2 * STEP)
     return gradient
 

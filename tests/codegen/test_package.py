@@ -58,10 +58,10 @@ def test_a_kernel_that_is_not_handed_on_is_refused(other):
 
 
 def test_what_is_called_by_name_is_required():
-    """Derivation and the runtime call no operator that the package does not require, but where NumPy's calls are served."""
+    """Derivation and the runtime call no operator that the package does not require, but at the doors to NumPy."""
     listed = subprocess.run(["git", "ls-files", "runtime"], cwd=ROOT, capture_output=True, text=True).stdout.split()
     sources = [ROOT / name for name in listed if name.endswith((".py", ".pyx"))] or sorted((ROOT / "runtime").rglob("*.py*"))
-    sources = [path for path in sources if not path.stem.startswith("numpy_")]
+    sources = [path for path in sources if not path.stem.startswith("numpy_") and path.parent.name != "array_api"]
     called = {name for path in sources for name in re.findall(r"\bops\.([a-z_]+)\(", path.read_text())}
     called |= set(re.findall(r'= "(\w+)", "(\w+)"', (ROOT / "codegen/rules/derive.py").read_text())[0])
     assert called == set(REQUIRED_OPS)

@@ -1,0 +1,62 @@
+"""The namespace of the Python Array API standard, 2024.12: what `x.__array_namespace__()` of a tensor is.
+
+Names and meaning are the standard's where NumPy's, which the main namespace follows, are others; every function keeps the graph.
+Most names are the operators themselves.  Imported when first asked for.
+"""
+
+from ..constants import *
+from ..generated.ops import (
+    abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
+    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_to, ceil, clip, concat, conj, copysign, cos, cosh,
+    count_nonzero, divide, equal, exp, expand_dims, expm1, flip, floor, floor_divide, greater, greater_equal, hypot, imag,
+    isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2, logaddexp, logical_and, logical_not, logical_or, logical_xor, matmul,
+    matrix_transpose, max, maximum, mean, min, minimum, moveaxis, multiply, negative, not_equal, permute_dims, positive, pow,
+    real, reciprocal, remainder, repeat, roll, round, sign, signbit, sin, sinh, sort, sqrt, square, squeeze, stack, std, subtract,
+    take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc, var, vecdot, where,
+)  # fmt: skip
+from . import fft, linalg, special
+from .creation import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from .dtypes import __array_namespace_info__, astype, can_cast, finfo, iinfo, isdtype, result_type
+from .functions import (
+    broadcast_arrays,
+    broadcast_shapes,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    isin,
+    meshgrid,
+    nextafter,
+    nonzero,
+    prod,
+    reshape,
+    searchsorted,
+    sum,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+    unstack,
+)
+
+__array_api_version__ = "2024.12"
+
+__all__ = [name for name in globals() if not name.startswith("_") and name not in ("creation", "dtypes", "functions")]
+__all__ += ["__array_api_version__", "__array_namespace_info__"]
+
+
+def __dir__():
+    return sorted(__all__)
