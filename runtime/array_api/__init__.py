@@ -7,12 +7,13 @@ Most names are the operators themselves.  Imported when first asked for.
 from ..constants import *
 from ..generated.ops import (
     abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
-    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_to, ceil, clip, concat, conj, copysign, cos, cosh,
-    count_nonzero, divide, equal, exp, expand_dims, expm1, flip, floor, floor_divide, greater, greater_equal, hypot, imag,
-    isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2, logaddexp, logical_and, logical_not, logical_or, logical_xor, matmul,
-    matrix_transpose, max, maximum, mean, min, minimum, moveaxis, multiply, negative, not_equal, permute_dims, positive, pow,
-    real, reciprocal, remainder, repeat, roll, round, sign, signbit, sin, sinh, sort, sqrt, square, squeeze, stack, std, subtract,
-    take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc, var, vecdot, where,
+    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_to, ceil, clip, concat, conj, copysign, cos,
+    cosh, count_nonzero, divide, equal, exp, expand_dims, expm1, flip, floor, floor_divide, greater, greater_equal, hypot,
+    imag, isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2, logaddexp, logical_and, logical_not, logical_or,
+    logical_xor, matmul, matrix_transpose, max, maximum, mean, min, minimum, moveaxis, multiply, negative, not_equal,
+    permute_dims, positive, pow, real, reciprocal, remainder, repeat, roll, round, sign, signbit, sin, sinh, sort, sqrt,
+    square, squeeze, stack, std, subtract, take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc, var, vecdot,
+    where,
 )  # fmt: skip
 from . import fft, linalg, special
 from .creation import (
