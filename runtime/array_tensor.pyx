@@ -168,8 +168,15 @@ cdef class ArrayTensor(TensorBase):
             raise TypeError("only integer tensors of one element can be converted to an index")
         return int(self.item())
 
+    def __round__(self, digits=None):
+        return self.round(0 if digits is None else digits)
+
     def __format__(self, spec):
-        return format(self.item(), spec) if spec and self.array.size == 1 else format(str(self), spec)
+        if not spec:
+            return str(self)
+        if self.array.size == 1:
+            return format(self.item(), spec)
+        return np.array2string(self.array, separator=", ", formatter={"all": lambda item: format(item, spec)})
 
     def __repr__(self):
         parts = [np.array2string(self.array, separator=", ", prefix="tensor(")]

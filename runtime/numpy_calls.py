@@ -1,16 +1,17 @@
 """NumPy's calls on tensors, beyond what operator and function have in common.
 
-Owns what becomes of the parameters that an operator lacks (`dtype`, `out`, `where`, `initial`, `ddof`, ...): those with a
-meaning are served, the others refused by name.  Also what becomes of functions that have no operator: their values where
-nothing is lost, a refusal that names them otherwise.  Imported by the first call of NumPy's on a tensor.
+Owns how the parameters of a call are those of the operator, served otherwise (`numpy_parameters`) or refused by name; and what
+becomes of functions that have no operator: their values where nothing is lost, a refusal that names them otherwise.  Imported by
+the first call of NumPy's on a tensor.
 """
 
-import functools
+from collections import namedtuple
 
 import numpy as np
 
 from .dispatch import ops
 from .generated.numpy_table import FUNCTIONS, UNIVERSAL
+from .numpy_parameters import SERVED, dotted, holds_history, named, write_into
 from .operand import asarray
 from .tensor import TensorBase
 
@@ -18,12 +19,17 @@ WAY_OUT = ("an operator of your own is a gradspec.autograd.Function: forward com
            "vector-Jacobian product")
 
 
+class Unserved(TypeError):
+    """The operator cannot do what NumPy's function is asked to."""
+
+
 class Call:
     """A function of NumPy's whose signature has something that its operator has not, while its arguments are sorted out."""
 
     def __init__(self, function, row):
         operator, self.public_name, self.required, self.leading, keywords, parameters, self.by_place, self.defaults, given = row
-        self.function, self.operator, self.keywords = function, getattr(ops, operator), frozenset(keywords.split())
+        self.function, self.keywords = function, frozenset(keywords.split())
+        self.own = self.operator = answering(function, operator)
         pairs = [parameter.partition("=") for parameter in parameters.split()]
         self.targets = {name: target if equals else name for name, equals, target in pairs}
         self.given = given
@@ -31,7 +37,7 @@ class Call:
     def __call__(self, arguments, keywords):
         places = [name for name in self.targets][: self.by_place]
         given = dict(zip(places, arguments)) | keywords
-        self.arguments, self.after, lacking = dict(self.given), [], {}
+        self.arguments, self.after, lacking = {}, [], {}
         for name, value in given.items():
             target = self.targets.get(name) or (name if name in self.keywords else None)
             if value is np._NoValue:
@@ -47,19 +53,19 @@ class Call:
                     self.refuse(name, lacking[name])
         for name in lacking.keys() - SERVED.keys():
             self.refuse(name, lacking[name])
-        result = self.operator(**self.arguments)
+        result = self.operator(**{**self.given, **self.arguments} if self.operator is self.own else self.arguments)
         for change in self.after:
             result = change(result)
         return result
 
     def refuse(self, name, value):
-        raise TypeError(f"{named(self.function)}: {name}={value!r} has no counterpart in gradspec.{self.public_name}; leave it "
-                        f"out, or compute with the operators of gradspec what it would do; {WAY_OUT}")
+        raise Unserved(f"{named(self.function)}: {name}={value!r} has no counterpart in gradspec.{self.public_name}; leave it "
+                       f"out, or compute with the operators of gradspec what it would do; {WAY_OUT}")
 
     @property
     def first(self):
         """The name of the operand, or of the list of them."""
-        return next(iter(self.arguments))
+        return next(iter(self.targets.values()))
 
     def change(self, alter):
         """Put something else in the place of each operand."""
@@ -72,215 +78,26 @@ def same(value, other):
     return type(value) is type(other) and value == other
 
 
-def dotted(name):
-    """The function that a dotted name is in this NumPy; None in one that has it not."""
-    found = np
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
+def answering(function, operator):
+    """The operator, its results under the names that NumPy gives them."""
+    operator, named_result = getattr(ops, operator), RESULTS.get(function)
+    return operator if named_result is None else lambda *arguments, **keywords: named_result(*operator(*arguments, **keywords))
 
 
-def named(function):
-    """np.linalg.svd, for messages."""
-    module = getattr(function, "__module__", None) or "numpy"
-    name = f"{module}.{function.__name__}".removeprefix("numpy.")
-    return f"np.{name.removeprefix('numpy.')}" if module.startswith("numpy") or isinstance(function, np.ufunc) else name
-
-
+# Of NumPy's functions whose results have names.
+RESULTS = {
+    np.linalg.eig: namedtuple("EigResult", ["eigenvalues", "eigenvectors"]),
+    np.linalg.eigh: namedtuple("EighResult", ["eigenvalues", "eigenvectors"]),
+    np.linalg.qr: namedtuple("QRResult", ["Q", "R"]),
+    np.linalg.slogdet: namedtuple("SlogdetResult", ["sign", "logabsdet"]),
+    np.linalg.svd: namedtuple("SVDResult", ["U", "S", "Vh"]),
+}
 ROWS = {dotted(name): row for name, row in FUNCTIONS.items() if dotted(name) is not None}
-
-
-@functools.cache
-def universal_operators():
-    """Universal function -> operator."""
-    return {dotted(name): getattr(ops, op) for name, op in UNIVERSAL.items() if dotted(name) is not None}
 
 
 def short_calls():
     """Function -> operator, how many arguments it needs, how many are the same by place, and which keywords."""
-    return {f: (getattr(ops, row[0]), row[2], row[3], frozenset(row[4].split())) for f, row in ROWS.items() if f not in WRITTEN}
-
-
-# The parameters that operators lack.
-
-
-def cast(call, dtype):
-    casting = call.lacking.get("casting", "same_kind")
-    call.change(lambda x: converted(x, dtype, casting, named(call.function)))
-
-
-def converted(x, dtype, casting, where):
-    x = asarray(x)
-    if x.dtype != dtype and not np.can_cast(x.dtype, dtype, casting):
-        raise TypeError(f"{where}: cannot cast from {x.dtype} to {np.dtype(dtype)} according to the rule {casting!r}")
-    return x if x.dtype == dtype else ops.astype(x, dtype)
-
-
-def mask_operand(call, mask):
-    """`where=` of a reduction: what is masked is the identity of what is computed."""
-    if call.function in MOMENTS:
-        call.operator = MOMENTS[call.function]
-        call.arguments["mask"] = mask
-        return None
-    if call.function not in REDUCTIONS:
-        return NotImplemented
-    identity = call.lacking.get("initial", REDUCTIONS[call.function].identity)
-    if identity is None:
-        raise ValueError(f"{named(call.function)}: has no identity, so to use a where mask one has to specify 'initial'")
-    call.change(lambda x: ops.where(mask, x, identity))
-    return None
-
-
-def with_initial(call, initial):
-    if call.function not in REDUCTIONS:
-        return NotImplemented
-    combine = universal_operators()[REDUCTIONS[call.function]]
-    call.after.append(lambda y: combine(y, initial))
-    return None
-
-
-def written(call, out):
-    call.after.append(lambda y: write_into(out, y, named(call.function)))
-
-
-def reordered(call, order):
-    """Memory has no order that a tensor promises; of "F" only the order of the elements in `reshape` and `ravel` is seen."""
-    if order not in ("C", "K", "A", "F") or call.function in (np.sort, np.argsort):
-        return NotImplemented
-    if order == "F" and call.function in (np.reshape, np.ravel):
-        call.change(ops.permute_dims)
-        if "shape" in call.arguments:
-            shape = call.arguments["shape"]
-            call.arguments["shape"] = tuple(shape)[::-1] if isinstance(shape, (tuple, list)) else shape
-            call.after.append(ops.permute_dims)
-    return None
-
-
-def copied(call, copy):
-    if copy and call.function is np.reshape:
-        call.after.append(ops.copy)
-    return NotImplemented if call.function is np.nan_to_num else None
-
-
-def wrapped(call, mode):
-    if call.function is np.linalg.qr and mode == "r":
-        call.after.append(lambda y: y[1])
-    elif call.function is np.take and mode in ("wrap", "clip"):
-        axis = call.arguments.get("axis")
-        x, indices = (call.arguments[name] for name in list(call.arguments)[:2])
-        count = np.size(x) if axis is None else np.shape(x)[axis]
-        indices = np.asarray(indices)
-        call.arguments["indices"] = indices % count if mode == "wrap" else np.clip(indices, 0, count - 1)
-    else:
-        return NotImplemented
-    return None
-
-
-def around(call, name, value):
-    """`prepend=` and `append=`: what stands before and after the operand."""
-    x, axis = asarray(call.arguments[call.first]), call.arguments.get("axis", -1)
-    value = asarray(value)
-    if value.ndim == 0:
-        shape = list(x.shape)
-        shape[axis] = 1
-        value = ops.broadcast_to(value, tuple(shape))
-    call.arguments[call.first] = ops.concat([value, x] if name == "prepend" else [x, value], axis)
-
-
-def without_vectors(call, value):
-    call.operator = ops.svdvals
-    call.arguments.pop("full_matrices", None)
-
-
-def ignored(call, value):
-    """What makes no difference to the values: where they stand, how they are sorted, the way that a product goes."""
-
-
-def harmless(*values):
-    return lambda call, value: None if value in values else NotImplemented
-
-
-SERVED = {
-    "casting": ignored,  # read beside dtype
-    "dtype": cast,
-    "where": mask_operand,
-    "initial": with_initial,
-    "ddof": lambda call, value: call.arguments.update(correction=value) if "correction" in call.targets else NotImplemented,
-    "order": reordered,
-    "copy": copied,
-    "mode": wrapped,
-    "prepend": lambda call, value: around(call, "prepend", value),
-    "append": lambda call, value: around(call, "append", value),
-    "UPLO": lambda call, value: call.change(ops.mH) if value in ("U", "u") else None,  # the other triangle of the adjoint
-    "upper": lambda call, value: call.after.append(ops.mH),
-    "deg": lambda call, value: call.after.append(ops.rad2deg) if value else None,
-    "compute_uv": without_vectors,
-    "sorter": lambda call, value: call.change(lambda x: ops.take(x, value)),
-    "kind": ignored,  # ours is stable, which is all that any of them promises
-    "optimize": ignored,
-    "hermitian": ignored,
-    "subok": ignored,
-    "device": harmless("cpu"),
-    "out": written,
-}
-
-
-def write_into(out, result, where, mask=True):
-    """The result in `out`, which is recorded where `out` is a tensor, and has to lose nothing where it is an array."""
-    out = out[0] if isinstance(out, tuple) else out
-    result = asarray(result)
-    if isinstance(out, TensorBase):
-        if out.shape != result.shape:
-            raise ValueError(f"{where}: out has shape {out.shape}, the result {result.shape}")
-        if not np.can_cast(result.dtype, out.dtype, "same_kind"):
-            raise TypeError(f"{where}: cannot cast the result from {result.dtype} to {out.dtype}, that of out")
-        return out.copy_(result)
-    if holds_history(result):
-        raise TypeError(f"{where}: what is computed from tensors has a gradient, which the ndarray that it would be written to "
-                        "(out=, or the left of += and the like) cannot hold; write `a = a + x` in the place of `a += x`, or "
-                        "begin with a tensor: gradspec.asarray(a)")
-    np.copyto(out, result.numpy(), casting="same_kind")
-    return out
-
-
-def holds_history(tensor):
-    """Whether the values alone would lose a gradient or a tangent."""
-    try:
-        tensor.numpy()
-    except RuntimeError:
-        return True
-    return False
-
-
-def values_of(mask):
-    return mask.detach().numpy() if isinstance(mask, TensorBase) else np.asarray(mask)
-
-
-# Reductions: what NumPy's functions reduce with, and what `where=` makes of moments.
-
-REDUCTIONS = {
-    np.sum: np.add, np.prod: np.multiply, np.max: np.maximum, np.amax: np.maximum, np.min: np.minimum, np.amin: np.minimum,
-    np.all: np.logical_and, np.any: np.logical_or,
-}  # fmt: skip
-
-
-def masked_mean(x, mask, axis=None, keepdims=False):
-    count = np.sum(np.broadcast_to(values_of(mask), np.shape(x)), axis=axis, keepdims=keepdims)
-    return ops.divide(ops.sum(ops.where(mask, x, 0), axis, keepdims), count)
-
-
-def masked_var(x, mask, axis=None, keepdims=False, correction=0):
-    x = asarray(x)
-    count = np.sum(np.broadcast_to(values_of(mask), x.shape), axis=axis, keepdims=keepdims)
-    away = ops.absolute(ops.where(mask, ops.subtract(x, masked_mean(x, mask, axis, True)), 0))
-    return ops.divide(ops.sum(ops.square(away), axis, keepdims), np.maximum(count - correction, 0))
-
-
-def masked_std(x, mask, **rest):
-    return ops.sqrt(masked_var(x, mask, **rest))
-
-
-MOMENTS = {np.mean: masked_mean, np.var: masked_var, np.std: masked_std}
+    return {f: (answering(f, row[0]), row[2], row[3], frozenset(row[4].split())) for f, row in ROWS.items() if f not in WRITTEN}
 
 
 def call_function(function, arguments, keywords):
@@ -296,13 +113,25 @@ def call_function(function, arguments, keywords):
     needed = list(call.targets)[: call.required]
     if len(arguments) < call.required and not set(needed[len(arguments) :]) <= keywords.keys():
         return without_operator(function, arguments, keywords)
+    try:
+        return served(call, arguments, keywords)
+    except Unserved as refusal:
+        return without_operator(function, arguments, keywords, refusal=refusal)
+    except ValueError as refusal:  # of what NumPy does by default, as the further vectors of svd
+        if not call.given:
+            raise
+        return without_operator(function, arguments, keywords, refusal=refusal)
+
+
+def served(call, arguments, keywords):
+    """The call of the operator, with all that NumPy's call says."""
     if not call.targets or call.leading > len(call.targets):  # any number of operands
         lacking = {name: value for name, value in keywords.items() if name not in call.keywords and value is not None}
         out = lacking.pop("out", None)
         for name in lacking.keys() - {"optimize"}:
             call.refuse(name, lacking[name])
         result = call.operator(*arguments, **{name: value for name, value in keywords.items() if name in call.keywords})
-        return result if out is None else write_into(out, result, named(function))
+        return result if out is None else write_into(out, result, named(call.function))
     return call(arguments, keywords)
 
 
@@ -319,10 +148,12 @@ WRITTEN = {np.copyto: copyto}
 # What has no operator.
 
 
-def without_operator(function, arguments, keywords, name=""):
+def without_operator(function, arguments, keywords, name="", refusal=None):
     """The function of the values, where nothing is lost: of tensors without a history, or where numbers are all integers."""
     lost = []
     arguments, keywords = arrays_in(arguments, lost), arrays_in(keywords, lost)
+    if lost and refusal is not None:
+        raise refusal
     name = name or named(function)
     try:
         result = function(*arguments, **keywords)

@@ -23,14 +23,14 @@ cdef int load() except -1:
     global universal, functions, numpy_calls, numpy_universal
     cdef NumpyCall call
     cdef dict found = {}
-    from . import numpy_calls as calls, numpy_universal as methods
+    from . import numpy_calls as calls, numpy_parameters, numpy_universal as methods
 
     for function, (operator, required, leading, keywords) in calls.short_calls().items():
         call = NumpyCall.__new__(NumpyCall)
         call.operator, call.required, call.leading, call.keywords = operator, required, leading, keywords
         found[function] = call
     numpy_calls, numpy_universal = calls, methods
-    universal, functions = calls.universal_operators(), found
+    universal, functions = numpy_parameters.universal_operators(), found
     return 0
 
 

@@ -6,17 +6,8 @@ Owns these methods, in operators, and the few functions that are two operators. 
 import numpy as np
 
 from .dispatch import ops
-from .numpy_calls import (
-    REDUCTIONS,
-    call_function,
-    converted,
-    holds_history,
-    named,
-    universal_operators,
-    values_of,
-    without_operator,
-    write_into,
-)
+from .numpy_calls import call_function, without_operator
+from .numpy_parameters import REDUCTIONS, converted, holds_history, named, universal_operators, values_of, write_into
 from .operand import asarray
 from .tensor import TensorBase
 

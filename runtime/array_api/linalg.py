@@ -1,19 +1,16 @@
 """The extension `linalg`, with the standard's meaning: matrices are the last two axes, results have names."""
 
-from collections import namedtuple
-
 import numpy as np
 
 from ..dispatch import ops
 from ..generated.ops import matmul, matrix_transpose, tensordot, vecdot
 from ..linalg import det, inv, matrix_power, solve, svdvals
+from ..numpy_calls import RESULTS
 from ..operand import asarray
 from .functions import summed, values_of
 
-EighResult = namedtuple("EighResult", ["eigenvalues", "eigenvectors"])
-QRResult = namedtuple("QRResult", ["Q", "R"])
-SlogdetResult = namedtuple("SlogdetResult", ["sign", "logabsdet"])
-SVDResult = namedtuple("SVDResult", ["U", "S", "Vh"])
+EighResult, QRResult = RESULTS[np.linalg.eigh], RESULTS[np.linalg.qr]
+SlogdetResult, SVDResult = RESULTS[np.linalg.slogdet], RESULTS[np.linalg.svd]
 
 
 def cholesky(x, /, *, upper=False):

@@ -1,5 +1,6 @@
 """NumPy's protocols: what a call of NumPy's on tensors may say beside operands, what is refused, and what is said of it."""
 
+import copy
 import math
 import warnings
 
@@ -144,7 +145,7 @@ class TestWhatHasNoOperator:
         assert x.tolist() == [3.0, 1.0] and x._version == 0
 
     def test_parameters_without_a_counterpart(self):
-        for call in (lambda x: np.ones_like(x, shape=(3,)), lambda x: np.nan_to_num(x, copy=False), lambda x: np.sort(x, order="a")):
+        for call in (lambda x: np.full_like(x, 1.0, shape=(3,)), lambda x: np.nan_to_num(x, copy=False), lambda x: np.sort(x, order="a")):
             with pytest.raises(TypeError, match=r"^np\.\w+: \w+=.* has no counterpart in gradspec\.\w+"):
                 call(leaf(1.0, 2.0))
 
@@ -213,9 +214,32 @@ def test_lists_of_tensors_are_stacked():
     same(gs.asarray([[x[0], 3.0], [x[1], x[0]]]), [[1.0, 3.0], [2.0, 1.0]])
 
 
-def test_divmod_and_copy():
-    import copy
+def test_named_results():
+    matrix = gs.tensor(np.eye(3) + 1, requires_grad=True)
+    assert np.linalg.eigh(matrix).eigenvalues.requires_grad and np.linalg.slogdet(matrix).logabsdet.requires_grad
+    assert np.linalg.svd(matrix, full_matrices=False).S.requires_grad and np.linalg.qr(matrix).Q.requires_grad
 
+
+def test_what_the_operator_cannot_is_done_on_values_where_nothing_is_lost():
+    x = gs.ones((2, 3))
+    assert np.linalg.svd(x).Vh.shape == (3, 3) and np.ones_like(x, shape=(4,)).shape == (4,) and np.linalg.qr(x.T, "complete")[0].shape == (3, 3)
+    with pytest.raises(ValueError, match="^svd: the vectors that full_matrices=True adds have no derivative"):
+        np.linalg.svd(gs.tensor(np.ones((2, 3)), requires_grad=True))
+
+
+def test_operands_by_name_in_any_order():
+    x = leaf(1.0, 4.0)
+    same(np.std(ddof=1, axis=0, a=x), 3 / np.sqrt(2))
+    same(np.sum(axis=0, dtype=np.float32, a=x), 5.0)
+    same(np.take(mode="wrap", indices=[3], a=x), [4.0])
+
+
+def test_format():
+    assert f"{gs.tensor([1.234, 2.0]):.1f}" == "[1.2, 2.0]" and f"{gs.tensor(2.0):.2f}" == "2.00" and f"{gs.ones(1)}" == "tensor([1.])"
+    assert f"{leaf(1.0, 2.0):.1f}" == "[1.0, 2.0]" and round(leaf(1.26), 1).tolist() == [1.3] and round(gs.tensor(1.6)).item() == 2
+
+
+def test_divmod_and_copy():
     x = gs.tensor(2.5, requires_grad=True)
     whole, rest = divmod(x * 3, 2.0)
     assert (whole.item(), rest.item()) == (3.0, 1.5)
