@@ -25,6 +25,8 @@ from .grad_mode import is_grad_enabled as is_grad_enabled
 from .grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
+from .kernels.memory import empty_cache as empty_cache
+from .kernels.memory import memory_stats as memory_stats
 from .serialization import load as load
 from .serialization import save as save
 from .operand import asarray as asarray

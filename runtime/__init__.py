@@ -20,6 +20,7 @@ from .grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .kernels.memory import empty_cache, memory_stats
 from .operand import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops
@@ -34,9 +35,9 @@ from .constants import *
 __version__ = "0.1.0"
 
 __all__ = sorted([
-    "Tensor", "asarray", "autograd", "clip_grad_norm_", "clip_grad_value_", "enable_grad", "func", "inference_mode",
-    "is_grad_enabled", "is_inference_mode_enabled", "load", "manual_seed", "no_grad", "optim", "random", "save", "scipy",
-    "set_grad_enabled", "tensor", *constants.__all__, *ops.__all__,
+    "Tensor", "asarray", "autograd", "clip_grad_norm_", "clip_grad_value_", "empty_cache", "enable_grad", "func",
+    "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "load", "manual_seed", "memory_stats", "no_grad", "optim",
+    "random", "save", "scipy", "set_grad_enabled", "tensor", *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 
 

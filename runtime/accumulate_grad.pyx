@@ -302,7 +302,7 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
                 tracked = tracked or operand.grad_fn_.tracked
             else:
                 target = operand
-                node.has_leaves = True
+                node.leaves |= <uint64_t> 1 << min(i, 63)
                 tracked = tracked or (operand.extra is not None and PyObject_GC_IsTracked(operand))
             if operand.output_nr_ != 0:
                 if node.next_nrs == NULL:

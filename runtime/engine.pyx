@@ -8,6 +8,7 @@ go on in a thread with a stack of its own before they are too deep for one.  Kno
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
+from numpy cimport ndarray
 
 
 from .accumulate_grad cimport AccumulateGrad
@@ -18,7 +19,8 @@ from .grad_mode cimport (
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
-from .node cimport Node, TaskSlot
+from .kernels.memory cimport give_back
+from .node cimport Node, TaskSlot, Wanted
 from .provenance cimport calculation, report_failure
 
 cdef enum:
@@ -61,20 +63,20 @@ cdef int run_watched(GraphTask task) except -1:
 
 cdef int run_node(GraphTask task, Node node) except -1:
     """Run one node between its hooks, and hand on what it gives."""
-    cdef TaskSlot* slot
+    cdef TaskSlot* slot = task.slot(node)
     cdef object grads = None, results, item
     cdef tuple several
-    cdef bint needed = True
+    cdef bint needed = slot.needed
+    cdef Wanted wanted = slot.wanted
     cdef Py_ssize_t i, count
     if node is not task.root:
-        slot = task.slot(node)
         if slot.buffer != NULL:
             grads = <object> slot.buffer
             Py_CLEAR(slot.buffer)
-        needed = slot.needed
         if node.hooks is not None:
             grads = run_tensor_hooks(task, node, grads)
-        if task.slot(node).captured:
+            slot = task.slot(node)
+        if slot.captured:
             capture(task, node, grads)
         task.release(node)
         if not needed:
@@ -84,40 +86,44 @@ cdef int run_node(GraphTask task, Node node) except -1:
     if grads is None and not node.takes_undefined():
         results = None
     elif task.recording:
-        results = node.apply_recorded(grads, task.wanted(node))
+        results = node.apply_recorded(grads, wanted)
     else:
-        results = node.apply(grads, task.wanted(node))
+        results = node.apply(grads, wanted)
     if task.check_nan and results is not None:
         check_nan(node, results)
     if node.hooks is not None and node.hooks.post:
         results = run_post_hooks(task, node, results, grads)
+    if type(grads) is ndarray:
+        give_back(<PyObject*> grads)
     grads = None  # the inputs' gradients may be this very array: let them be its only owners
     if not task.keep_graph:
         node.release_variables()
     count = len(node.next_nodes)
     if count == 1:
-        if node.next_nodes[0] is not None:
+        if wanted:
             item, results = results, None
             if node is task.root:
                 item = item[0]
-            deliver(task, node, node.next_node(0), node.next_nr(0), item)
+            deliver(task, node, 0, item)
     elif count > 1:
         several = results
         for i in range(count):
-            if node.next_nodes[i] is not None:
-                deliver(task, node, node.next_node(i), node.next_nr(i), None if several is None else several[i])
+            if (wanted >> (i & 63)) & 1 and node.next_nodes[i] is not None:
+                deliver(task, node, i, None if several is None else several[i])
     return 0
 
 
-cdef int deliver(GraphTask task, Node source, Node target, int output_nr, object grad) except -1:
-    """Add one gradient to what has arrived at `target`, and queue it when that was the last."""
+cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:
+    """Add one gradient to what has arrived at the node of edge `i`, and queue it when that was the last."""
+    cdef Node target = source.next_node(i)
     cdef TaskSlot* slot = task.slot(target)
+    cdef int output_nr
     cdef list buffers
     if not (slot.needed or slot.captured):
         return 0
     if grad is not None:
+        output_nr = source.next_nr(i)
         grad = validate(target, output_nr, grad, task.recording, None if source is task.root else source)
-        slot = task.slot(target)
         if target.outputs == NULL:
             grad = merge(task, slot, grad)
         else:
@@ -128,7 +134,6 @@ cdef int deliver(GraphTask task, Node source, Node target, int output_nr, object
             buffers = <list> slot.buffer
             item, buffers[output_nr] = buffers[output_nr], None
             buffers[output_nr] = grad if item is None else accumulate(item, grad, task.recording)
-    slot = task.slot(target)
     slot.dependencies -= 1
     if slot.dependencies == 0:
         task.ready.push(target)
@@ -211,25 +216,16 @@ cdef class NestedPass:
 cdef list run_task(ThreadState* state, GraphTask task, list inputs):
     """Run a task that was started, and leave the thread as it was."""
     cdef Node node
-    cdef int output_nr
     cdef unsigned int flags = state.flags
     cdef uint64_t outer_task = state.graph_task
     cdef bint outer_keep = state.keep_graph, finished = False
     cdef tuple modes = modes_of(state)
     try:
-        task.count_dependencies()
         if inputs is not None:
             task.results = [None] * len(inputs)
             task.asked = [node for node, _ in inputs]
-            for position, (node, output_nr) in enumerate(inputs):
-                if not task.knows(node):
-                    continue  # not reachable from the roots
-                if task.capturing:
-                    task.slot(node).captured = True
-                    task.captures.setdefault(node, {}).setdefault(output_nr, []).append(position)
-                else:
-                    task.slot(node).needed = True
-            task.mark_needed()
+            task.ask(inputs)
+        task.walk()
         state.graph_task, state.keep_graph = task.id, task.keep_graph
         state.flags = flags & ~<unsigned int> GRAD_DISABLED if task.create_graph else flags | GRAD_DISABLED
         task.check_nan = flags & ANOMALY and not flags & NAN_ALLOWED

@@ -27,13 +27,16 @@ cdef class GraphTask:
     cdef int depth              # of passes that run around this one
     cdef set executed           # all nodes that this pass executes, once somebody asked
 
-    cdef TaskSlot* slot(self, Node node) except NULL
+    cdef inline TaskSlot* slot(self, Node node) except NULL:
+        """This task's notes on a node that its walk has met."""
+        return &node.slot if node.slot.task == self.id else self.shared_slot(node)
+
+    cdef TaskSlot* shared_slot(self, Node node) except NULL
     cdef TaskSlot* claim(self, Node node) except NULL
     cdef int release(self, Node node) except -1
     cdef bint knows(self, Node node) except -1
-    cdef int count_dependencies(self) except -1
-    cdef int mark_needed(self) except -1
-    cdef Wanted wanted(self, Node node) except? 0
+    cdef int ask(self, list inputs) except -1
+    cdef int walk(self) except -1
     cdef int abandon(self) except -1
     cdef set nodes(self)
     cdef bint executes(self, Node node) except -1

@@ -6,9 +6,11 @@ are: in the node itself under the stamp of the task, or beside it while another 
 recurses, and nothing here runs a node.
 """
 
-from cpython.ref cimport Py_CLEAR, Py_XDECREF
-from libc.stdint cimport uint64_t
+from cpython.ref cimport Py_CLEAR, PyObject, Py_XDECREF
+from libc.stdint cimport UINT64_MAX, uint64_t
+from libc.stdlib cimport free, realloc
 
+from .capi cimport PyTupleObject, Py_SIZE
 from .node cimport Node, TaskSlot, Wanted
 from .ready_queue cimport NodeStack, ReadyQueue
 from .tensor cimport TensorBase
@@ -30,6 +32,31 @@ cdef class GraphRoot(Node):
         return True
 
 
+cdef struct Step:
+    PyObject* node      # borrowed: the graph's roots keep it alive
+    Py_ssize_t edge     # the next to look at
+
+
+cdef class WalkStack:
+    """Where a walk in depth stands."""
+    cdef Step* steps
+    cdef Py_ssize_t count
+    cdef Py_ssize_t capacity
+
+    def __dealloc__(self):
+        free(self.steps)
+
+    cdef int push(self, Node node) except -1:
+        if self.count == self.capacity:
+            self.capacity = max(64, 2 * self.capacity)
+            self.steps = <Step*> realloc(self.steps, self.capacity * sizeof(Step))
+            if self.steps == NULL:
+                raise MemoryError()
+        self.steps[self.count].node, self.steps[self.count].edge = <PyObject*> node, 0
+        self.count += 1
+        return 0
+
+
 cdef class SharedSlot:
     """A task's notes on a node whose own slot belongs to another running task."""
     cdef TaskSlot slot
@@ -41,26 +68,29 @@ cdef class SharedSlot:
 cdef class GraphTask:
     """One call of backward() or grad()."""
 
-    cdef TaskSlot* slot(self, Node node) except NULL:
-        if node.slot.task == self.id:
-            return &node.slot
+    cdef TaskSlot* shared_slot(self, Node node) except NULL:
         return &(<SharedSlot> self.shared[node]).slot
 
     cdef TaskSlot* claim(self, Node node) except NULL:
-        """The slot of a node met for the first time; its `task` is set by the caller's first visit."""
+        """The slot of a node for this task, blank where the task has none yet."""
         cdef SharedSlot other
+        cdef TaskSlot* slot
         if node.slot.task == self.id:
             return &node.slot
         if node.slot.task == 0 or node.slot.task not in running_tasks:
             Py_CLEAR(node.slot.buffer)
-            node.slot.task = 0
-            return &node.slot
-        if self.shared is None:
-            self.shared = {}
-        other = self.shared.get(node)
-        if other is None:
+            slot = &node.slot
+        else:
+            if self.shared is None:
+                self.shared = {}
+            other = self.shared.get(node)
+            if other is not None:
+                return &other.slot
             other = self.shared[node] = SharedSlot.__new__(SharedSlot)
-        return &other.slot
+            slot = &other.slot
+        slot.task, slot.dependencies, slot.wanted = self.id, 0, 0
+        slot.needed, slot.visited, slot.captured = self.everything, False, False
+        return slot
 
     cdef bint knows(self, Node node) except -1:
         """Whether the walk of this task met the node, and has not run it yet."""
@@ -73,78 +103,65 @@ cdef class GraphTask:
             del self.shared[node]
         return 0
 
-    cdef int count_dependencies(self) except -1:
-        """Walk the graph once and count the edges into every node."""
-        cdef NodeStack stack = NodeStack.__new__(NodeStack)
-        cdef Node node, target
+    cdef int ask(self, list inputs) except -1:
+        """Note what `inputs=` names, before the walk."""
+        cdef Node node
         cdef TaskSlot* slot
-        cdef Py_ssize_t i
-        stack.push(self.root)
+        for position, (node, output_nr) in enumerate(inputs):
+            slot = self.claim(node)
+            if self.capturing:
+                slot.captured = True
+                self.captures.setdefault(node, {}).setdefault(output_nr, []).append(position)
+            else:
+                slot.needed = True
+
+    cdef int walk(self) except -1:
+        """Count the edges into every node, and note at every node which of its edges lead to what was asked for.
+
+        One walk in depth: a node is left when all that it leads to has been, and then it is known whether it is needed.
+        """
+        cdef WalkStack stack = WalkStack.__new__(WalkStack)
+        cdef PyTupleObject* edges
+        cdef Node node = self.root, target
+        cdef TaskSlot* slot = self.claim(node)
+        cdef TaskSlot* below
+        cdef Py_ssize_t i, count
+        slot.visited = True
+        stack.push(node)
         while stack.count:
-            node = stack.pop()
-            for i in range(len(node.next_nodes)):
-                if node.next_nodes[i] is None:
+            node = <Node> stack.steps[stack.count - 1].node
+            i = stack.steps[stack.count - 1].edge
+            slot = self.slot(node)
+            edges, count = <PyTupleObject*> node.next_nodes, Py_SIZE(node.next_nodes)
+            while i < count:
+                if edges.ob_item[i] == <PyObject*> None:
+                    i += 1
                     continue
                 target = node.next_node(i)
-                slot = self.claim(target)
-                if slot.task != self.id:
-                    if node.has_leaves:
+                below = self.claim(target)
+                if not below.visited:
+                    below.visited = True
+                    if node.leaves and node.is_leaf(i):
                         self.leaves.append(target)  # edges do not hold what was made for them
-                    slot.task = self.id
-                    slot.dependencies = 0
-                    slot.needed = self.everything
-                    slot.captured = slot.marked = False
-                    stack.push(target)
-                slot.dependencies += 1
+                    if Py_SIZE(target.next_nodes):
+                        break  # to it first, and then to this edge again
+                below.dependencies += 1
+                if below.needed or below.captured:
+                    slot.needed = True
+                    slot.wanted |= <Wanted> 1 << (i & 63)
+                i += 1
+            stack.steps[stack.count - 1].edge = i
+            if i < count:
+                stack.push(target)
+            else:
+                stack.count -= 1
+                if count > 64 and slot.wanted:
+                    slot.wanted = UINT64_MAX
+        if self.asked is not None:
+            for node in self.asked:  # what the walk did not meet is no part of this task
+                if self.knows(node) and not self.slot(node).visited:
+                    self.release(node)
         return 0
-
-    cdef int mark_needed(self) except -1:
-        """Mark what lies on a path to a captured gradient: a node after all that it leads to, without recursion."""
-        cdef NodeStack stack = NodeStack.__new__(NodeStack)
-        cdef Node node, target
-        cdef TaskSlot* slot
-        cdef TaskSlot* below
-        cdef Py_ssize_t i
-        cdef bint ready
-        for i in range(len(self.root.next_nodes)):
-            stack.push(self.root.next_node(i))
-        while stack.count:
-            node = <Node> stack.items[stack.count - 1]
-            slot = self.slot(node)
-            ready = True
-            if not slot.marked:
-                for i in range(len(node.next_nodes)):
-                    target = node.next_node(i)
-                    if target is not None and not self.slot(target).marked:
-                        stack.push(target)
-                        ready = False
-            if not ready:
-                continue
-            stack.pop()
-            if slot.marked:
-                continue
-            slot.marked = True
-            for i in range(len(node.next_nodes)):
-                target = node.next_node(i)
-                if target is not None:
-                    below = self.slot(target)
-                    if below.needed or below.captured:
-                        slot.needed = True
-        return 0
-
-    cdef Wanted wanted(self, Node node) except? 0:
-        """The mask that `apply` gets: which gradients of inputs this task asks for."""
-        cdef Wanted mask = node.edges()
-        cdef TaskSlot* slot
-        cdef Py_ssize_t i, count = len(node.next_nodes)
-        if self.everything or count > 64:
-            return mask
-        for i in range(count):
-            if (mask >> i) & 1:
-                slot = self.slot(node.next_node(i))
-                if not (slot.needed or slot.captured):
-                    mask ^= <Wanted> 1 << i
-        return mask
 
     cdef int abandon(self) except -1:
         """After an error: drop the gradients that wait in nodes which will not run."""

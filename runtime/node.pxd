@@ -15,16 +15,17 @@ cdef struct InputMetadata:
     npy_intp* dims              # points to `inline_dims`, or into the node's `memory` beyond 4 dimensions
     npy_intp[INLINE_DIMS] inline_dims
 
+# What a task asks of a node: bit i for the gradient of input i.  All bits are set where there are more than 64 inputs.
+ctypedef uint64_t Wanted
+
 cdef struct TaskSlot:
     uint64_t task               # id of the GraphTask that these notes belong to, 0 for none
     int dependencies            # edges into the node whose gradients have not arrived
+    bint visited                # the walk of the task has met the node
     bint needed                 # on a path to what was asked for
-    bint marked                 # `needed` is final
     bint captured               # some gradient that arrives here is a result
+    Wanted wanted               # the inputs whose gradients the task asks this node for
     PyObject* buffer            # the gradient so far, owned; a list of them where there are several outputs
-
-# What a task asks of a node: bit i for the gradient of input i.  All bits are set where there are more than 64 inputs.
-ctypedef uint64_t Wanted
 
 cdef class NodeHooks:
     cdef public dict tensor_pre      # output number -> {id: hook}; run first, on one gradient
@@ -36,7 +37,7 @@ cdef class NodeHooks:
 
 cdef class Node:
     cdef tuple next_nodes       # for each input of the forward the Node that made it, a leaf itself, or None
-    cdef bint has_leaves        # some of `next_nodes` are leaves, whose AccumulateGrad is made when it is asked for
+    cdef uint64_t leaves        # bit i: next node i is a leaf, whose AccumulateGrad is made when it is asked for; 63 for the rest
     cdef int* next_nrs          # the output number at each next node; NULL where all are 0; lies in `memory`
     cdef uint64_t sequence_nr   # in order of creation; the engine runs the greatest first
     cdef int n_outputs
@@ -76,9 +77,15 @@ cdef class Node:
     cdef inline Node next_node(self, Py_ssize_t i):
         """The node that the gradient of input `i` goes to, or None."""
         item = self.next_nodes[i]
-        if self.has_leaves and item is not None and not isinstance(item, Node):
+        if self.leaves and self.is_leaf(i):
             return accumulator_of(item)
         return <Node> item
+
+    cdef inline bint is_leaf(self, Py_ssize_t i):
+        """Whether the gradient of input `i` ends at a leaf."""
+        if i < 63:
+            return (self.leaves >> i) & 1
+        return self.next_nodes[i] is not None and not isinstance(self.next_nodes[i], Node)
 
     cdef inline int next_nr(self, int i) noexcept:
         return 0 if self.next_nrs == NULL else self.next_nrs[i]

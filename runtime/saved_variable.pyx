@@ -5,6 +5,7 @@ no hook touches is kept as the tensor itself beside a version number; only the o
 Knows nothing of the engine.
 """
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport ndarray
@@ -15,6 +16,7 @@ from . cimport node as node_module
 from .accumulate_grad cimport grad_accumulator
 from .forward_ad cimport take_tangents
 from .grad_mode cimport DUAL, REFUSE_MUTATION, SAVED_HOOKS, ThreadState, thread_objects, thread_state
+from .kernels.memory cimport give_back
 from .node cimport Node
 from .snapshot cimport Snapshot, present_snapshot
 from .tensor cimport (
@@ -28,6 +30,9 @@ cnp.import_array()
 
 cdef class SavedVariable:
     """A saved tensor as hooks see it: `node._raw_saved_x`."""
+
+    def __dealloc__(self):
+        give_back(<PyObject*> self.array)
 
     def __init__(self):
         raise TypeError("Trying to create a SavedTensor object from Python is forbidden.")

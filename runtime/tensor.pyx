@@ -22,6 +22,7 @@ from .capi cimport (
 )
 from .grad_mode cimport INFERENCE, thread_state
 from .hooks import RemovableHandle
+from .kernels.memory cimport give_back
 from .node cimport accumulator_of
 
 cnp.import_array()
@@ -65,6 +66,7 @@ cdef void free_tensor(PyObject* self) noexcept:
     if <PyObject*> (<TensorBase> self).grad_ != <PyObject*> None:
         if <PyObject*> (<TensorBase> self).grad_.grad_ != <PyObject*> None:
             unlink_grads(self)
+    give_back(<PyObject*> (<TensorBase> self).array)
     gradspec_base_dealloc(self)
 
 

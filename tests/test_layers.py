@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
-    ["kernels.flags", "kernels.forward"],
+    ["kernels.flags", "kernels.forward", "kernels.memory"],
     [
         "kernels.contraction",
         "kernels.elementwise",

@@ -15,11 +15,12 @@ from libc.string cimport memmove
 import numpy as np
 
 from ..capi cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_EMPTY,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS,
     PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
+from .memory cimport empty
 from ..errors import explain
 
 cnp.import_array()
@@ -166,7 +167,7 @@ cdef class Ufunc:
         if PyArray_CheckExact(x) and is_plain(x):
             slot = slot_of(PyArray_TYPE(x))
             if slot >= 0 and self.loops[slot] != NULL:
-                out = PyArray_EMPTY(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot], 0)
+                out = empty(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot])
                 size = PyArray_SIZE(x)
                 args[0], args[1] = PyArray_BYTES(x), PyArray_BYTES(out)
                 steps[0], steps[1] = ITEM_SIZES[slot], PyArray_ITEMSIZE(out)
@@ -208,7 +209,7 @@ cdef class Ufunc:
                 args[0], args[1] = <char*> &number, PyArray_BYTES(b)
                 steps[0], steps[1] = 0, ITEM_SIZES[slot]
         if lead is not None:
-            out = PyArray_EMPTY(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot], 0)
+            out = empty(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot])
             size = PyArray_SIZE(lead)
             args[2], steps[2] = PyArray_BYTES(out), PyArray_ITEMSIZE(out)
             if self.run(slot, args, size, steps):

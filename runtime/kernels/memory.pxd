@@ -1,0 +1,13 @@
+"""Arrays that come back: where new arrays are taken from, and where those that nobody holds any more go."""
+
+from numpy cimport ndarray, npy_intp
+
+from cpython.ref cimport PyObject
+
+cdef ndarray empty(int ndim, npy_intp* dims, int type_num)
+cdef void keep(ndarray array) noexcept
+
+cdef inline void give_back(PyObject* array) noexcept:
+    """Offer an array whose holder lets go of it now: kept for the next result where that holder was the only one."""
+    if array.ob_refcnt == 1 and array != <PyObject*> None:
+        keep(<ndarray> array)
