@@ -308,6 +308,10 @@ class Tensor(ArrayTensor):
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
     def vector_norm(self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+    def cummax(self, axis: int) -> tuple[Tensor, Tensor]:
+        """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+    def cummin(self, axis: int) -> tuple[Tensor, Tensor]:
+        """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
     def cumprod(self, axis: int | None = None, *, reverse: _bool = False) -> Tensor:
         """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
     cumulative_prod = cumprod
@@ -316,8 +320,8 @@ class Tensor(ArrayTensor):
     cumulative_sum = cumsum
     def diff(self, n: int = 1, axis: int = -1) -> Tensor:
         """Each element less the one before it, `n` times."""
-    def trapezoid(self, dx: complex = 1.0, axis: int = -1) -> Tensor:
-        """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
+    def logcumsumexp(self, axis: int) -> Tensor:
+        """log(cumsum(exp(x))) along `axis`, without overflow."""
     def addbmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
         """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`."""
     def addmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
@@ -373,6 +377,10 @@ class Tensor(ArrayTensor):
         """The axes from `start_axis` to `end_axis` merged into one."""
     def flip(self, *axis: int | Sequence[int] | None) -> Tensor:
         """Order reversed along `axis`, or along every axis when it is None."""
+    def fliplr(self) -> Tensor:
+        """Order reversed along the second axis."""
+    def flipud(self) -> Tensor:
+        """Order reversed along the first axis."""
     def mH(self) -> Tensor:
         """Conjugate transpose of the last two axes; a view of a real array."""
     adjoint = mH
@@ -388,6 +396,8 @@ class Tensor(ArrayTensor):
         """One axis that holds every element in C order."""
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
+    def reshape_as(self, other: Operand) -> Tensor:
+        """The same elements in C order under the shape of `other`."""
     def roll(self, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
     def rot90(self, k: int = 1, axes: int | Sequence[int] = (0, 1)) -> Tensor:
@@ -405,6 +415,10 @@ class Tensor(ArrayTensor):
         """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
     def view_as_real(self) -> Tensor:
         """Real and imaginary parts along a new last axis; a view."""
+    def argwhere(self) -> Tensor:
+        """Where the elements are not 0, one row for each."""
+    def flatnonzero(self) -> Tensor:
+        """Where the elements in C order are not 0."""
     def gather(self, axis: int, indices: Index) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
     def index_add(self, axis: int, indices: Index, source: Operand) -> Tensor:
@@ -735,6 +749,8 @@ class Tensor(ArrayTensor):
         """x[...] = source. In place."""
     def fill_(self, value: Operand) -> Tensor:
         """x[...] = value, a number or a 0-d array. In place."""
+    def fill_diagonal_(self, value: Operand) -> Tensor:
+        """x[i, i] = value for every i, for as many axes as `x` has; a number or a 0-d array. In place."""
     def normal_(self, mean: complex = 0.0, std: complex = 1.0, *, generator: np.random.Generator | int | None = None) -> Tensor:
         """Every element replaced by a normal random number. In place."""
     def uniform_(self, low: complex = 0.0, high: complex = 1.0, *, generator: np.random.Generator | int | None = None) -> Tensor:
@@ -2393,6 +2409,306 @@ def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     -------
     y : Tensor
     """
+def aminmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> tuple[Tensor, Tensor]:
+    """Smallest and largest element; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    min : Tensor
+    max : Tensor
+    """
+def average(x: Operand, axis: int | Sequence[int] | None = None, weights: Operand | None = None, keepdims: _bool = False) -> Tensor:
+    """Mean in which each element has a weight.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    weights : array_like or None, default None
+        Of the shape of `x`, or of that of `axis`; all equal when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def corrcoef(x: Operand, y: Operand | None = None, rowvar: _bool = True) -> Tensor:
+    """Correlation coefficients of the variables in the rows of `x` and `y`.
+
+    Parameters
+    ----------
+    x : array_like
+    y : array_like or None, default None
+        More variables.
+    rowvar : bool, default True
+        Whether each row is a variable, or each column.
+
+    Returns
+    -------
+    r : Tensor
+    """
+def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: float | None = None) -> Tensor:
+    """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable.
+
+    Parameters
+    ----------
+    x : array_like
+    y : array_like or None, default None
+        More variables.
+    rowvar : bool, default True
+        Whether each row is a variable, or each column.
+    bias : bool, default False
+        Whether the count is the divisor, and not one less.
+    ddof : float or None, default None
+        Subtracted from the count; 0 where `bias`, else 1, when it is None.
+
+    Returns
+    -------
+    c : Tensor
+    """
+def median(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Largest element that is not NaN, NaN where all are; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanmedian(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """The median of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanmin(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Smallest element that is not NaN, NaN where all are; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanpercentile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
+    """nanquantile of percentages.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Percentages from 0 to 100.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanprod(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Product of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanquantile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
+    """quantile of the elements that are not NaN, NaN where there are none.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Probabilities from 0 to 1.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanstd(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
+    """Standard deviation of the elements that are not NaN; the derivative at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nanvar(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
+    """Variance of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def percentile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
+    """quantile of percentages.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Percentages from 0 to 100.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def ptp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Largest element less the smallest one; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def quantile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
+    """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An
+    axis for those of `q` stands in front.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Probabilities from 0 to 1.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Hyndman and Fan (1996), Sample quantiles in statistical packages.
+    """
+def cummax(x: Operand, axis: int) -> tuple[Tensor, Tensor]:
+    """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which it runs.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+    """
+def cummin(x: Operand, axis: int) -> tuple[Tensor, Tensor]:
+    """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which it runs.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+    """
 def cumprod(x: Operand, axis: int | None = None, *, reverse: _bool = False, out: Tensor | None = None) -> Tensor:
     """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is
     exact at zeros too.
@@ -2428,6 +2744,24 @@ def cumsum(x: Operand, axis: int | None = None, *, reverse: _bool = False, out: 
     -------
     y : Tensor
     """
+def cumulative_trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: int = -1) -> Tensor:
+    """Integral along `axis` by the trapezoidal rule up to each sample but the first, which lie at `x`, or `dx` apart.
+
+    Parameters
+    ----------
+    y : array_like
+        Samples of the integrand.
+    x : array_like or None, default None
+        Where they were taken, one place for each along `axis`.
+    dx : scalar, default 1.0
+        Distance of neighbouring samples where `x` is None.
+    axis : int, default -1
+        Axis along which the samples lie.
+
+    Returns
+    -------
+    areas : Tensor
+    """
 def diff(x: Operand, n: int = 1, axis: int = -1) -> Tensor:
     """Each element less the one before it, `n` times.
 
@@ -2443,18 +2777,88 @@ def diff(x: Operand, n: int = 1, axis: int = -1) -> Tensor:
     -------
     y : Tensor
     """
-def trapezoid(x: Operand, dx: complex = 1.0, axis: int = -1, *, out: Tensor | None = None) -> Tensor:
-    """Integral along `axis` by the trapezoidal rule, samples `dx` apart.
+def ediff1d(x: Operand) -> Tensor:
+    """Each element less the one before it, in C order.
 
     Parameters
     ----------
     x : array_like
-    dx : scalar, default 1.0
-        Distance of neighbouring samples.
-    axis : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+    """
+def logcumsumexp(x: Operand, axis: int, *, out: Tensor | None = None) -> Tensor:
+    """log(cumsum(exp(x))) along `axis`, without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
         Axis along which it runs.
     out : Tensor, optional
         Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nancumprod(x: Operand, axis: int | None = None) -> Tensor:
+    """cumprod with 1 for NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+        Axis along which it runs.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nancumsum(x: Operand, axis: int | None = None) -> Tensor:
+    """cumsum with 0 for NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+        Axis along which it runs.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: int = -1) -> Tensor:
+    """Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None.
+
+    Parameters
+    ----------
+    y : array_like
+        Samples of the integrand.
+    x : array_like or None, default None
+        Where they were taken, one place for each along `axis`.
+    dx : scalar, default 1.0
+        Distance of neighbouring samples where `x` is None.
+    axis : int, default -1
+        Axis along which the samples lie.
+
+    Returns
+    -------
+    area : Tensor
+    """
+def unwrap(x: Operand, discont: float | None = None, axis: int = -1, period: float = 6.283185307179586) -> Tensor:
+    """Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods.
+
+    Parameters
+    ----------
+    x : array_like
+    discont : float or None, default None
+        Least jump that is changed; half a period when it is None.
+    axis : int, default -1
+        Axis along which it runs.
+    period : float, default 6.283185307179586
+        What is added and subtracted.
 
     Returns
     -------
@@ -2747,6 +3151,39 @@ def as_strided(x: Operand, shape: int | Sequence[int], strides: int | Sequence[i
     -------
     y : Tensor
     """
+def atleast_1d(x: Operand) -> Tensor:
+    """A number as a vector of one element, anything else as it is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def atleast_2d(x: Operand) -> Tensor:
+    """A vector as a row, a number as one element of a matrix, anything else as it is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def atleast_3d(x: Operand) -> Tensor:
+    """A vector of length n as (1, n, 1), a matrix with a third axis of length 1, anything beyond as it is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
     """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
 
@@ -2796,6 +3233,19 @@ def diag_embed(x: Operand, offset: int = 0, axis1: int = -2, axis2: int = -1) ->
         Axis of the rows in the result.
     axis2 : int, default -1
         Axis of the columns in the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def diagflat(x: Operand, k: int = 0) -> Tensor:
+    """Square matrix that has the elements in C order on diagonal `k`.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int, default 0
+        Which diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -2854,6 +3304,28 @@ def flip(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
     x : array_like
     axis : int or sequence of int or None, default None
         Axes to reverse; all of them when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def fliplr(x: Operand) -> Tensor:
+    """Order reversed along the second axis.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def flipud(x: Operand) -> Tensor:
+    """Order reversed along the first axis.
+
+    Parameters
+    ----------
+    x : array_like
 
     Returns
     -------
@@ -2928,6 +3400,19 @@ def reshape(x: Operand, shape: int | Sequence[int]) -> Tensor:
     x : array_like
     shape : int or sequence of int
         Shape of the result, in which one length may be -1.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def reshape_as(x: Operand, other: Operand) -> Tensor:
+    """The same elements in C order under the shape of `other`.
+
+    Parameters
+    ----------
+    x : array_like
+    other : array_like
+        Its shape is that of the result.
 
     Returns
     -------
@@ -3023,6 +3508,71 @@ def view_as_real(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+    """
+def argwhere(x: Operand) -> Tensor:
+    """Where the elements are not 0, one row for each.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    indices : Tensor
+    """
+def compress(condition: Operand, x: Operand, axis: int | None = None) -> Tensor:
+    """Slices of `x` along `axis` for which the condition holds.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        One truth value for each slice; those that lack count as false.
+    x : array_like
+    axis : int or None, default None
+        Axis along which the slices lie; `x` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def delete(x: Operand, index: Index, axis: int | None = None) -> Tensor:
+    """What is left of `x` without some slices along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    index : index
+        Which slices, an integer, a slice or several integers.
+    axis : int or None, default None
+        Axis along which the slices lie; `x` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def extract(condition: Operand, x: Operand) -> Tensor:
+    """Elements of `x` in C order where the condition holds.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        As many truth values as `x` has elements.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def flatnonzero(x: Operand) -> Tensor:
+    """Where the elements in C order are not 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    indices : Tensor
     """
 def gather(x: Operand, axis: int, indices: Index) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
@@ -3249,6 +3799,21 @@ def take_along_dim(x: Operand, indices: Index, axis: int | None = None) -> Tenso
     -------
     y : Tensor
     """
+def append(x: Operand, values: Operand, axis: int | None = None) -> Tensor:
+    """The elements of `values` behind `x` along `axis`, both flattened when it is None.
+
+    Parameters
+    ----------
+    x : array_like
+    values : array_like
+        What is appended.
+    axis : int or None, default None
+        Axis along which the arrays lie; they are flattened when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
     """Views of nearly equal length along `axis`, or of the parts between given indices.
 
@@ -3259,6 +3824,18 @@ def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
         Number of parts, or indices where a new part begins.
     axis : int, default 0
         Axis along which the arrays lie.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
+def broadcast_arrays(*arrays: Operand | Sequence[Operand]) -> list[Tensor]:
+    """Copies of all arrays in the shape that they broadcast to, and in the dtype.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Arrays of any shapes that broadcast.
 
     Returns
     -------
@@ -3279,6 +3856,17 @@ def chunk(x: Operand, chunks: int, axis: int = 0) -> list[Tensor]:
     -------
     ys : list of Tensor
     """
+def column_stack(arrays: Sequence[Operand]) -> Tensor:
+    """Vectors as the columns of a matrix, matrices side by side.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
     """Arrays one after the other along `axis`, flattened first when it is None.
 
@@ -3291,6 +3879,42 @@ def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
     Returns
     -------
     y : Tensor
+    """
+def dstack(arrays: Sequence[Operand]) -> Tensor:
+    """Arrays one behind the other along a third axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def hstack(arrays: Sequence[Operand]) -> Tensor:
+    """Vectors one after the other, matrices side by side.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def meshgrid(*arrays: Operand | Sequence[Operand], indexing: str = 'xy') -> list[Tensor]:
+    """Coordinates of the points of a grid, an array for each axis.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Coordinates along each axis, vectors or numbers.
+    indexing : str, default 'xy'
+        'xy' puts the first array along the second axis, 'ij' along the first.
+
+    Returns
+    -------
+    ys : list of Tensor
     """
 def pad(x: Operand, pad_width: Index, mode: str = 'constant', *, constant_values: complex = 0) -> Tensor:
     """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
@@ -3319,6 +3943,19 @@ def repeat(x: Operand, repeats: Index, axis: int | None = None) -> Tensor:
         How often, one number or one for each.
     axis : int or None, default None
         Axis along which to repeat; `x` is flattened when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def resize(x: Operand, shape: int | Sequence[int]) -> Tensor:
+    """The elements in C order under another shape, from the start again where it holds more.
+
+    Parameters
+    ----------
+    x : array_like
+    shape : int or sequence of int
+        Shape of the result.
 
     Returns
     -------
@@ -3422,6 +4059,17 @@ def unstack(x: Operand, axis: int = 0) -> list[Tensor]:
     Returns
     -------
     ys : list of Tensor
+    """
+def vstack(arrays: Sequence[Operand]) -> Tensor:
+    """Vectors as the rows of a matrix, matrices one below the other.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
     """
 def argmax(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tensor:
     """Position of the first largest element along `axis`, or in C order when it is None.
@@ -3914,8 +4562,10 @@ permute = permute_dims
 transpose = permute_dims
 t = permute_dims
 swapdims = swapaxes
+broadcast_tensors = broadcast_arrays
 cat = concat
 concatenate = concat
 repeat_interleave = repeat
 unbind = unstack
+row_stack = vstack
 clone = copy

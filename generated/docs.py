@@ -2137,6 +2137,405 @@ for _name, _text in {
       keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == inf else min(absolute(x),
       axis, keepdims) if ord == -inf else _power_norm(x, ord, axis, keepdims)
     """,
+    "aminmax": """Smallest and largest element; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    min : Tensor
+    max : Tensor
+
+    Notes
+    -----
+    aminmax(x, int[]? axis=None, bool keepdims=False) -> min, max
+    composite: (min(x, axis, keepdims), max(x, axis, keepdims))
+    """,
+    "average": """Mean in which each element has a weight.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    weights : array_like or None, default None
+        Of the shape of `x`, or of that of `axis`; all equal when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    average(x, int[]? axis=None, Array? weights=None, bool keepdims=False) -> y
+    composite: mean(x, axis, keepdims) if weights is None else sum(x * spread, axis, keepdims) /
+      sum(broadcast_to(spread, x.shape), axis, keepdims)
+    where spread = reshape(weights, weights_shape(weights.shape, x.shape, axis))
+    """,
+    "corrcoef": """Correlation coefficients of the variables in the rows of `x` and `y`.
+
+    Parameters
+    ----------
+    x : array_like
+    y : array_like or None, default None
+        More variables.
+    rowvar : bool, default True
+        Whether each row is a variable, or each column.
+
+    Returns
+    -------
+    r : Tensor
+
+    Notes
+    -----
+    corrcoef(x, Array? y=None, bool rowvar=True) -> r
+    composite: c / c if c.ndim == 0 else c / (expand_dims(width, -1) * width)
+    where c = cov(x, y, rowvar)
+    where width = sqrt(real(diagonal(c)))
+    """,
+    "cov": """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable.
+
+    Parameters
+    ----------
+    x : array_like
+    y : array_like or None, default None
+        More variables.
+    rowvar : bool, default True
+        Whether each row is a variable, or each column.
+    bias : bool, default False
+        Whether the count is the divisor, and not one less.
+    ddof : float or None, default None
+        Subtracted from the count; 0 where `bias`, else 1, when it is None.
+
+    Returns
+    -------
+    c : Tensor
+
+    Notes
+    -----
+    cov(x, Array? y=None, bool rowvar=True, bool bias=False, float? ddof=None) -> c
+    composite: squeeze(rest @ mH(rest)) / divisor
+    where own = _variables(x, rowvar)
+    where rows = own if y is None else concat([own, _variables(y, rowvar)])
+    where rest = rows - mean(rows, 1, True)
+    where divisor = reduced_count(x.shape if x.ndim < 2 else x.shape[1:] if rowvar else x.shape[:1], None,
+      cov_ddof(bias, ddof))
+    """,
+    "median": """The middle one of the elements in order, the mean of both where there are two; NaN if there is one.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    median(x, int[]? axis=None, bool keepdims=False) -> y
+    composite: quantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)
+    """,
+    "nanmax": """Largest element that is not NaN, NaN where all are; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanmax(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
+    where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)
+    where count = sum(weight, axis, keepdims)
+    y_t = sum(weight * x_t, axis, keepdims) / count
+    """,
+    "nanmedian": """The median of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanmedian(x, int[]? axis=None, bool keepdims=False) -> y
+    composite: nanquantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)
+    """,
+    "nanmin": """Smallest element that is not NaN, NaN where all are; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanmin(x, int[]? axis=None, bool keepdims=False) -> y
+    grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)
+    where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)
+    where count = sum(weight, axis, keepdims)
+    y_t = sum(weight * x_t, axis, keepdims) / count
+    """,
+    "nanpercentile": """nanquantile of percentages.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Percentages from 0 to 100.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanpercentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y
+    composite: nanquantile(x, q / 100, axis, keepdims, method=method)
+    """,
+    "nanprod": """Product of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanprod(x, int[]? axis=None, bool keepdims=False) -> y
+    composite: prod(where(isnan(x), 1, x), axis, keepdims)
+    """,
+    "nanquantile": """quantile of the elements that are not NaN, NaN where there are none.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Probabilities from 0 to 1.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanquantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y
+    composite: _quantiles_of(rows, sum(astype(~isnan(rows), rows.dtype), -1, True), q, kept, method)
+    where rows = sort(_rows(x, axis))
+    where kept = reduced_shape(x.shape, axis, keepdims)
+    """,
+    "nanstd": """Standard deviation of the elements that are not NaN; the derivative at 0 is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanstd(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
+    composite: _euclidean_norm(rest, axis, keepdims) / sqrt(count - correction)
+    where known = where(isnan(x), zeros_like(x), ones_like(x))
+    where count = real(sum(known, axis, keepdims))
+    where rest = where(isnan(x), 0, x - nanmean(x, axis, True))
+    """,
+    "nanvar": """Variance of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nanvar(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
+    composite: sum(real(rest * conj(rest)), axis, keepdims) / (count - correction)
+    where known = where(isnan(x), zeros_like(x), ones_like(x))
+    where count = real(sum(known, axis, keepdims))
+    where rest = where(isnan(x), 0, x - nanmean(x, axis, True))
+    """,
+    "percentile": """quantile of percentages.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Percentages from 0 to 100.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    percentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y
+    composite: quantile(x, q / 100, axis, keepdims, method=method)
+    """,
+    "ptp": """Largest element less the smallest one; ties share the gradient equally.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ptp(x, int[]? axis=None, bool keepdims=False) -> y
+    composite: max(x, axis, keepdims) - min(x, axis, keepdims)
+    """,
+    "quantile": """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An
+    axis for those of `q` stands in front.
+
+    Parameters
+    ----------
+    x : array_like
+    q : array_like
+        Probabilities from 0 to 1.
+    axis : int or sequence of int or None, default None
+        Axes along which it is taken; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    method : str, default 'linear'
+        How a quantile between two elements is found, as NumPy names it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    quantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y
+    composite: _quantiles_of(rows, full(count_shape(rows.shape), rows.shape[-1], dtype=rows.dtype), q, kept, method)
+    where rows = sort(_rows(x, axis))
+    where kept = reduced_shape(x.shape, axis, keepdims)
+
+    References
+    ----------
+    Hyndman and Fan (1996), Sample quantiles in statistical packages.
+    """,
+    "cummax": """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which it runs.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+
+    Notes
+    -----
+    cummax(x, int axis) -> values, Index indices
+    grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
+    values_t = take_along_axis(x_t, indices, axis)
+    """,
+    "cummin": """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which it runs.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+
+    Notes
+    -----
+    cummin(x, int axis) -> values, Index indices
+    grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
+    values_t = take_along_axis(x_t, indices, axis)
+    """,
     "cumprod": """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is
     exact at zeros too.
 
@@ -2187,6 +2586,28 @@ for _name, _text in {
     linear in x
     grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)
     """,
+    "cumulative_trapezoid": """Integral along `axis` by the trapezoidal rule up to each sample but the first, which lie at `x`, or `dx` apart.
+
+    Parameters
+    ----------
+    y : array_like
+        Samples of the integrand.
+    x : array_like or None, default None
+        Where they were taken, one place for each along `axis`.
+    dx : scalar, default 1.0
+        Distance of neighbouring samples where `x` is None.
+    axis : int, default -1
+        Axis along which the samples lie.
+
+    Returns
+    -------
+    areas : Tensor
+
+    Notes
+    -----
+    cumulative_trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> areas
+    composite: cumsum(_trapezoids(y, x, dx, axis), axis)
+    """,
     "diff": """Each element less the one before it, `n` times.
 
     Parameters
@@ -2209,14 +2630,27 @@ for _name, _text in {
     where later = slice_along(axis, 1, None)
     where earlier = slice_along(axis, None, -1)
     """,
-    "trapezoid": """Integral along `axis` by the trapezoidal rule, samples `dx` apart.
+    "ediff1d": """Each element less the one before it, in C order.
 
     Parameters
     ----------
     x : array_like
-    dx : scalar, default 1.0
-        Distance of neighbouring samples.
-    axis : int, default -1
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ediff1d(x) -> y
+    composite: diff(ravel(x))
+    """,
+    "logcumsumexp": """log(cumsum(exp(x))) along `axis`, without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
         Axis along which it runs.
     out : Tensor, optional
         Where the result is written.
@@ -2227,8 +2661,89 @@ for _name, _text in {
 
     Notes
     -----
-    trapezoid(x, Scalar dx=1.0, int axis=-1) -> y
-    composite: dx * (sum(x, axis) - (take(x, 0, axis) + take(x, -1, axis)) / 2)
+    logcumsumexp(x, int axis) -> y
+    grad_x = weight * _linear_recurrence(exp(minimum(safe - _shift(safe, -1, axis, inf), 0)), grad, axis,
+      reverse=True)
+    where safe = where(y == -inf, 0, y)
+    where weight = exp(x - safe)
+    y_t = _linear_recurrence(exp(minimum(_shift(safe, 1, axis, -inf) - safe, 0)), weight * x_t, axis)
+    """,
+    "nancumprod": """cumprod with 1 for NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+        Axis along which it runs.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nancumprod(x, int? axis=None) -> y
+    composite: cumprod(where(isnan(x), 1, x), axis)
+    """,
+    "nancumsum": """cumsum with 0 for NaN.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or None, default None
+        Axis along which it runs.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nancumsum(x, int? axis=None) -> y
+    composite: cumsum(where(isnan(x), 0, x), axis)
+    """,
+    "trapezoid": """Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None.
+
+    Parameters
+    ----------
+    y : array_like
+        Samples of the integrand.
+    x : array_like or None, default None
+        Where they were taken, one place for each along `axis`.
+    dx : scalar, default 1.0
+        Distance of neighbouring samples where `x` is None.
+    axis : int, default -1
+        Axis along which the samples lie.
+
+    Returns
+    -------
+    area : Tensor
+
+    Notes
+    -----
+    trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> area
+    composite: sum(_trapezoids(y, x, dx, axis), axis)
+    """,
+    "unwrap": """Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods.
+
+    Parameters
+    ----------
+    x : array_like
+    discont : float or None, default None
+        Least jump that is changed; half a period when it is None.
+    axis : int, default -1
+        Axis along which it runs.
+    period : float, default 6.283185307179586
+        What is added and subtracted.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    unwrap(x, float? discont=None, int axis=-1, float period=6.283185307179586) -> y
+    dy/dx = 1
     """,
     "addbmm": """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.
 
@@ -3364,6 +3879,51 @@ for _name, _text in {
     as_strided(x, int[] shape, int[] strides, int? offset=None) -> y
     composite: _strided(x, _layout(x), shape, strides, offset)
     """,
+    "atleast_1d": """A number as a vector of one element, anything else as it is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    atleast_1d(x) -> y
+    composite: reshape(x, (1,)) if x.ndim == 0 else x
+    """,
+    "atleast_2d": """A vector as a row, a number as one element of a matrix, anything else as it is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    atleast_2d(x) -> y
+    composite: x if x.ndim > 1 else reshape(x, (1, -1))
+    """,
+    "atleast_3d": """A vector of length n as (1, n, 1), a matrix with a third axis of length 1, anything beyond as it is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    atleast_3d(x) -> y
+    composite: x if x.ndim > 2 else expand_dims(x, 2) if x.ndim == 2 else reshape(x, (1, -1, 1))
+    """,
     "broadcast_to": """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
 
     Parameters
@@ -3436,6 +3996,23 @@ for _name, _text in {
     diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y
     linear in x
     grad_x = diagonal(grad, offset, axis1, axis2)
+    """,
+    "diagflat": """Square matrix that has the elements in C order on diagonal `k`.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int, default 0
+        Which diagonal; positive ones are above the main one.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    diagflat(x, int k=0) -> y
+    composite: diag_embed(ravel(x), k)
     """,
     "diagonal": """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis.
 
@@ -3513,6 +4090,36 @@ for _name, _text in {
     flip(x, int[]? axis=None) -> y
     linear in x
     grad_x = flip(grad, axis)
+    """,
+    "fliplr": """Order reversed along the second axis.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    fliplr(x) -> y
+    composite: flip(x, 1)
+    """,
+    "flipud": """Order reversed along the first axis.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    flipud(x) -> y
+    composite: flip(x, 0)
     """,
     "mH": """Conjugate transpose of the last two axes; a view of a real array.
 
@@ -3615,6 +4222,23 @@ for _name, _text in {
     reshape(x, int[] shape) -> y
     linear in x
     grad_x = reshape(grad, x.shape)
+    """,
+    "reshape_as": """The same elements in C order under the shape of `other`.
+
+    Parameters
+    ----------
+    x : array_like
+    other : array_like
+        Its shape is that of the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    reshape_as(x, other) -> y
+    composite: reshape(x, other.shape)
     """,
     "roll": """Elements shifted cyclically along `axis`, or in C order when it is None.
 
@@ -3741,6 +4365,59 @@ for _name, _text in {
     linear in x
     grad_x = select(grad, -1, 0) + select(grad, -1, 1) * 1j
     """,
+    "argwhere": """Where the elements are not 0, one row for each.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    indices : Tensor
+
+    Notes
+    -----
+    argwhere(x) -> Index indices
+    not differentiable
+    """,
+    "compress": """Slices of `x` along `axis` for which the condition holds.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        One truth value for each slice; those that lack count as false.
+    x : array_like
+    axis : int or None, default None
+        Axis along which the slices lie; `x` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    compress(Mask condition, x, int? axis=None) -> y
+    composite: take(x, flatnonzero(condition), axis)
+    """,
+    "delete": """What is left of `x` without some slices along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    index : index
+        Which slices, an integer, a slice or several integers.
+    axis : int or None, default None
+        Axis along which the slices lie; `x` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    delete(x, Index index, int? axis=None) -> y
+    composite: take(x, _kept(index, x.size if axis is None else x.shape[axis]), axis)
+    """,
     "embedding": """Rows of `weight`.
 
     Parameters
@@ -3758,6 +4435,38 @@ for _name, _text in {
     -----
     embedding(Index indices, weight) -> y
     composite: take(weight, indices, 0)
+    """,
+    "extract": """Elements of `x` in C order where the condition holds.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        As many truth values as `x` has elements.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    extract(Mask condition, x) -> y
+    composite: take(x, flatnonzero(condition))
+    """,
+    "flatnonzero": """Where the elements in C order are not 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    indices : Tensor
+
+    Notes
+    -----
+    flatnonzero(x) -> Index indices
+    not differentiable
     """,
     "gather": """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
 
@@ -4059,6 +4768,25 @@ for _name, _text in {
     take_along_dim(x, Index indices, int? axis=None) -> y
     composite: take_along_axis(x, indices, axis)
     """,
+    "append": """The elements of `values` behind `x` along `axis`, both flattened when it is None.
+
+    Parameters
+    ----------
+    x : array_like
+    values : array_like
+        What is appended.
+    axis : int or None, default None
+        Axis along which the arrays lie; they are flattened when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    append(x, values, int? axis=None) -> y
+    composite: concat([x, values], axis)
+    """,
     "array_split": """Views of nearly equal length along `axis`, or of the parts between given indices.
 
     Parameters
@@ -4079,6 +4807,23 @@ for _name, _text in {
     linear in x
     grad_x = concat(grad, axis)
     """,
+    "broadcast_arrays": """Copies of all arrays in the shape that they broadcast to, and in the dtype.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Arrays of any shapes that broadcast.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    broadcast_arrays(Array[] *arrays) -> Array[] ys
+    linear in arrays
+    grad_arrays = _broadcast_arrays_backward(grad, arrays.shape)
+    """,
     "chunk": """Views of at most `chunks` parts along `axis`, all but the last of one length.
 
     Parameters
@@ -4098,6 +4843,21 @@ for _name, _text in {
     chunk(x, int chunks, int axis=0) -> Array[] ys
     composite: split(x, chunk_ends(x.shape, chunks, axis), axis)
     """,
+    "column_stack": """Vectors as the columns of a matrix, matrices side by side.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    column_stack(Array[] arrays) -> y
+    composite: _join(arrays, lifted_shapes(arrays.shape, 'columns'), 1)
+    """,
     "concat": """Arrays one after the other along `axis`, flattened first when it is None.
 
     Parameters
@@ -4115,6 +4875,56 @@ for _name, _text in {
     concat(Array[] arrays, int? axis=0) -> y
     linear in arrays
     grad_arrays = _concat_backward(grad, arrays.shape, axis)
+    """,
+    "dstack": """Arrays one behind the other along a third axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    dstack(Array[] arrays) -> y
+    composite: _join(arrays, lifted_shapes(arrays.shape, 'depth'), 2)
+    """,
+    "hstack": """Vectors one after the other, matrices side by side.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    hstack(Array[] arrays) -> y
+    composite: _join(arrays, shapes, 0 if len_of(shapes[0]) == 1 else 1)
+    where shapes = lifted_shapes(arrays.shape, 'flat')
+    """,
+    "meshgrid": """Coordinates of the points of a grid, an array for each axis.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Coordinates along each axis, vectors or numbers.
+    indexing : str, default 'xy'
+        'xy' puts the first array along the second axis, 'ij' along the first.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    meshgrid(Array[] *arrays, str indexing='xy') -> Array[] ys
+    linear in arrays
+    grad_arrays = _meshgrid_backward(grad, arrays.shape, indexing)
     """,
     "pad": """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
 
@@ -4157,6 +4967,23 @@ for _name, _text in {
     repeat(x, Index repeats, int? axis=None) -> y
     linear in x
     grad_x = _repeat_backward(grad, x.shape, repeats, axis)
+    """,
+    "resize": """The elements in C order under another shape, from the start again where it holds more.
+
+    Parameters
+    ----------
+    x : array_like
+    shape : int or sequence of int
+        Shape of the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    resize(x, int[] shape) -> y
+    composite: reshape(take(x, _cycle(x.size, shape)), shape)
     """,
     "split": """Views of equal length along `axis`, or of the parts between given indices.
 
@@ -4289,6 +5116,21 @@ for _name, _text in {
     unstack(x, int axis=0) -> Array[] ys
     linear in x
     grad_x = stack(grad, axis)
+    """,
+    "vstack": """Vectors as the rows of a matrix, matrices one below the other.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    vstack(Array[] arrays) -> y
+    composite: _join(arrays, lifted_shapes(arrays.shape, 'rows'), 0)
     """,
     "argmax": """Position of the first largest element along `axis`, or in C order when it is None.
 

@@ -127,6 +127,10 @@ FUNCTIONS = {
         "any", "any", 1, 2, "axis keepdims",
         "a=x axis out= keepdims where=", 4, {}, {},
     ),
+    "append": (
+        "append", "append", 2, 3, "values axis",
+        "arr=x values axis", 3, {}, {},
+    ),
     "arange": (
         "arange", "arange", 1, 3, "stop step dtype",
         "start_or_stop=start stop step dtype device= like=", 3, {}, {},
@@ -143,6 +147,10 @@ FUNCTIONS = {
         "argsort", "argsort", 1, 2, "axis stable",
         "a=x axis kind= order= stable", 4, {}, {},
     ),
+    "argwhere": (
+        "argwhere", "argwhere", 1, 1, "",
+        "a=x", 1, {}, {},
+    ),
     "around": (
         "round", "round", 1, 2, "decimals",
         "a=x decimals out=", 3, {}, {},
@@ -155,6 +163,26 @@ FUNCTIONS = {
         "astype", "astype", 2, 2, "x dtype",
         "x dtype copy= device=", 2, {"copy": True}, {},
     ),
+    "atleast_1d": (
+        "atleast_1d", "atleast_1d", 0, 99, "",
+        "", 0, {}, {},
+    ),
+    "atleast_2d": (
+        "atleast_2d", "atleast_2d", 0, 99, "",
+        "", 0, {}, {},
+    ),
+    "atleast_3d": (
+        "atleast_3d", "atleast_3d", 0, 99, "",
+        "", 0, {}, {},
+    ),
+    "average": (
+        "average", "average", 1, 4, "axis weights keepdims",
+        "a=x axis weights returned=keepdims keepdims", 4, {}, {},
+    ),
+    "broadcast_arrays": (
+        "broadcast_arrays", "broadcast_arrays", 0, 99, "",
+        "subok=", 0, {"subok": False}, {},
+    ),
     "broadcast_to": (
         "broadcast_to", "broadcast_to", 2, 2, "shape",
         "array=x shape subok=", 3, {"subok": False}, {},
@@ -162,6 +190,14 @@ FUNCTIONS = {
     "clip": (
         "clip", "clip", 1, 3, "min max",
         "a=x a_min=min a_max=max out= min max", 4, {}, {},
+    ),
+    "column_stack": (
+        "column_stack", "column_stack", 1, 1, "",
+        "tup=arrays", 1, {}, {},
+    ),
+    "compress": (
+        "compress", "compress", 2, 3, "condition axis",
+        "condition a=x axis out=", 4, {}, {},
     ),
     "concat": (
         "concat", "concat", 1, 2, "arrays axis",
@@ -179,9 +215,17 @@ FUNCTIONS = {
         "copy_", "copy_", 2, 2, "",
         "dst=x src=source casting= where=", 4, {"casting": 'same_kind', "where": True}, {},
     ),
+    "corrcoef": (
+        "corrcoef", "corrcoef", 1, 3, "x y rowvar",
+        "x y rowvar dtype=", 3, {}, {},
+    ),
     "count_nonzero": (
         "count_nonzero", "count_nonzero", 1, 2, "axis keepdims",
         "a=x axis keepdims", 2, {}, {},
+    ),
+    "cov": (
+        "cov", "cov", 1, 5, "y rowvar bias ddof",
+        "m=x y rowvar bias ddof fweights= aweights= dtype=", 7, {}, {},
     ),
     "cross": (
         "cross", "cross", 2, 2, "a b axis",
@@ -195,8 +239,16 @@ FUNCTIONS = {
         "cumsum", "cumsum", 1, 2, "axis",
         "a=x axis dtype= out=", 4, {}, {},
     ),
+    "delete": (
+        "delete", "delete", 2, 3, "axis",
+        "arr=x obj=index axis", 3, {}, {},
+    ),
     "diag": (
         "diag", "diag", 1, 2, "k",
+        "v=x k", 2, {}, {},
+    ),
+    "diagflat": (
+        "diagflat", "diagflat", 1, 2, "k",
         "v=x k", 2, {}, {},
     ),
     "diagonal": (
@@ -210,6 +262,14 @@ FUNCTIONS = {
     "dot": (
         "dot", "dot", 2, 2, "a b",
         "a b out=", 3, {}, {},
+    ),
+    "dstack": (
+        "dstack", "dstack", 1, 1, "",
+        "tup=arrays", 1, {}, {},
+    ),
+    "ediff1d": (
+        "ediff1d", "ediff1d", 1, 1, "",
+        "ary=x to_end= to_begin=", 3, {}, {},
     ),
     "einsum": (
         "einsum", "einsum", 0, 99, "",
@@ -226,6 +286,10 @@ FUNCTIONS = {
     "expand_dims": (
         "expand_dims", "expand_dims", 1, 2, "axis",
         "a=x axis", 2, {}, {},
+    ),
+    "extract": (
+        "extract", "extract", 2, 2, "condition",
+        "condition arr=x", 2, {}, {},
     ),
     "eye": (
         "eye", "eye", 1, 2, "k dtype",
@@ -299,9 +363,21 @@ FUNCTIONS = {
         "trunc", "trunc", 1, 1, "x",
         "x out=", 2, {}, {},
     ),
+    "flatnonzero": (
+        "flatnonzero", "flatnonzero", 1, 1, "",
+        "a=x", 1, {}, {},
+    ),
     "flip": (
         "flip", "flip", 1, 2, "axis",
         "m=x axis", 2, {}, {},
+    ),
+    "fliplr": (
+        "fliplr", "fliplr", 1, 1, "",
+        "m=x", 1, {}, {},
+    ),
+    "flipud": (
+        "flipud", "flipud", 1, 1, "",
+        "m=x", 1, {}, {},
     ),
     "full": (
         "full", "full", 2, 2, "shape fill_value dtype",
@@ -310,6 +386,10 @@ FUNCTIONS = {
     "full_like": (
         "full_like", "full_like", 2, 2, "fill_value dtype",
         "a=x fill_value dtype order= subok= shape= device=", 6, {"order": 'K', "subok": True}, {},
+    ),
+    "hstack": (
+        "hstack", "hstack", 1, 1, "",
+        "tup=arrays dtype= casting=", 1, {"casting": 'same_kind'}, {},
     ),
     "imag": (
         "imag", "imag", 1, 1, "",
@@ -395,6 +475,14 @@ FUNCTIONS = {
         "mean", "mean", 1, 2, "axis keepdims",
         "a=x axis dtype= out= keepdims where=", 5, {}, {},
     ),
+    "median": (
+        "median", "median", 1, 2, "axis keepdims",
+        "a=x axis out= overwrite_input= keepdims", 5, {"overwrite_input": False}, {},
+    ),
+    "meshgrid": (
+        "meshgrid", "meshgrid", 0, 99, "indexing",
+        "copy= sparse= indexing", 0, {"copy": True, "sparse": False}, {},
+    ),
     "min": (
         "min", "min", 1, 2, "axis keepdims",
         "a=x axis out= keepdims initial= where=", 6, {}, {},
@@ -407,13 +495,53 @@ FUNCTIONS = {
         "nan_to_num", "nan_to_num", 1, 1, "x nan posinf neginf",
         "x copy= nan posinf neginf", 5, {"copy": True}, {},
     ),
+    "nancumprod": (
+        "nancumprod", "nancumprod", 1, 2, "axis",
+        "a=x axis dtype= out=", 4, {}, {},
+    ),
+    "nancumsum": (
+        "nancumsum", "nancumsum", 1, 2, "axis",
+        "a=x axis dtype= out=", 4, {}, {},
+    ),
+    "nanmax": (
+        "nanmax", "nanmax", 1, 2, "axis keepdims",
+        "a=x axis out= keepdims initial= where=", 6, {}, {},
+    ),
     "nanmean": (
         "nanmean", "nanmean", 1, 2, "axis keepdims",
         "a=x axis dtype= out= keepdims where=", 5, {}, {},
     ),
+    "nanmedian": (
+        "nanmedian", "nanmedian", 1, 2, "axis keepdims",
+        "a=x axis out= overwrite_input= keepdims", 5, {"overwrite_input": False}, {},
+    ),
+    "nanmin": (
+        "nanmin", "nanmin", 1, 2, "axis keepdims",
+        "a=x axis out= keepdims initial= where=", 6, {}, {},
+    ),
+    "nanpercentile": (
+        "nanpercentile", "nanpercentile", 2, 3, "q axis keepdims method",
+        "a=x q axis out= overwrite_input= method keepdims weights=", 7, {"overwrite_input": False}, {},
+    ),
+    "nanprod": (
+        "nanprod", "nanprod", 1, 2, "axis keepdims",
+        "a=x axis dtype= out= keepdims initial= where=", 7, {}, {},
+    ),
+    "nanquantile": (
+        "nanquantile", "nanquantile", 2, 3, "q axis keepdims method",
+        "a=x q axis out= overwrite_input= method keepdims weights=", 7, {"overwrite_input": False}, {},
+    ),
+    "nanstd": (
+        "nanstd", "nanstd", 1, 2, "axis keepdims correction",
+        "a=x axis dtype= out= ddof= keepdims where= mean= correction", 6, {"ddof": 0}, {},
+    ),
     "nansum": (
         "nansum", "nansum", 1, 2, "axis keepdims",
         "a=x axis dtype= out= keepdims initial= where=", 7, {}, {},
+    ),
+    "nanvar": (
+        "nanvar", "nanvar", 1, 2, "axis keepdims correction",
+        "a=x axis dtype= out= ddof= keepdims where= mean= correction", 6, {"ddof": 0}, {},
     ),
     "nonzero": (
         "nonzero", "nonzero", 1, 1, "",
@@ -435,6 +563,10 @@ FUNCTIONS = {
         "pad", "pad", 2, 3, "pad_width mode constant_values",
         "array=x pad_width mode", 3, {}, {},
     ),
+    "percentile": (
+        "percentile", "percentile", 2, 3, "q axis keepdims method",
+        "a=x q axis out= overwrite_input= method keepdims weights=", 7, {"overwrite_input": False}, {},
+    ),
     "permute_dims": (
         "permute_dims", "permute_dims", 1, 2, "axes",
         "a=x axes", 2, {}, {},
@@ -442,6 +574,14 @@ FUNCTIONS = {
     "prod": (
         "prod", "prod", 1, 2, "axis keepdims",
         "a=x axis dtype= out= keepdims initial= where=", 7, {}, {},
+    ),
+    "ptp": (
+        "ptp", "ptp", 1, 2, "axis keepdims",
+        "a=x axis out= keepdims", 4, {}, {},
+    ),
+    "quantile": (
+        "quantile", "quantile", 2, 3, "q axis keepdims method",
+        "a=x q axis out= overwrite_input= method keepdims weights=", 7, {"overwrite_input": False}, {},
     ),
     "ravel": (
         "ravel", "ravel", 1, 1, "",
@@ -458,6 +598,10 @@ FUNCTIONS = {
     "reshape": (
         "reshape", "reshape", 2, 2, "shape",
         "a=x shape order= copy=", 3, {"order": 'C'}, {},
+    ),
+    "resize": (
+        "resize", "resize", 2, 2, "",
+        "a=x new_shape=shape", 2, {}, {},
     ),
     "roll": (
         "roll", "roll", 2, 3, "shift axis",
@@ -532,8 +676,8 @@ FUNCTIONS = {
         "a=x axes", 2, {}, {},
     ),
     "trapezoid": (
-        "trapezoid", "trapezoid", 1, 1, "dx axis",
-        "y=x x= dx axis", 4, {}, {},
+        "trapezoid", "trapezoid", 1, 4, "y x dx axis",
+        "y x dx axis", 4, {}, {},
     ),
     "tril": (
         "tril", "tril", 1, 2, "k",
@@ -543,6 +687,10 @@ FUNCTIONS = {
         "triu", "triu", 1, 2, "k",
         "m=x k", 2, {}, {},
     ),
+    "unwrap": (
+        "unwrap", "unwrap", 1, 3, "discont axis period",
+        "p=x discont axis period", 3, {}, {},
+    ),
     "var": (
         "var", "var", 1, 2, "axis keepdims correction",
         "a=x axis dtype= out= ddof= keepdims where= mean= correction", 6, {"ddof": 0}, {},
@@ -550,6 +698,10 @@ FUNCTIONS = {
     "vdot": (
         "vdot", "vdot", 2, 2, "a b",
         "a b", 2, {}, {},
+    ),
+    "vstack": (
+        "vstack", "vstack", 1, 1, "",
+        "tup=arrays dtype= casting=", 1, {"casting": 'same_kind'}, {},
     ),
     "where": (
         "where", "where", 3, 3, "",

@@ -116,10 +116,34 @@ from .variable_type.reductions import prod
 from .variable_type.reductions import std
 from .variable_type.reductions import sum
 from .variable_type.reductions import var
+from .variable_type.statistics import aminmax
+from .variable_type.statistics import average
+from .variable_type.statistics import corrcoef
+from .variable_type.statistics import cov
+from .variable_type.statistics import median
+from .variable_type.statistics import nanmax
+from .variable_type.statistics import nanmedian
+from .variable_type.statistics import nanmin
+from .variable_type.statistics import nanpercentile
+from .variable_type.statistics import nanprod
+from .variable_type.statistics import nanquantile
+from .variable_type.statistics import nanstd
+from .variable_type.statistics import nanvar
+from .variable_type.statistics import percentile
+from .variable_type.statistics import ptp
+from .variable_type.statistics import quantile
+from .variable_type.scans import cummax
+from .variable_type.scans import cummin
 from .variable_type.scans import cumprod
 from .variable_type.scans import cumsum
+from .variable_type.scans import cumulative_trapezoid
 from .variable_type.scans import diff
+from .variable_type.scans import ediff1d
+from .variable_type.scans import logcumsumexp
+from .variable_type.scans import nancumprod
+from .variable_type.scans import nancumsum
 from .variable_type.scans import trapezoid
+from .variable_type.scans import unwrap
 from .variable_type.linear_algebra import addbmm
 from .variable_type.linear_algebra import addmm
 from .variable_type.linear_algebra import addmv
@@ -139,20 +163,27 @@ from .variable_type.linear_algebra import triu
 from .variable_type.linear_algebra import vdot
 from .variable_type.linear_algebra import vecdot
 from .variable_type.views import as_strided
+from .variable_type.views import atleast_1d
+from .variable_type.views import atleast_2d
+from .variable_type.views import atleast_3d
 from .variable_type.views import broadcast_to
 from .variable_type.views import contiguous
 from .variable_type.views import diag
 from .variable_type.views import diag_embed
+from .variable_type.views import diagflat
 from .variable_type.views import diagonal
 from .variable_type.views import expand_dims
 from .variable_type.views import flatten
 from .variable_type.views import flip
+from .variable_type.views import fliplr
+from .variable_type.views import flipud
 from .variable_type.views import mH
 from .variable_type.views import mT
 from .variable_type.views import moveaxis
 from .variable_type.views import permute_dims
 from .variable_type.views import ravel
 from .variable_type.views import reshape
+from .variable_type.views import reshape_as
 from .variable_type.views import roll
 from .variable_type.views import rot90
 from .variable_type.views import squeeze
@@ -160,6 +191,11 @@ from .variable_type.views import swapaxes
 from .variable_type.views import view_as
 from .variable_type.views import view_as_complex
 from .variable_type.views import view_as_real
+from .variable_type.indexing import argwhere
+from .variable_type.indexing import compress
+from .variable_type.indexing import delete
+from .variable_type.indexing import extract
+from .variable_type.indexing import flatnonzero
 from .variable_type.indexing import gather
 from .variable_type.indexing import getitem
 from .variable_type.indexing import index_add
@@ -175,11 +211,18 @@ from .variable_type.indexing import select
 from .variable_type.indexing import take
 from .variable_type.indexing import take_along_axis
 from .variable_type.indexing import take_along_dim
+from .variable_type.joining import append
 from .variable_type.joining import array_split
+from .variable_type.joining import broadcast_arrays
 from .variable_type.joining import chunk
+from .variable_type.joining import column_stack
 from .variable_type.joining import concat
+from .variable_type.joining import dstack
+from .variable_type.joining import hstack
+from .variable_type.joining import meshgrid
 from .variable_type.joining import pad
 from .variable_type.joining import repeat
+from .variable_type.joining import resize
 from .variable_type.joining import split
 from .variable_type.joining import split_with_sizes
 from .variable_type.joining import stack
@@ -187,6 +230,7 @@ from .variable_type.joining import tile
 from .variable_type.joining import unsafe_chunk
 from .variable_type.joining import unsafe_split
 from .variable_type.joining import unstack
+from .variable_type.joining import vstack
 from .variable_type.sorting import argmax
 from .variable_type.sorting import argmin
 from .variable_type.sorting import argsort
@@ -265,10 +309,12 @@ permute = permute_dims
 transpose = permute_dims
 t = permute_dims
 swapdims = swapaxes
+broadcast_tensors = broadcast_arrays
 cat = concat
 concatenate = concat
 repeat_interleave = repeat
 unbind = unstack
+row_stack = vstack
 clone = copy
 
 from . import docs as _docs  # once every function is there
@@ -387,10 +433,34 @@ __all__ = [
     "std",
     "sum",
     "var",
+    "aminmax",
+    "average",
+    "corrcoef",
+    "cov",
+    "median",
+    "nanmax",
+    "nanmedian",
+    "nanmin",
+    "nanpercentile",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nanvar",
+    "percentile",
+    "ptp",
+    "quantile",
+    "cummax",
+    "cummin",
     "cumprod", "cumulative_prod",
     "cumsum", "cumulative_sum",
+    "cumulative_trapezoid",
     "diff",
+    "ediff1d",
+    "logcumsumexp",
+    "nancumprod",
+    "nancumsum",
     "trapezoid",
+    "unwrap",
     "addbmm",
     "addmm",
     "addmv",
@@ -410,20 +480,27 @@ __all__ = [
     "vdot",
     "vecdot",
     "as_strided",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "broadcast_to",
     "contiguous",
     "diag",
     "diag_embed",
+    "diagflat",
     "diagonal",
     "expand_dims", "unsqueeze",
     "flatten",
     "flip",
+    "fliplr",
+    "flipud",
     "mH", "adjoint",
     "mT", "matrix_transpose",
     "moveaxis", "movedim",
     "permute_dims", "permute", "transpose", "t",
     "ravel",
     "reshape",
+    "reshape_as",
     "roll",
     "rot90",
     "squeeze",
@@ -431,6 +508,11 @@ __all__ = [
     "view_as",
     "view_as_complex",
     "view_as_real",
+    "argwhere",
+    "compress",
+    "delete",
+    "extract",
+    "flatnonzero",
     "gather",
     "getitem",
     "index_add",
@@ -446,11 +528,18 @@ __all__ = [
     "take",
     "take_along_axis",
     "take_along_dim",
+    "append",
     "array_split",
+    "broadcast_arrays", "broadcast_tensors",
     "chunk",
+    "column_stack",
     "concat", "cat", "concatenate",
+    "dstack",
+    "hstack",
+    "meshgrid",
     "pad",
     "repeat", "repeat_interleave",
+    "resize",
     "split",
     "split_with_sizes",
     "stack",
@@ -458,6 +547,7 @@ __all__ = [
     "unsafe_chunk",
     "unsafe_split",
     "unstack", "unbind",
+    "vstack", "row_stack",
     "argmax",
     "argmin",
     "argsort",

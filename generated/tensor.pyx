@@ -35,21 +35,23 @@ from gradspec.generated.variable_type.reductions cimport (
     op_all, op_any, op_count_nonzero, op_logsumexp, op_max, op_mean, op_min, op_nanmean, op_nansum, op_norm, op_prod,
     op_std, op_sum, op_var, op_vector_norm,
 )
-from gradspec.generated.variable_type.scans cimport op_cumprod, op_cumsum, op_diff, op_trapezoid
+from gradspec.generated.variable_type.scans cimport (
+    op_cummax, op_cummin, op_cumprod, op_cumsum, op_diff, op_logcumsumexp,
+)
 from gradspec.generated.variable_type.linear_algebra cimport (
     op_addbmm, op_addbmm_, op_addmm, op_addmm_, op_addmv, op_addmv_, op_addr, op_addr_, op_baddbmm, op_baddbmm_, op_cross,
     op_dot, op_inner, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot, op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
     op_T, op_as_strided, op_as_strided_, op_broadcast_to, op_contiguous, op_diag, op_diag_embed, op_diagonal, op_expand,
-    op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_,
-    op_ravel, op_reshape, op_roll, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_view, op_view_as,
-    op_view_as_complex, op_view_as_real,
+    op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr, op_flipud, op_mH, op_mT, op_moveaxis, op_permute_dims,
+    op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll, op_rot90, op_squeeze, op_squeeze_, op_swapaxes,
+    op_swapaxes_, op_view, op_view_as, op_view_as_complex, op_view_as_real,
 )
 from gradspec.generated.variable_type.indexing cimport (
-    op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_, op_index_select, op_masked_fill,
-    op_masked_fill_, op_masked_select, op_narrow, op_nonzero, op_scatter, op_scatter_, op_scatter_add, op_scatter_add_,
-    op_select, op_take, op_take_along_axis, op_take_along_dim,
+    op_argwhere, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_,
+    op_index_select, op_masked_fill, op_masked_fill_, op_masked_select, op_narrow, op_nonzero, op_scatter, op_scatter_,
+    op_scatter_add, op_scatter_add_, op_select, op_take, op_take_along_axis, op_take_along_dim,
 )
 from gradspec.generated.variable_type.joining cimport (
     op_chunk, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk, op_unsafe_split, op_unstack,
@@ -62,7 +64,9 @@ from gradspec.generated.variable_type.activations cimport (
 )
 from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax
 from gradspec.generated.variable_type.creation cimport op_astype, op_copy
-from gradspec.generated.variable_type.mutation cimport op_copy_, op_fill_, op_normal_, op_uniform_, op_zero_
+from gradspec.generated.variable_type.mutation cimport (
+    op_copy_, op_fill_, op_fill_diagonal_, op_normal_, op_uniform_, op_zero_,
+)
 from gradspec.backward import backward
 
 cdef class Tensor(ArrayTensor):
@@ -1027,6 +1031,14 @@ cdef class Tensor(ArrayTensor):
         derivative at 0 is 0."""
         return op_vector_norm(self, ord, axis, keepdims)
 
+    def cummax(self, axis):
+        """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+        return op_cummax(self, axis)
+
+    def cummin(self, axis):
+        """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+        return op_cummin(self, axis)
+
     def cumprod(self, axis=None, *, reverse=False):
         """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
         derivative is exact at zeros too."""
@@ -1042,9 +1054,9 @@ cdef class Tensor(ArrayTensor):
         """Each element less the one before it, `n` times."""
         return op_diff(self, n, axis)
 
-    def trapezoid(self, dx=1.0, axis=-1):
-        """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
-        return op_trapezoid(self, dx, axis)
+    def logcumsumexp(self, axis):
+        """log(cumsum(exp(x))) along `axis`, without overflow."""
+        return op_logcumsumexp(self, axis)
 
     def addbmm(self, a, b, *, beta=1, alpha=1):
         """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`."""
@@ -1206,6 +1218,14 @@ cdef class Tensor(ArrayTensor):
         """Order reversed along `axis`, or along every axis when it is None."""
         return op_flip(self, star(axis, keyword_, "flip", "axis", True))
 
+    def fliplr(self):
+        """Order reversed along the second axis."""
+        return op_fliplr(self)
+
+    def flipud(self):
+        """Order reversed along the first axis."""
+        return op_flipud(self)
+
     def mH(self):
         """Conjugate transpose of the last two axes; a view of a real array."""
         return op_mH(self)
@@ -1239,6 +1259,10 @@ cdef class Tensor(ArrayTensor):
         """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express
         it."""
         return op_reshape(self, star(shape, keyword_, "reshape", "shape", False))
+
+    def reshape_as(self, other):
+        """The same elements in C order under the shape of `other`."""
+        return op_reshape_as(self, other)
 
     def roll(self, shift, axis=None):
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
@@ -1282,6 +1306,14 @@ cdef class Tensor(ArrayTensor):
     def view_as_real(self):
         """Real and imaginary parts along a new last axis; a view."""
         return op_view_as_real(self)
+
+    def argwhere(self):
+        """Where the elements are not 0, one row for each."""
+        return op_argwhere(self)
+
+    def flatnonzero(self):
+        """Where the elements in C order are not 0."""
+        return op_flatnonzero(self)
 
     def gather(self, axis, indices):
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
@@ -1525,6 +1557,10 @@ cdef class Tensor(ArrayTensor):
     def fill_(self, value):
         """x[...] = value, a number or a 0-d array. In place."""
         return op_fill_(self, value)
+
+    def fill_diagonal_(self, value):
+        """x[i, i] = value for every i, for as many axes as `x` has; a number or a 0-d array. In place."""
+        return op_fill_diagonal_(self, value)
 
     def normal_(self, mean=0.0, std=1.0, *, generator=None):
         """Every element replaced by a normal random number. In place."""

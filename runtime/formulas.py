@@ -7,6 +7,13 @@ import itertools
 import math
 import operator
 
+# NumPy's methods of finding a quantile: Hyndman and Fan's alpha and beta, None for those that round.
+_QUANTILES = {
+    "linear": (1, 1), "hazen": (0.5, 0.5), "weibull": (0, 0), "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8), "interpolated_inverted_cdf": (0, 1),
+    "lower": None, "higher": None, "nearest": None, "midpoint": None,
+}  # fmt: skip
+
 
 def along_axis(index, axis, ndim):
     """The index that stands at `axis` of an array of `ndim` axes, behind whole ones."""
@@ -49,6 +56,23 @@ def chunk_ends(shape, chunks, axis):
     length = _length(shape, axis)
     size = -(-length // chunks)
     return tuple(range(size, length, size)) if length else (0,) * (chunks - 1)
+
+
+def count_shape(shape):
+    """The shape with one number in the place of each row."""
+    return (*shape[:-1], 1)
+
+
+def cov_ddof(bias, ddof):
+    """What is subtracted from the count of observations."""
+    return ddof if ddof is not None else 0 if bias else 1
+
+
+def diagonal_index(shape):
+    """The index of the places whose coordinates along all axes are equal."""
+    if len(shape) < 2 or len(shape) > 2 and min(shape) != max(shape):
+        raise ValueError(f"a diagonal needs two axes, or more of one length, the shape is {tuple(shape)}")
+    return (tuple(range(min(shape))),) * len(shape)
 
 
 def difference_order(n, shape, axis):
@@ -118,6 +142,11 @@ def flat_shape(shape, start_axis, end_axis):
     if start > end:
         raise ValueError(f"flatten: start_axis {start_axis} comes after end_axis {end_axis}")
     return (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+
+
+def float_dtype(dtype):
+    """The dtype itself where it has fractions, float64 for others."""
+    return dtype if dtype.kind in "fc" else "float64"
 
 
 def fourier_axes(ndim, s, axes):
@@ -191,6 +220,27 @@ def leading_axes(ndim):
     return tuple(range(ndim - 1))
 
 
+def len_of(values):
+    """How many values there are."""
+    return len(values)
+
+
+def lifted_shapes(shapes, kind):
+    """The shapes under which arrays join: at least 1-d ('flat'), vectors as 'rows', as 'columns', or all 3-d ('depth')."""
+    lifts = {
+        "flat": lambda s: s or (1,),
+        "rows": lambda s: s if len(s) > 1 else (1, *(s or (1,))),
+        "columns": lambda s: s if len(s) > 1 else (*(s or (1,)), 1),
+        "depth": lambda s: s if len(s) > 2 else (*s, 1) if len(s) == 2 else (1, *(s or (1,)), 1),
+    }
+    return tuple(lifts[kind](tuple(shape)) for shape in shapes)
+
+
+def line_shape(ndim, axis):
+    """The shape under which a vector lies along one axis of an array."""
+    return tuple(-1 if place == axis % ndim else 1 for place in range(ndim))
+
+
 def opposite(shift):
     """Minus each of one or several integers."""
     return tuple(-n for n in shift) if isinstance(shift, (tuple, list)) else -shift
@@ -205,9 +255,43 @@ def part_ends(shape, sizes, axis):
     return tuple(itertools.accumulate(sizes[:-1]))
 
 
+def quantile_kind(method):
+    """How a quantile is found: 'between' two elements, or at the 'lower', 'higher' or 'nearest' one, or at their 'midpoint'."""
+    if method not in _QUANTILES:
+        raise ValueError(f"method must be one of {', '.join(_QUANTILES)}, got {method!r}")
+    return "between" if _QUANTILES[method] else method
+
+
+def quantile_offset(method):
+    """Where among n elements the quantile q stands, counted from 1: offset + q * (n + slope)."""
+    return (_QUANTILES[method] or (0, 0))[0]
+
+
+def quantile_slope(method):
+    """See quantile_offset."""
+    return 1 - sum(_QUANTILES[method] or (0, 0))
+
+
+def quantiles_shape(q_shape, shape):
+    """The axes of the probabilities, then those of the array."""
+    return (*q_shape, *shape)
+
+
 def reduced_count(shape, axis, correction=0):
     """How many elements a reduction of `shape` along `axis` makes one, less `correction` and not below 0."""
     return max(math.prod(shape[a] for a in axes_tuple(axis, len(shape)) if shape) - correction, 0)
+
+
+def reduced_shape(shape, axis, keepdims):
+    """The shape after a reduction."""
+    axes = axes_tuple(axis, len(shape))
+    return tuple(1 if place in axes else n for place, n in enumerate(shape) if keepdims or place not in axes)
+
+
+def row_shape(shape, axis):
+    """The axes that a reduction keeps, then the others as one."""
+    axes = axes_tuple(axis, len(shape))
+    return (*reduced_shape(shape, axis, False), math.prod(shape[a] for a in axes if shape))
 
 
 def slice_along(axis, start, stop):
@@ -257,6 +341,23 @@ def tile_shape(shape, reps):
     ndim = max(len(shape), len(reps))
     shape, reps = (1,) * (ndim - len(shape)) + tuple(shape), (1,) * (ndim - len(reps)) + reps
     return tuple(n for pair in zip(reps, shape) for n in pair)
+
+
+def trailing_axes(axes):
+    """As many axes at the end of an array."""
+    return tuple(range(-len(axes), 0))
+
+
+def weights_shape(weights_shape, shape, axis):
+    """The shape under which weights of a whole array, or of some axes in their order, meet it."""
+    if tuple(weights_shape) == tuple(shape):
+        return tuple(shape)
+    axes = axes_tuple(axis, len(shape))
+    if axis is None or tuple(weights_shape) != tuple(shape[a] for a in axes):
+        raise ValueError(f"weights of shape {weights_shape} are neither of shape {shape} nor of that of axis {axis}")
+    if list(axes) != sorted(axes):
+        raise ValueError("weights of several axes need these in rising order")
+    return tuple(n if place in axes else 1 for place, n in enumerate(shape))
 
 
 def _integers(values):

@@ -18,5 +18,6 @@ offer(__name__, [
     "reductions",
     "scans",
     "sorting",
+    "statistics",
     "views",
 ])

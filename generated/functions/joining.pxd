@@ -6,11 +6,33 @@ from gradspec.node cimport Node
 cdef class ArraySplitBackward(Node):
     cdef readonly object saved_axis
 
+cdef class BroadcastArraysBackward(Node):
+    cdef readonly object saved_arrays_shape
+
+cdef class BroadcastArraysBackwardBackward(Node):
+    pass
+
 cdef class ConcatBackward(Node):
     cdef readonly object saved_arrays_shape, saved_axis
 
 cdef class ConcatBackwardBackward(Node):
     cdef readonly object saved_axis
+
+cdef class JoinBackward(Node):
+    cdef public object saved_shapes
+    cdef public uint32_t version_shapes
+    cdef readonly object saved_arrays_shape, saved_axis
+
+cdef class JoinBackwardBackward(Node):
+    cdef public object saved_shapes
+    cdef public uint32_t version_shapes
+    cdef readonly object saved_axis
+
+cdef class MeshgridBackward(Node):
+    cdef readonly object saved_arrays_shape, saved_indexing
+
+cdef class MeshgridBackwardBackward(Node):
+    cdef readonly object saved_indexing
 
 cdef class PadBackward(Node):
     cdef public object saved_pad_width

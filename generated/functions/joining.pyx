@@ -8,14 +8,22 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradients
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward1 forward_broadcast_arrays = <Forward1> load_forward("gradspec.generated.kernels.joining", "broadcast_arrays", 1)
+cdef Forward2 forward__broadcast_arrays_backward = <Forward2> load_forward(
+    "gradspec.generated.kernels.joining", "_broadcast_arrays_backward", 2
+)
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
 cdef Forward3 forward__concat_backward = <Forward3> load_forward("gradspec.generated.kernels.joining", "_concat_backward", 3)
+cdef Forward3 forward__join = <Forward3> load_forward("gradspec.generated.kernels.joining", "_join", 3)
+cdef Forward4 forward__join_backward = <Forward4> load_forward("gradspec.generated.kernels.joining", "_join_backward", 4)
+cdef Forward2 forward_meshgrid = <Forward2> load_forward("gradspec.generated.kernels.joining", "meshgrid", 2)
+cdef Forward3 forward__meshgrid_backward = <Forward3> load_forward("gradspec.generated.kernels.joining", "_meshgrid_backward", 3)
 cdef Forward4 forward_pad = <Forward4> load_forward("gradspec.generated.kernels.joining", "pad", 4)
 cdef Forward4 forward__pad_backward = <Forward4> load_forward("gradspec.generated.kernels.joining", "_pad_backward", 4)
 cdef Forward3 forward_repeat = <Forward3> load_forward("gradspec.generated.kernels.joining", "repeat", 3)
@@ -37,6 +45,45 @@ cdef class ArraySplitBackward(Node):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
         return ops.concat(grad, axis)
+
+
+cdef class BroadcastArraysBackward(Node):
+    """broadcast_arrays(Array[] *arrays) -> Array[] ys
+
+    linear in arrays
+    grad_arrays = _broadcast_arrays_backward(grad, arrays.shape)
+    """
+    saves = ("arrays_shape",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad = defined_arrays(self, grad)
+        arrays_shape = self.saved_arrays_shape
+        grad_arrays = forward__broadcast_arrays_backward(grad, arrays_shape)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad = defined_tensors(self, grad)
+        arrays_shape = self.saved_arrays_shape
+        grad_arrays = ops._broadcast_arrays_backward(grad, arrays_shape)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+
+cdef class BroadcastArraysBackwardBackward(Node):
+    """_broadcast_arrays_backward(Array[] arrays, Index shapes) -> Array[] ys
+
+    linear in arrays
+    grad_arrays = broadcast_arrays(grad)
+    """
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad = defined_arrays(self, grad)
+        grad_arrays = forward_broadcast_arrays(grad)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad = defined_tensors(self, grad)
+        grad_arrays = ops.broadcast_arrays(grad)
+        return flat_gradients((grad_arrays, ), (True, ))
 
 
 cdef class ConcatBackward(Node):
@@ -73,6 +120,102 @@ cdef class ConcatBackwardBackward(Node):
         grad = defined_tensors(self, grad)
         axis = self.saved_axis
         return ops.concat(grad, axis)
+
+
+cdef class JoinBackward(Node):
+    """_join(Array[] arrays, Index shapes, int axis) -> y
+
+    linear in arrays
+    grad_arrays = _join_backward(grad, arrays.shape, shapes, axis)
+    """
+    saves = ("arrays_shape", "shapes", "axis")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        arrays_shape = self.saved_arrays_shape
+        shapes = saved_array(self, self.saved_shapes, self.version_shapes, "shapes")
+        axis = self.saved_axis
+        grad_arrays = forward__join_backward(grad, arrays_shape, shapes, axis)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        arrays_shape = self.saved_arrays_shape
+        shapes = saved_tensor(self, self.saved_shapes, self.version_shapes, "shapes")
+        axis = self.saved_axis
+        grad_arrays = ops._join_backward(grad, arrays_shape, shapes, axis)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_shapes):
+            self.released, self.saved_shapes = True, None
+
+
+cdef class JoinBackwardBackward(Node):
+    """_join_backward(x, Index parts, Index shapes, int axis) -> Array[] ys
+
+    linear in x
+    grad_x = _join(grad, shapes, axis)
+    """
+    saves = ("shapes", "axis")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad = defined_arrays(self, grad)
+        shapes = saved_array(self, self.saved_shapes, self.version_shapes, "shapes")
+        axis = self.saved_axis
+        return forward__join(grad, shapes, axis)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad = defined_tensors(self, grad)
+        shapes = saved_tensor(self, self.saved_shapes, self.version_shapes, "shapes")
+        axis = self.saved_axis
+        return ops._join(grad, shapes, axis)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_shapes):
+            self.released, self.saved_shapes = True, None
+
+
+cdef class MeshgridBackward(Node):
+    """meshgrid(Array[] *arrays, str indexing='xy') -> Array[] ys
+
+    linear in arrays
+    grad_arrays = _meshgrid_backward(grad, arrays.shape, indexing)
+    """
+    saves = ("arrays_shape", "indexing")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad = defined_arrays(self, grad)
+        arrays_shape = self.saved_arrays_shape
+        indexing = self.saved_indexing
+        grad_arrays = forward__meshgrid_backward(grad, arrays_shape, indexing)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad = defined_tensors(self, grad)
+        arrays_shape = self.saved_arrays_shape
+        indexing = self.saved_indexing
+        grad_arrays = ops._meshgrid_backward(grad, arrays_shape, indexing)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+
+cdef class MeshgridBackwardBackward(Node):
+    """_meshgrid_backward(Array[] arrays, Index shapes, str indexing='xy') -> Array[] ys
+
+    linear in arrays
+    grad_arrays = meshgrid(grad, indexing=indexing)
+    """
+    saves = ("indexing",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad = defined_arrays(self, grad)
+        indexing = self.saved_indexing
+        grad_arrays = forward_meshgrid(grad, indexing)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad = defined_tensors(self, grad)
+        indexing = self.saved_indexing
+        grad_arrays = ops.meshgrid(grad, indexing=indexing)
+        return flat_gradients((grad_arrays, ), (True, ))
 
 
 cdef class PadBackward(Node):

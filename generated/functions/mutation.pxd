@@ -8,6 +8,9 @@ cdef class CopyBackward(Node):
 cdef class FillBackward(Node):
     pass
 
+cdef class FillDiagonalBackward(Node):
+    cdef readonly object saved_x_shape
+
 cdef class NormalBackward(Node):
     pass
 

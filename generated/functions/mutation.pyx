@@ -4,12 +4,16 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+from gradspec import formulas
+from gradspec import kernels
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport spare
 from gradspec.kernels.forward cimport Forward2, Forward3, load_forward
 from gradspec.node cimport Node, Wanted
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
@@ -50,6 +54,34 @@ cdef class FillBackward(Node):
             grad_x = ops.zeros_like(grad)
         if wanted_ & 2:
             grad_value = ops.sum(grad)
+        return grad_x, grad_value
+
+
+cdef class FillDiagonalBackward(Node):
+    """fill_diagonal_(x, value) -> y
+
+    linear in x, value
+    grad_x = index_put(grad, diagonal_index(x.shape), 0)
+    grad_value = sum(getitem(grad, diagonal_index(x.shape)))
+    """
+    saves = ("x_shape",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_value = None
+        x_shape = self.saved_x_shape
+        if wanted_ & 2:
+            grad_value = forward_sum(forward_getitem(grad, formulas.diagonal_index(x_shape)), None, False)
+        if wanted_ & 1:
+            grad_x = kernels.index_put_(spare(self, grad), formulas.diagonal_index(x_shape), 0)
+        return grad_x, grad_value
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_value = None
+        x_shape = self.saved_x_shape
+        if wanted_ & 1:
+            grad_x = ops.index_put(grad, formulas.diagonal_index(x_shape), 0)
+        if wanted_ & 2:
+            grad_value = ops.sum(ops.getitem(grad, formulas.diagonal_index(x_shape)))
         return grad_x, grad_value
 
 

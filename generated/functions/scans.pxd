@@ -3,6 +3,16 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
+cdef class CummaxBackward(Node):
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_x_shape, saved_axis
+
+cdef class CumminBackward(Node):
+    cdef public object saved_indices
+    cdef public uint32_t version_indices
+    cdef readonly object saved_x_shape, saved_axis
+
 cdef class CumprodBackward(Node):
     cdef public object saved_x, saved_y
     cdef public uint32_t version_x, version_y
@@ -16,5 +26,13 @@ cdef class LinearRecurrenceBackward(Node):
     cdef public uint32_t version_y, version_a
     cdef readonly object saved_reverse, saved_axis
 
+cdef class LogcumsumexpBackward(Node):
+    cdef public object saved_y, saved_x
+    cdef public uint32_t version_y, version_x
+    cdef readonly object saved_axis
+
 cdef class ShiftBackward(Node):
     cdef readonly object saved_n, saved_axis
+
+cdef class UnwrapBackward(Node):
+    pass

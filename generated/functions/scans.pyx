@@ -4,6 +4,8 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+import math
+
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
@@ -11,11 +13,69 @@ from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward3 forward_cumsum = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumsum", 3)
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
 cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
+    "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
+)
+
+
+cdef class CummaxBackward(Node):
+    """cummax(x, int axis) -> values, Index indices
+
+    grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
+    """
+    saves = ("indices", "x_shape", "axis")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_values = grad
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        return forward__take_along_axis_backward(grad_values, indices, x_shape, axis)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_values = grad
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        return ops._take_along_axis_backward(grad_values, indices, x_shape, axis)
+
+    cdef void release_variables(self):
+        self.released, self.saved_indices = True, None
+
+
+cdef class CumminBackward(Node):
+    """cummin(x, int axis) -> values, Index indices
+
+    grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
+    """
+    saves = ("indices", "x_shape", "axis")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_values = grad
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        return forward__take_along_axis_backward(grad_values, indices, x_shape, axis)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_values = grad
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        return ops._take_along_axis_backward(grad_values, indices, x_shape, axis)
+
+    cdef void release_variables(self):
+        self.released, self.saved_indices = True, None
 
 
 cdef class CumprodBackward(Node):
@@ -150,6 +210,47 @@ cdef class LinearRecurrenceBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
+cdef class LogcumsumexpBackward(Node):
+    """logcumsumexp(x, int axis) -> y
+
+    grad_x = weight * _linear_recurrence(exp(minimum(safe - _shift(safe, -1, axis, inf), 0)), grad, axis,
+      reverse=True)
+    where safe = where(y == -inf, 0, y)
+    where weight = exp(x - safe)
+    """
+    saves = ("y", "x", "axis")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        safe = forward_where(forward_equal(y, -math.inf), 0, y)
+        weight = forward_exp(forward_subtract(x, safe))
+        return forward_multiply(
+            weight,
+            forward__linear_recurrence(
+                forward_exp(forward_minimum(forward_subtract(safe, forward__shift(safe, -1, axis, math.inf)), 0)), grad, axis,
+                True
+            )
+        )
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        safe = ops.where(y == -math.inf, 0, y)
+        weight = ops.exp(x - safe)
+        return (
+            weight
+            * ops._linear_recurrence(
+                ops.exp(ops.minimum(safe - ops._shift(safe, -1, axis, math.inf), 0)), grad, axis, reverse=True
+            )
+        )
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_x = True, None, None
+
+
 cdef class ShiftBackward(Node):
     """_shift(x, int n, int axis=-1, Scalar fill=0) -> y; grad_x = _shift(grad, -n, axis)"""
     saves = ("n", "axis")
@@ -163,3 +264,13 @@ cdef class ShiftBackward(Node):
         n = self.saved_n
         axis = self.saved_axis
         return ops._shift(grad, -n, axis)
+
+
+cdef class UnwrapBackward(Node):
+    """unwrap(x, float? discont=None, int axis=-1, float period=6.283185307179586) -> y; dy/dx = 1"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return grad
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return grad

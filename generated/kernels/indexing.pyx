@@ -11,13 +11,34 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward2, as_array, load_forward
-from gradspec.operand cimport ndim_of, shape_of
+from gradspec.operand cimport ndim_of, shape_of, size_of
 
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 
 
+cdef object forward_argwhere(object x):
+    try:
+        return as_array(np.argwhere(x))
+    except Exception as error_:
+        raise explain(error_, "argwhere", x=x) from None
+
+cdef object forward_compress(object condition, object x, object axis):
+    return forward_take(x, forward_flatnonzero(condition), axis)
+
+cdef object forward_delete(object x, object index, object axis):
+    return forward_take(x, forward__kept(index, size_of(x) if axis is None else shape_of(x)[axis]), axis)
+
 cdef object forward_embedding(object indices, object weight):
     return forward_take(weight, indices, 0)
+
+cdef object forward_extract(object condition, object x):
+    return forward_take(x, forward_flatnonzero(condition), None)
+
+cdef object forward_flatnonzero(object x):
+    try:
+        return as_array(np.flatnonzero(x))
+    except Exception as error_:
+        raise explain(error_, "flatnonzero", x=x) from None
 
 cdef object forward_gather(object x, object axis, object indices):
     try:
@@ -57,6 +78,12 @@ cdef object forward__index_put_backward(object x, object index, object shape):
 
 cdef object forward_index_select(object x, object axis, object indices):
     return forward_take(x, indices, axis)
+
+cdef object forward__kept(object index, object length):
+    try:
+        return as_array(kernels.kept(index, length))
+    except Exception as error_:
+        raise explain(error_, "_kept", index=index, length=length) from None
 
 cdef object forward__last_written(object indices, object axis, object shape):
     try:

@@ -9,9 +9,15 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport as_array
-from gradspec.operand cimport shape_of
+from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
+from gradspec.operand cimport shape_of, size_of
 
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
+
+
+cdef object forward_append(object x, object values, object axis):
+    return forward_concat([x, values], axis)
 
 cdef object forward_array_split(object x, object sections, object axis):
     try:
@@ -19,8 +25,23 @@ cdef object forward_array_split(object x, object sections, object axis):
     except Exception as error_:
         raise explain(error_, "array_split", x=x, sections=sections, axis=axis) from None
 
+cdef object forward_broadcast_arrays(object arrays):
+    try:
+        return as_array(kernels.broadcast_arrays(arrays))
+    except Exception as error_:
+        raise explain(error_, "broadcast_arrays", arrays=arrays) from None
+
+cdef object forward__broadcast_arrays_backward(object arrays, object shapes):
+    try:
+        return as_array(kernels.broadcast_arrays_backward(arrays, shapes))
+    except Exception as error_:
+        raise explain(error_, "_broadcast_arrays_backward", arrays=arrays, shapes=shapes) from None
+
 cdef object forward_chunk(object x, object chunks, object axis):
     return forward_split(x, formulas.chunk_ends(shape_of(x), chunks, axis), axis)
+
+cdef object forward_column_stack(object arrays):
+    return forward__join(arrays, formulas.lifted_shapes(shape_of(arrays), 'columns'), 1)
 
 cdef object forward_concat(object arrays, object axis):
     try:
@@ -33,6 +54,43 @@ cdef object forward__concat_backward(object x, object shapes, object axis):
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error_:
         raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
+
+cdef object forward__cycle(object length, object shape):
+    try:
+        return as_array(kernels.cycle(length, shape))
+    except Exception as error_:
+        raise explain(error_, "_cycle", length=length, shape=shape) from None
+
+cdef object forward_dstack(object arrays):
+    return forward__join(arrays, formulas.lifted_shapes(shape_of(arrays), 'depth'), 2)
+
+cdef object forward_hstack(object arrays):
+    shapes = formulas.lifted_shapes(shape_of(arrays), 'flat')
+    return forward__join(arrays, shapes, 0 if formulas.len_of(shapes[0]) == 1 else 1)
+
+cdef object forward__join(object arrays, object shapes, object axis):
+    try:
+        return as_array(kernels.join(arrays, shapes, axis))
+    except Exception as error_:
+        raise explain(error_, "_join", arrays=arrays, shapes=shapes, axis=axis) from None
+
+cdef object forward__join_backward(object x, object parts, object shapes, object axis):
+    try:
+        return as_array(kernels.join_backward(x, parts, shapes, axis))
+    except Exception as error_:
+        raise explain(error_, "_join_backward", x=x, parts=parts, shapes=shapes, axis=axis) from None
+
+cdef object forward_meshgrid(object arrays, object indexing):
+    try:
+        return as_array(kernels.meshgrid(arrays, indexing))
+    except Exception as error_:
+        raise explain(error_, "meshgrid", arrays=arrays, indexing=indexing) from None
+
+cdef object forward__meshgrid_backward(object arrays, object shapes, object indexing):
+    try:
+        return as_array(kernels.meshgrid_backward(arrays, shapes, indexing))
+    except Exception as error_:
+        raise explain(error_, "_meshgrid_backward", arrays=arrays, shapes=shapes, indexing=indexing) from None
 
 cdef object forward_pad(object x, object pad_width, object mode, object constant_values):
     try:
@@ -57,6 +115,9 @@ cdef object forward__repeat_backward(object x, object shape, object repeats, obj
         return as_array(kernels.repeat_backward(x, shape, repeats, axis))
     except Exception as error_:
         raise explain(error_, "_repeat_backward", x=x, shape=shape, repeats=repeats, axis=axis) from None
+
+cdef object forward_resize(object x, object shape):
+    return forward_reshape(forward_take(x, forward__cycle(size_of(x), shape), None), shape)
 
 cdef object forward_split(object x, object sections, object axis):
     try:
@@ -93,3 +154,6 @@ cdef object forward_unstack(object x, object axis):
         return as_array(kernels.unstack(x, axis))
     except Exception as error_:
         raise explain(error_, "unstack", x=x, axis=axis) from None
+
+cdef object forward_vstack(object arrays):
+    return forward__join(arrays, formulas.lifted_shapes(shape_of(arrays), 'rows'), 0)

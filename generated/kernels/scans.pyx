@@ -5,20 +5,37 @@ input.
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import numpy as np
+
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
-from gradspec.operand cimport shape_of
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
-cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 
+
+cdef object forward_cummax(object x, object axis):
+    try:
+        return as_array(kernels.cummax(x, axis))
+    except Exception as error_:
+        raise explain(error_, "cummax", x=x, axis=axis) from None
+
+cdef object forward_cummin(object x, object axis):
+    try:
+        return as_array(kernels.cummin(x, axis))
+    except Exception as error_:
+        raise explain(error_, "cummin", x=x, axis=axis) from None
 
 cdef object forward_cumprod(object x, object axis, object reverse):
     try:
@@ -32,6 +49,9 @@ cdef object forward_cumsum(object x, object axis, object reverse):
     except Exception as error_:
         raise explain(error_, "cumsum", x=x, axis=axis, reverse=reverse) from None
 
+cdef object forward_cumulative_trapezoid(object y, object x, object dx, object axis):
+    return forward_cumsum(forward__trapezoids(y, x, dx, axis), axis, False)
+
 cdef object forward_diff(object x, object n, object axis):
     steps = formulas.difference_order(n, shape_of(x), axis)
     if steps == 0:
@@ -40,11 +60,26 @@ cdef object forward_diff(object x, object n, object axis):
     earlier = formulas.slice_along(axis, None, -1)
     return forward_diff(forward_subtract(forward_getitem(x, later), forward_getitem(x, earlier)), steps - 1, axis)
 
+cdef object forward_ediff1d(object x):
+    return forward_diff(forward_ravel(x), 1, -1)
+
 cdef object forward__linear_recurrence(object a, object b, object axis, object reverse):
     try:
         return as_array(kernels.linear_recurrence(a, b, axis, reverse))
     except Exception as error_:
         raise explain(error_, "_linear_recurrence", a=a, b=b, axis=axis, reverse=reverse) from None
+
+cdef object forward_logcumsumexp(object x, object axis):
+    try:
+        return as_array(np.logaddexp.accumulate(x, axis))
+    except Exception as error_:
+        raise explain(error_, "logcumsumexp", x=x, axis=axis) from None
+
+cdef object forward_nancumprod(object x, object axis):
+    return forward_cumprod(forward_where(forward_isnan(x), 1, x), axis, False)
+
+cdef object forward_nancumsum(object x, object axis):
+    return forward_cumsum(forward_where(forward_isnan(x), 0, x), axis, False)
 
 cdef object forward__shift(object x, object n, object axis, object fill):
     try:
@@ -52,10 +87,26 @@ cdef object forward__shift(object x, object n, object axis, object fill):
     except Exception as error_:
         raise explain(error_, "_shift", x=x, n=n, axis=axis, fill=fill) from None
 
-cdef object forward_trapezoid(object x, object dx, object axis):
-    return forward_multiply(
-        dx,
-        forward_subtract(
-            forward_sum(x, axis, False), forward_divide(forward_add(forward_take(x, 0, axis), forward_take(x, -1, axis)), 2)
-        )
+cdef object forward_trapezoid(object y, object x, object dx, object axis):
+    return forward_sum(forward__trapezoids(y, x, dx, axis), axis, False)
+
+cdef object forward__trapezoids(object y, object x, object dx, object axis):
+    if x is None:
+        step = dx
+    elif ndim_of(x) == 1:
+        step = forward_reshape(forward_diff(x, 1, -1), formulas.line_shape(ndim_of(y), axis))
+    else:
+        step = forward_diff(x, 1, axis)
+    return forward_divide(
+        forward_multiply(
+            forward_add(
+                forward_getitem(y, formulas.slice_along(axis, 1, None)), forward_getitem(y, formulas.slice_along(axis, None, -1))
+            ), step
+        ), 2
     )
+
+cdef object forward_unwrap(object x, object discont, object axis, object period):
+    try:
+        return as_array(np.unwrap(x, discont, axis, period=period))
+    except Exception as error_:
+        raise explain(error_, "unwrap", x=x, discont=discont, axis=axis, period=period) from None

@@ -25,6 +25,23 @@ cdef object forward_T(object x):
 cdef object forward_as_strided(object x, object shape, object strides, object offset):
     return forward__strided(x, forward__layout(x), shape, strides, offset)
 
+cdef object forward_atleast_1d(object x):
+    if ndim_of(x) == 0:
+        return forward_reshape(x, (1,))
+    return x
+
+cdef object forward_atleast_2d(object x):
+    if ndim_of(x) > 1:
+        return x
+    return forward_reshape(x, (1, -1))
+
+cdef object forward_atleast_3d(object x):
+    if ndim_of(x) > 2:
+        return x
+    if ndim_of(x) == 2:
+        return forward_expand_dims(x, 2)
+    return forward_reshape(x, (1, -1, 1))
+
 cdef object forward_broadcast_to(object x, object shape):
     try:
         return as_array(np.broadcast_to(x, shape))
@@ -47,6 +64,9 @@ cdef object forward_diag_embed(object x, object offset, object axis1, object axi
         return as_array(kernels.diag_embed(x, offset, axis1, axis2))
     except Exception as error_:
         raise explain(error_, "diag_embed", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
+
+cdef object forward_diagflat(object x, object k):
+    return forward_diag_embed(forward_ravel(x), k, -2, -1)
 
 cdef object forward_diagonal(object x, object offset, object axis1, object axis2):
     try:
@@ -77,6 +97,12 @@ cdef object forward_flip(object x, object axis):
         return as_array(np.flip(x, axis))
     except Exception as error_:
         raise explain(error_, "flip", x=x, axis=axis) from None
+
+cdef object forward_fliplr(object x):
+    return forward_flip(x, 1)
+
+cdef object forward_flipud(object x):
+    return forward_flip(x, 0)
 
 cdef object forward__layout(object x):
     try:
@@ -115,6 +141,9 @@ cdef object forward_reshape(object x, object shape):
         return as_array(np.reshape(x, shape))
     except Exception as error_:
         raise explain(error_, "reshape", x=x, shape=shape) from None
+
+cdef object forward_reshape_as(object x, object other):
+    return forward_reshape(x, shape_of(other))
 
 cdef object forward_roll(object x, object shift, object axis):
     try:

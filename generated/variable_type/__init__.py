@@ -20,5 +20,6 @@ offer(__name__, [
     "reductions",
     "scans",
     "sorting",
+    "statistics",
     "views",
 ])

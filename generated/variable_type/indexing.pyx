@@ -10,9 +10,10 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.indexing cimport (
-    forward_embedding, forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_put,
-    forward__index_put_backward, forward_index_select, forward__last_written, forward_masked_fill, forward_nonzero,
-    forward_scatter, forward_scatter_add, forward_take, forward__take_backward, forward_take_along_axis,
+    forward_argwhere, forward_compress, forward_delete, forward_embedding, forward_extract, forward_flatnonzero,
+    forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_put,
+    forward__index_put_backward, forward_index_select, forward__kept, forward__last_written, forward_masked_fill,
+    forward_nonzero, forward_scatter, forward_scatter_add, forward_take, forward__take_backward, forward_take_along_axis,
     forward__take_along_axis_backward, forward_take_along_dim,
 )
 from gradspec.generated.functions.indexing cimport (
@@ -27,12 +28,58 @@ from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, value_before, writable, written_value
 from gradspec.operand cimport (
-    array_of, as_index, as_mask, as_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+    array_of, as_index, as_mask, as_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_index
 from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, check_inplace
+
+
+cdef object op_argwhere(object x):
+    x = as_operand(x, "argwhere", "x")
+
+    return wrap_forward(forward_argwhere(array_of(x)))
+
+def argwhere(x):
+    """Where the elements are not 0, one row for each."""
+    return op_argwhere(x)
+
+
+cdef object op_compress(object condition, object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    condition = as_mask(condition, "compress", "condition")
+    x = as_operand(x, "compress", "x")
+    axis = None if axis is None else as_int(axis, "compress", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take(x, ops.flatnonzero(condition), axis)
+        return wrap_forward(forward_compress(index_of(condition), array_of(x), axis))
+    except Exception as error_:
+        raise explain(error_, "compress", condition=condition, x=x, axis=axis) from None
+
+def compress(condition, x, axis=None):
+    """Slices of `x` along `axis` for which the condition holds."""
+    return op_compress(condition, x, axis)
+
+
+cdef object op_delete(object x, object index, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "delete", "x")
+    index = as_index(index, "delete", "index")
+    axis = None if axis is None else as_int(axis, "delete", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take(x, ops._kept(index, size_of(x) if axis is None else shape_of(x)[axis]), axis)
+        return wrap_forward(forward_delete(array_of(x), index_of(index), axis))
+    except Exception as error_:
+        raise explain(error_, "delete", x=x, index=index, axis=axis) from None
+
+def delete(x, index, axis=None):
+    """What is left of `x` without some slices along `axis`."""
+    return op_delete(x, index, axis)
 
 
 cdef object op_embedding(object indices, object weight):
@@ -50,6 +97,33 @@ cdef object op_embedding(object indices, object weight):
 def embedding(indices, weight):
     """Rows of `weight`."""
     return op_embedding(indices, weight)
+
+
+cdef object op_extract(object condition, object x):
+    cdef ThreadState* state_ = thread_state()
+    condition = as_mask(condition, "extract", "condition")
+    x = as_operand(x, "extract", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take(x, ops.flatnonzero(condition))
+        return wrap_forward(forward_extract(index_of(condition), array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "extract", condition=condition, x=x) from None
+
+def extract(condition, x):
+    """Elements of `x` in C order where the condition holds."""
+    return op_extract(condition, x)
+
+
+cdef object op_flatnonzero(object x):
+    x = as_operand(x, "flatnonzero", "x")
+
+    return wrap_forward(forward_flatnonzero(array_of(x)))
+
+def flatnonzero(x):
+    """Where the elements in C order are not 0."""
+    return op_flatnonzero(x)
 
 
 cdef object op_gather(object x, object axis, object indices):
@@ -324,6 +398,17 @@ cdef object op_index_select(object x, object axis, object indices):
 def index_select(x, axis, indices):
     """Slices of `x` along `axis`, in the order of `indices`."""
     return op_index_select(x, axis, indices)
+
+
+cdef object op__kept(object index, object length):
+    index = as_index(index, "_kept", "index")
+    length = as_int(length, "_kept", "length")
+
+    return wrap_forward(forward__kept(index_of(index), length))
+
+def _kept(index, length):
+    """The numbers below `length` without those that `index` names."""
+    return op__kept(index, length)
 
 
 cdef object op__last_written(object indices, object axis, object shape):
@@ -737,8 +822,9 @@ def take_along_dim(x, indices, axis=None):
 
 
 register({
-"embedding": embedding, "gather": gather, "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add":
-    index_add, "index_put": index_put, "_index_put_backward": _index_put_backward, "index_select": index_select,
+"argwhere": argwhere, "compress": compress, "delete": delete, "embedding": embedding, "extract": extract, "flatnonzero":
+    flatnonzero, "gather": gather, "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add": index_add,
+    "index_put": index_put, "_index_put_backward": _index_put_backward, "index_select": index_select, "_kept": _kept,
     "_last_written": _last_written, "masked_fill": masked_fill, "masked_select": masked_select, "narrow": narrow, "nonzero":
     nonzero, "scatter": scatter, "scatter_add": scatter_add, "select": select, "take": take, "_take_backward":
     _take_backward, "take_along_axis": take_along_axis, "_take_along_axis_backward": _take_along_axis_backward,

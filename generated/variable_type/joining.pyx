@@ -9,22 +9,45 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.joining cimport (
-    forward_array_split, forward_concat, forward__concat_backward, forward_pad, forward__pad_backward, forward_repeat,
-    forward__repeat_backward, forward_split, forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split,
-    forward_unstack,
+    forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward, forward_column_stack,
+    forward_concat, forward__concat_backward, forward__cycle, forward_dstack, forward_hstack, forward__join,
+    forward__join_backward, forward_meshgrid, forward__meshgrid_backward, forward_pad, forward__pad_backward,
+    forward_repeat, forward__repeat_backward, forward_resize, forward_split, forward_stack, forward_tile,
+    forward_unsafe_chunk, forward_unsafe_split, forward_unstack, forward_vstack,
 )
 from gradspec.generated.functions.joining cimport (
-    ArraySplitBackward, ConcatBackward, ConcatBackwardBackward, PadBackward, PadBackwardBackward, RepeatBackward,
-    RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnsafeSplitBackward, UnstackBackward,
+    ArraySplitBackward, BroadcastArraysBackward, BroadcastArraysBackwardBackward, ConcatBackward, ConcatBackwardBackward,
+    JoinBackward, JoinBackwardBackward, MeshgridBackward, MeshgridBackwardBackward, PadBackward, PadBackwardBackward,
+    RepeatBackward, RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnsafeSplitBackward, UnstackBackward,
 )
 from gradspec.arguments cimport as_int, as_ints, as_scalar, as_str
 from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history
 from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport array_of, arrays_of, as_index, as_operand, as_operands, index_of, shape_of, wrap_forward
+from gradspec.operand cimport (
+    array_of, arrays_of, as_index, as_operand, as_operands, index_of, listed, shape_of, size_of, wrap_forward,
+)
 from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_views
+
+
+cdef object op_append(object x, object values, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "append", "x")
+    values = as_operand(values, "append", "values")
+    axis = None if axis is None else as_int(axis, "append", "axis")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, values) or state_.flags & DUAL:
+            return ops.concat([x, values], axis)
+        return wrap_forward(forward_append(array_of(x), array_of(values), axis))
+    except Exception as error_:
+        raise explain(error_, "append", x=x, values=values, axis=axis) from None
+
+def append(x, values, axis=None):
+    """The elements of `values` behind `x` along `axis`, both flattened when it is None."""
+    return op_append(x, values, axis)
 
 
 cdef object op_array_split(object x, object sections, object axis):
@@ -57,6 +80,60 @@ def array_split(x, sections, axis=0):
     return op_array_split(x, sections, axis)
 
 
+cdef object op_broadcast_arrays(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    cdef BroadcastArraysBackward node_ = None
+    arrays = as_operands(arrays, "broadcast_arrays", "arrays")
+
+    if any_needs_grad(state_, arrays):
+        node_ = BroadcastArraysBackward.__new__(BroadcastArraysBackward)
+        connect_all(node_, state_, (*arrays, ))
+        node_.saved_arrays_shape = shape_of(arrays)
+
+    ys = [wrap_forward(item_) for item_ in forward_broadcast_arrays(arrays_of(arrays))]
+
+    if node_ is not None:
+        set_histories(ys, node_)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp_broadcast_arrays, (ys,), (arrays,))
+    return ys
+
+cdef tuple jvp_broadcast_arrays(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t = tangents_[0]
+    return (ops.broadcast_arrays(arrays_t),)
+
+def broadcast_arrays(*arrays):
+    """Copies of all arrays in the shape that they broadcast to, and in the dtype."""
+    return op_broadcast_arrays(listed(arrays))
+
+
+cdef object op__broadcast_arrays_backward(object arrays, object shapes):
+    cdef ThreadState* state_ = thread_state()
+    cdef BroadcastArraysBackwardBackward node_ = None
+    arrays = as_operands(arrays, "_broadcast_arrays_backward", "arrays")
+    shapes = as_index(shapes, "_broadcast_arrays_backward", "shapes")
+
+    if any_needs_grad(state_, arrays):
+        node_ = BroadcastArraysBackwardBackward.__new__(BroadcastArraysBackwardBackward)
+        connect_all(node_, state_, (*arrays, ))
+
+    ys = [wrap_forward(item_) for item_ in forward__broadcast_arrays_backward(arrays_of(arrays), index_of(shapes))]
+
+    if node_ is not None:
+        set_histories(ys, node_)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp__broadcast_arrays_backward, (ys,), (arrays, shapes))
+    return ys
+
+cdef tuple jvp__broadcast_arrays_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t, shapes = tangents_[0], inputs_[1]
+    return (ops._broadcast_arrays_backward(arrays_t, shapes),)
+
+def _broadcast_arrays_backward(arrays, shapes):
+    """Each array summed to its shape; the adjoint of broadcast_arrays."""
+    return op__broadcast_arrays_backward(arrays, shapes)
+
+
 cdef object op_chunk(object x, object chunks, object axis):
     x = as_operand(x, "chunk", "x")
     chunks = as_int(chunks, "chunk", "chunks")
@@ -70,6 +147,22 @@ cdef object op_chunk(object x, object chunks, object axis):
 def chunk(x, chunks, axis=0):
     """Views of at most `chunks` parts along `axis`, all but the last of one length."""
     return op_chunk(x, chunks, axis)
+
+
+cdef object op_column_stack(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    arrays = as_operands(arrays, "column_stack", "arrays")
+
+    try:
+        if any_needs_grad(state_, arrays) or state_.flags & DUAL:
+            return ops._join(arrays, formulas.lifted_shapes(shape_of(arrays), 'columns'), 1)
+        return wrap_forward(forward_column_stack(arrays_of(arrays)))
+    except Exception as error_:
+        raise explain(error_, "column_stack", arrays=arrays) from None
+
+def column_stack(arrays):
+    """Vectors as the columns of a matrix, matrices side by side."""
+    return op_column_stack(arrays)
 
 
 cdef object op_concat(object arrays, object axis):
@@ -130,6 +223,173 @@ cdef tuple jvp__concat_backward(tuple outputs_, tuple inputs_, tuple tangents_):
 def _concat_backward(x, shapes, axis=0):
     """The parts of `x`, one of each shape; the adjoint of concat."""
     return op__concat_backward(x, shapes, axis)
+
+
+cdef object op__cycle(object length, object shape):
+    length = as_int(length, "_cycle", "length")
+    shape = as_ints(shape, "_cycle", "shape", -1)
+
+    return wrap_forward(forward__cycle(length, shape))
+
+def _cycle(length, shape, *, requires_grad=False):
+    """The numbers below `length`, over and over, as many as an array of the given shape holds."""
+    result_ = op__cycle(length, shape)
+    return result_.requires_grad_() if requires_grad else result_
+
+
+cdef object op_dstack(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    arrays = as_operands(arrays, "dstack", "arrays")
+
+    try:
+        if any_needs_grad(state_, arrays) or state_.flags & DUAL:
+            return ops._join(arrays, formulas.lifted_shapes(shape_of(arrays), 'depth'), 2)
+        return wrap_forward(forward_dstack(arrays_of(arrays)))
+    except Exception as error_:
+        raise explain(error_, "dstack", arrays=arrays) from None
+
+def dstack(arrays):
+    """Arrays one behind the other along a third axis."""
+    return op_dstack(arrays)
+
+
+cdef object op_hstack(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    arrays = as_operands(arrays, "hstack", "arrays")
+
+    try:
+        if any_needs_grad(state_, arrays) or state_.flags & DUAL:
+            shapes = formulas.lifted_shapes(shape_of(arrays), 'flat')
+            return ops._join(arrays, shapes, 0 if formulas.len_of(shapes[0]) == 1 else 1)
+        return wrap_forward(forward_hstack(arrays_of(arrays)))
+    except Exception as error_:
+        raise explain(error_, "hstack", arrays=arrays) from None
+
+def hstack(arrays):
+    """Vectors one after the other, matrices side by side."""
+    return op_hstack(arrays)
+
+
+cdef object op__join(object arrays, object shapes, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef JoinBackward node_ = None
+    cdef TensorBase y
+    arrays = as_operands(arrays, "_join", "arrays")
+    shapes = as_index(shapes, "_join", "shapes")
+    axis = as_int(axis, "_join", "axis")
+
+    if any_needs_grad(state_, arrays):
+        node_ = JoinBackward.__new__(JoinBackward)
+        connect_all(node_, state_, (*arrays, ))
+        node_.saved_arrays_shape = shape_of(arrays)
+        node_.saved_shapes = save_index(state_, shapes, &node_.version_shapes)
+        node_.saved_axis = axis
+
+    y = wrap_forward(forward__join(arrays_of(arrays), index_of(shapes), axis))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp__join, (y,), (arrays, shapes, axis))
+    return y
+
+cdef tuple jvp__join(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t, shapes, axis = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._join(arrays_t, shapes, axis),)
+
+def _join(arrays, shapes, axis):
+    """Arrays, each under the shape given for it, one after the other along `axis`."""
+    return op__join(arrays, shapes, axis)
+
+
+cdef object op__join_backward(object x, object parts, object shapes, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef JoinBackwardBackward node_ = None
+    x = as_operand(x, "_join_backward", "x")
+    parts = as_index(parts, "_join_backward", "parts")
+    shapes = as_index(shapes, "_join_backward", "shapes")
+    axis = as_int(axis, "_join_backward", "axis")
+
+    if needs_grad(state_, x):
+        node_ = JoinBackwardBackward.__new__(JoinBackwardBackward)
+        connect_one(node_, state_, x)
+        node_.saved_shapes = save_index(state_, shapes, &node_.version_shapes)
+        node_.saved_axis = axis
+
+    ys = [wrap_forward(item_) for item_ in forward__join_backward(array_of(x), index_of(parts), index_of(shapes), axis)]
+    attach_views(ys, x, <void*> op__join_backward, (parts, shapes, axis))
+
+    if node_ is not None:
+        set_histories(ys, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__join_backward, (ys,), (x, parts, shapes, axis))
+    return ys
+
+cdef tuple jvp__join_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, parts, shapes, axis = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops._join_backward(x_t, parts, shapes, axis),)
+
+def _join_backward(x, parts, shapes, axis):
+    """What stood in each place that join has filled, under the shape that it had before; its adjoint."""
+    return op__join_backward(x, parts, shapes, axis)
+
+
+cdef object op_meshgrid(object arrays, object indexing):
+    cdef ThreadState* state_ = thread_state()
+    cdef MeshgridBackward node_ = None
+    arrays = as_operands(arrays, "meshgrid", "arrays")
+    indexing = as_str(indexing, "meshgrid", "indexing")
+
+    if any_needs_grad(state_, arrays):
+        node_ = MeshgridBackward.__new__(MeshgridBackward)
+        connect_all(node_, state_, (*arrays, ))
+        node_.saved_arrays_shape = shape_of(arrays)
+        node_.saved_indexing = indexing
+
+    ys = [wrap_forward(item_) for item_ in forward_meshgrid(arrays_of(arrays), indexing)]
+
+    if node_ is not None:
+        set_histories(ys, node_)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp_meshgrid, (ys,), (arrays, indexing))
+    return ys
+
+cdef tuple jvp_meshgrid(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t, indexing = tangents_[0], inputs_[1]
+    return (ops.meshgrid(arrays_t, indexing=indexing),)
+
+def meshgrid(*arrays, indexing='xy'):
+    """Coordinates of the points of a grid, an array for each axis."""
+    return op_meshgrid(listed(arrays), indexing)
+
+
+cdef object op__meshgrid_backward(object arrays, object shapes, object indexing):
+    cdef ThreadState* state_ = thread_state()
+    cdef MeshgridBackwardBackward node_ = None
+    arrays = as_operands(arrays, "_meshgrid_backward", "arrays")
+    shapes = as_index(shapes, "_meshgrid_backward", "shapes")
+    indexing = as_str(indexing, "_meshgrid_backward", "indexing")
+
+    if any_needs_grad(state_, arrays):
+        node_ = MeshgridBackwardBackward.__new__(MeshgridBackwardBackward)
+        connect_all(node_, state_, (*arrays, ))
+        node_.saved_indexing = indexing
+
+    ys = [wrap_forward(item_) for item_ in forward__meshgrid_backward(arrays_of(arrays), index_of(shapes), indexing)]
+
+    if node_ is not None:
+        set_histories(ys, node_)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp__meshgrid_backward, (ys,), (arrays, shapes, indexing))
+    return ys
+
+cdef tuple jvp__meshgrid_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t, shapes, indexing = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._meshgrid_backward(arrays_t, shapes, indexing),)
+
+def _meshgrid_backward(arrays, shapes, indexing='xy'):
+    """Each array summed over all axes but its own; the adjoint of meshgrid."""
+    return op__meshgrid_backward(arrays, shapes, indexing)
 
 
 cdef object op_pad(object x, object pad_width, object mode, object constant_values):
@@ -259,6 +519,23 @@ cdef tuple jvp__repeat_backward(tuple outputs_, tuple inputs_, tuple tangents_):
 def _repeat_backward(x, shape, repeats, axis=None):
     """The sum over each run of repeated slices; the adjoint of repeat."""
     return op__repeat_backward(x, shape, repeats, axis)
+
+
+cdef object op_resize(object x, object shape):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "resize", "x")
+    shape = as_ints(shape, "resize", "shape", -1)
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.reshape(ops.take(x, ops._cycle(size_of(x), shape)), shape)
+        return wrap_forward(forward_resize(array_of(x), shape))
+    except Exception as error_:
+        raise explain(error_, "resize", x=x, shape=shape) from None
+
+def resize(x, shape):
+    """The elements in C order under another shape, from the start again where it holds more."""
+    return op_resize(x, shape)
 
 
 cdef object op_split(object x, object sections, object axis):
@@ -441,9 +718,28 @@ def unstack(x, axis=0):
     return op_unstack(x, axis)
 
 
+cdef object op_vstack(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    arrays = as_operands(arrays, "vstack", "arrays")
+
+    try:
+        if any_needs_grad(state_, arrays) or state_.flags & DUAL:
+            return ops._join(arrays, formulas.lifted_shapes(shape_of(arrays), 'rows'), 0)
+        return wrap_forward(forward_vstack(arrays_of(arrays)))
+    except Exception as error_:
+        raise explain(error_, "vstack", arrays=arrays) from None
+
+def vstack(arrays):
+    """Vectors as the rows of a matrix, matrices one below the other."""
+    return op_vstack(arrays)
+
+
 register({
-"array_split": array_split, "chunk": chunk, "concat": concat, "_concat_backward": _concat_backward, "pad": pad,
-    "_pad_backward": _pad_backward, "repeat": repeat, "_repeat_backward": _repeat_backward, "split": split,
+"append": append, "array_split": array_split, "broadcast_arrays": broadcast_arrays, "_broadcast_arrays_backward":
+    _broadcast_arrays_backward, "chunk": chunk, "column_stack": column_stack, "concat": concat, "_concat_backward":
+    _concat_backward, "_cycle": _cycle, "dstack": dstack, "hstack": hstack, "_join": _join, "_join_backward":
+    _join_backward, "meshgrid": meshgrid, "_meshgrid_backward": _meshgrid_backward, "pad": pad, "_pad_backward":
+    _pad_backward, "repeat": repeat, "_repeat_backward": _repeat_backward, "resize": resize, "split": split,
     "split_with_sizes": split_with_sizes, "stack": stack, "tile": tile, "unsafe_chunk": unsafe_chunk, "unsafe_split":
-    unsafe_split, "unstack": unstack,
+    unsafe_split, "unstack": unstack, "vstack": vstack,
 })

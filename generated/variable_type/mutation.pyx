@@ -10,7 +10,7 @@ from gradspec.errors import explain
 from gradspec.generator import as_generator
 
 from gradspec.generated.functions.mutation cimport (
-    CopyBackward, FillBackward, NormalBackward, UniformBackward, ZeroBackward,
+    CopyBackward, FillBackward, FillDiagonalBackward, NormalBackward, UniformBackward, ZeroBackward,
 )
 from gradspec.arguments cimport as_scalar
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad
@@ -18,7 +18,7 @@ from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport value_before, writable, written_value
-from gradspec.operand cimport array_of, as_operand
+from gradspec.operand cimport array_of, as_operand, shape_of
 from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport check_inplace
@@ -94,6 +94,43 @@ cdef object op_fill_(object x, object value):
 def fill_(x, value):
     """x[...] = value, a number or a 0-d array."""
     return op_fill_(x, value)
+
+
+cdef tuple jvp_fill_diagonal_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, value_t = defined_tangent(tangents_[0], inputs_[0]), defined_tangent(tangents_[1], inputs_[1])
+    return (ops.fill_diagonal_(ops.copy(x_t), value_t),)
+
+cdef object op_fill_diagonal_(object x, object value):
+    cdef ThreadState* state_ = thread_state()
+    cdef FillDiagonalBackward node_ = None
+    cdef TensorBase written_ = writable(x, "fill_diagonal_"), value_
+    cdef bint recording_
+    value = as_operand(value, "fill_diagonal_", "value")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, value)
+    check_inplace(state_, written_, recording_, "fill_diagonal_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = FillDiagonalBackward.__new__(FillDiagonalBackward)
+        connect_two(node_, state_, x, value)
+        node_.saved_x_shape = shape_of(x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.fill_diagonal_(written_.array, array_of(value))
+    except Exception as error_:
+        raise explain(error_, "fill_diagonal_", x=x, value=value) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(value)):
+        push_linear(jvp_fill_diagonal_, (value_,), (x, value))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def fill_diagonal_(x, value):
+    """x[i, i] = value for every i, for as many axes as `x` has; a number or a 0-d array."""
+    return op_fill_diagonal_(x, value)
 
 
 cdef tuple jvp_normal_(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -208,5 +245,6 @@ def zero_(x):
 
 
 register({
-"copy_": copy_, "fill_": fill_, "normal_": normal_, "uniform_": uniform_, "zero_": zero_,
+"copy_": copy_, "fill_": fill_, "fill_diagonal_": fill_diagonal_, "normal_": normal_, "uniform_": uniform_, "zero_":
+    zero_,
 })

@@ -4,24 +4,93 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.scans cimport (
-    forward_cumprod, forward_cumsum, forward__linear_recurrence, forward__shift, forward_trapezoid,
+    forward_cummax, forward_cummin, forward_cumprod, forward_cumsum, forward_cumulative_trapezoid,
+    forward__linear_recurrence, forward_logcumsumexp, forward_nancumprod, forward_nancumsum, forward__shift,
+    forward_trapezoid, forward__trapezoids, forward_unwrap,
 )
 from gradspec.generated.functions.scans cimport (
-    CumprodBackward, CumsumBackward, LinearRecurrenceBackward, ShiftBackward,
+    CummaxBackward, CumminBackward, CumprodBackward, CumsumBackward, LinearRecurrenceBackward, LogcumsumexpBackward,
+    ShiftBackward, UnwrapBackward,
 )
-from gradspec.arguments cimport as_bool, as_int, as_scalar
+from gradspec.arguments cimport as_bool, as_float, as_int, as_scalar
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, write_out
-from gradspec.operand cimport array_of, as_operand, shape_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
+
+
+cdef object op_cummax(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef CummaxBackward node_ = None
+    cdef TensorBase values, indices
+    x = as_real_operand(x, "cummax", "x")
+    axis = as_int(axis, "cummax", "axis")
+
+    if needs_grad(state_, x):
+        node_ = CummaxBackward.__new__(CummaxBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+
+    values, indices = wrap_forward(forward_cummax(array_of(x), axis))
+
+    if node_ is not None:
+        set_history(values, node_, 0)
+        node_.saved_indices = save_output(indices)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_cummax, (values, indices), (x, axis))
+    return values, indices
+
+cdef tuple jvp_cummax(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, indices = tangents_[0], inputs_[1], outputs_[1]
+    values_t = ops.take_along_axis(x_t, indices, axis)
+    return (values_t, None)
+
+def cummax(x, axis):
+    """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+    return op_cummax(x, axis)
+
+
+cdef object op_cummin(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef CumminBackward node_ = None
+    cdef TensorBase values, indices
+    x = as_real_operand(x, "cummin", "x")
+    axis = as_int(axis, "cummin", "axis")
+
+    if needs_grad(state_, x):
+        node_ = CumminBackward.__new__(CumminBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+
+    values, indices = wrap_forward(forward_cummin(array_of(x), axis))
+
+    if node_ is not None:
+        set_history(values, node_, 0)
+        node_.saved_indices = save_output(indices)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_cummin, (values, indices), (x, axis))
+    return values, indices
+
+cdef tuple jvp_cummin(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, indices = tangents_[0], inputs_[1], outputs_[1]
+    values_t = ops.take_along_axis(x_t, indices, axis)
+    return (values_t, None)
+
+def cummin(x, axis):
+    """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+    return op_cummin(x, axis)
 
 
 cdef object op_cumprod(object x, object axis, object reverse):
@@ -108,6 +177,25 @@ def cumsum(x, axis=None, *, reverse=False, out=None):
     return op_cumsum(x, axis, reverse)
 
 
+cdef object op_cumulative_trapezoid(object y, object x, object dx, object axis):
+    cdef ThreadState* state_ = thread_state()
+    y = as_operand(y, "cumulative_trapezoid", "y")
+    x = None if x is None else as_operand(x, "cumulative_trapezoid", "x")
+    dx = as_scalar(dx, "cumulative_trapezoid", "dx")
+    axis = as_int(axis, "cumulative_trapezoid", "axis")
+
+    try:
+        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.cumsum(ops._trapezoids(y, x, dx, axis), axis)
+        return wrap_forward(forward_cumulative_trapezoid(array_of(y), array_of(x), dx, axis))
+    except Exception as error_:
+        raise explain(error_, "cumulative_trapezoid", y=y, x=x, dx=dx, axis=axis) from None
+
+def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1):
+    """Integral along `axis` by the trapezoidal rule up to each sample but the first, which lie at `x`, or `dx` apart."""
+    return op_cumulative_trapezoid(y, x, dx, axis)
+
+
 cdef object op_diff(object x, object n, object axis):
     x = as_operand(x, "diff", "x")
     n = as_int(n, "diff", "n")
@@ -126,6 +214,19 @@ cdef object op_diff(object x, object n, object axis):
 def diff(x, n=1, axis=-1):
     """Each element less the one before it, `n` times."""
     return op_diff(x, n, axis)
+
+
+cdef object op_ediff1d(object x):
+    x = as_operand(x, "ediff1d", "x")
+
+    try:
+        return ops.diff(ops.ravel(x))
+    except Exception as error_:
+        raise explain(error_, "ediff1d", x=x) from None
+
+def ediff1d(x):
+    """Each element less the one before it, in C order."""
+    return op_ediff1d(x)
 
 
 cdef object op__linear_recurrence(object a, object b, object axis, object reverse):
@@ -173,6 +274,76 @@ def _linear_recurrence(a, b, axis=-1, *, reverse=False):
     return op__linear_recurrence(a, b, axis, reverse)
 
 
+cdef object op_logcumsumexp(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef LogcumsumexpBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "logcumsumexp", "x")
+    axis = as_int(axis, "logcumsumexp", "axis")
+
+    if needs_grad(state_, x):
+        node_ = LogcumsumexpBackward.__new__(LogcumsumexpBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+
+    y = wrap_forward(forward_logcumsumexp(array_of(x), axis))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_logcumsumexp, (y,), (x, axis))
+    return y
+
+cdef tuple jvp_logcumsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, axis, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
+    safe = ops.where(y == -math.inf, 0, y)
+    weight = ops.exp(x - safe)
+    return (ops._linear_recurrence(ops.exp(ops.minimum(ops._shift(safe, 1, axis, -math.inf) - safe, 0)), weight * x_t, axis),)
+
+def logcumsumexp(x, axis, *, out=None):
+    """log(cumsum(exp(x))) along `axis`, without overflow."""
+    if out is not None:
+        target_ = prepare_out(out, (x,), "logcumsumexp")
+        return write_out(target_, op_logcumsumexp(x, axis), "logcumsumexp")
+    return op_logcumsumexp(x, axis)
+
+
+cdef object op_nancumprod(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "nancumprod", "x")
+    axis = None if axis is None else as_int(axis, "nancumprod", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.cumprod(ops.where(ops.isnan(x), 1, x), axis)
+        return wrap_forward(forward_nancumprod(array_of(x), axis))
+    except Exception as error_:
+        raise explain(error_, "nancumprod", x=x, axis=axis) from None
+
+def nancumprod(x, axis=None):
+    """cumprod with 1 for NaN."""
+    return op_nancumprod(x, axis)
+
+
+cdef object op_nancumsum(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "nancumsum", "x")
+    axis = None if axis is None else as_int(axis, "nancumsum", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.cumsum(ops.where(ops.isnan(x), 0, x), axis)
+        return wrap_forward(forward_nancumsum(array_of(x), axis))
+    except Exception as error_:
+        raise explain(error_, "nancumsum", x=x, axis=axis) from None
+
+def nancumsum(x, axis=None):
+    """cumsum with 0 for NaN."""
+    return op_nancumsum(x, axis)
+
+
 cdef object op__shift(object x, object n, object axis, object fill):
     cdef ThreadState* state_ = thread_state()
     cdef ShiftBackward node_ = None
@@ -205,28 +376,86 @@ def _shift(x, n, axis=-1, fill=0):
     return op__shift(x, n, axis, fill)
 
 
-cdef object op_trapezoid(object x, object dx, object axis):
+cdef object op_trapezoid(object y, object x, object dx, object axis):
     cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "trapezoid", "x")
+    y = as_operand(y, "trapezoid", "y")
+    x = None if x is None else as_operand(x, "trapezoid", "x")
     dx = as_scalar(dx, "trapezoid", "dx")
     axis = as_int(axis, "trapezoid", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return dx * (ops.sum(x, axis) - (ops.take(x, 0, axis) + ops.take(x, -1, axis)) / 2)
-        return wrap_forward(forward_trapezoid(array_of(x), dx, axis))
+        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.sum(ops._trapezoids(y, x, dx, axis), axis)
+        return wrap_forward(forward_trapezoid(array_of(y), array_of(x), dx, axis))
     except Exception as error_:
-        raise explain(error_, "trapezoid", x=x, dx=dx, axis=axis) from None
+        raise explain(error_, "trapezoid", y=y, x=x, dx=dx, axis=axis) from None
 
-def trapezoid(x, dx=1.0, axis=-1, *, out=None):
-    """Integral along `axis` by the trapezoidal rule, samples `dx` apart."""
-    if out is not None:
-        target_ = prepare_out(out, (x,), "trapezoid")
-        return write_out(target_, op_trapezoid(x, dx, axis), "trapezoid")
-    return op_trapezoid(x, dx, axis)
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None."""
+    return op_trapezoid(y, x, dx, axis)
+
+
+cdef object op__trapezoids(object y, object x, object dx, object axis):
+    cdef ThreadState* state_ = thread_state()
+    y = as_operand(y, "_trapezoids", "y")
+    x = None if x is None else as_operand(x, "_trapezoids", "x")
+    dx = as_scalar(dx, "_trapezoids", "dx")
+    axis = as_int(axis, "_trapezoids", "axis")
+
+    try:
+        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & DUAL:
+            if x is None:
+                step = dx
+            elif ndim_of(x) == 1:
+                step = ops.reshape(ops.diff(x), formulas.line_shape(ndim_of(y), axis))
+            else:
+                step = ops.diff(x, 1, axis)
+            return (
+                (ops.getitem(y, formulas.slice_along(axis, 1, None)) + ops.getitem(y, formulas.slice_along(axis, None, -1)))
+                * step / 2
+            )
+        return wrap_forward(forward__trapezoids(array_of(y), array_of(x), dx, axis))
+    except Exception as error_:
+        raise explain(error_, "_trapezoids", y=y, x=x, dx=dx, axis=axis) from None
+
+def _trapezoids(y, x=None, dx=1.0, axis=-1):
+    """Area under each pair of neighbouring samples."""
+    return op__trapezoids(y, x, dx, axis)
+
+
+cdef object op_unwrap(object x, object discont, object axis, object period):
+    cdef ThreadState* state_ = thread_state()
+    cdef UnwrapBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "unwrap", "x")
+    discont = None if discont is None else as_float(discont, "unwrap", "discont")
+    axis = as_int(axis, "unwrap", "axis")
+    period = as_float(period, "unwrap", "period")
+
+    if needs_grad(state_, x):
+        node_ = UnwrapBackward.__new__(UnwrapBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_unwrap(array_of(x), discont, axis, period))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_unwrap, (y,), (x, discont, axis, period))
+    return y
+
+cdef tuple jvp_unwrap(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (x_t,)
+
+def unwrap(x, discont=None, axis=-1, period=6.283185307179586):
+    """Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods."""
+    return op_unwrap(x, discont, axis, period)
 
 
 register({
-"cumprod": cumprod, "cumsum": cumsum, "diff": diff, "_linear_recurrence": _linear_recurrence, "_shift": _shift,
-    "trapezoid": trapezoid,
+"cummax": cummax, "cummin": cummin, "cumprod": cumprod, "cumsum": cumsum, "cumulative_trapezoid": cumulative_trapezoid,
+    "diff": diff, "ediff1d": ediff1d, "_linear_recurrence": _linear_recurrence, "logcumsumexp": logcumsumexp, "nancumprod":
+    nancumprod, "nancumsum": nancumsum, "_shift": _shift, "trapezoid": trapezoid, "_trapezoids": _trapezoids, "unwrap":
+    unwrap,
 })

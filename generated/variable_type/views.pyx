@@ -10,10 +10,10 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.views cimport (
-    forward_T, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagonal, forward__diagonal_backward,
-    forward_expand_dims, forward_flip, forward__layout, forward_mT, forward_moveaxis, forward_permute_dims, forward_reshape,
-    forward_roll, forward_rot90, forward_squeeze, forward__strided, forward__strided_backward, forward_swapaxes,
-    forward_view, forward_view_as_complex, forward_view_as_real,
+    forward_T, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagflat, forward_diagonal,
+    forward__diagonal_backward, forward_expand_dims, forward_flip, forward__layout, forward_mT, forward_moveaxis,
+    forward_permute_dims, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward__strided,
+    forward__strided_backward, forward_swapaxes, forward_view, forward_view_as_complex, forward_view_as_real,
 )
 from gradspec.generated.functions.views cimport (
     TBackward, BroadcastToBackward, ContiguousBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward,
@@ -83,6 +83,53 @@ cdef object op_as_strided_(object x, object shape, object strides, object offset
 def as_strided(x, shape, strides, offset=None):
     """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
     return op_as_strided(x, shape, strides, offset)
+
+
+cdef object op_atleast_1d(object x):
+    x = as_operand(x, "atleast_1d", "x")
+
+    try:
+        if ndim_of(x) == 0:
+            return ops.reshape(x, (1,))
+        return x
+    except Exception as error_:
+        raise explain(error_, "atleast_1d", x=x) from None
+
+def atleast_1d(x):
+    """A number as a vector of one element, anything else as it is."""
+    return op_atleast_1d(x)
+
+
+cdef object op_atleast_2d(object x):
+    x = as_operand(x, "atleast_2d", "x")
+
+    try:
+        if ndim_of(x) > 1:
+            return x
+        return ops.reshape(x, (1, -1))
+    except Exception as error_:
+        raise explain(error_, "atleast_2d", x=x) from None
+
+def atleast_2d(x):
+    """A vector as a row, a number as one element of a matrix, anything else as it is."""
+    return op_atleast_2d(x)
+
+
+cdef object op_atleast_3d(object x):
+    x = as_operand(x, "atleast_3d", "x")
+
+    try:
+        if ndim_of(x) > 2:
+            return x
+        if ndim_of(x) == 2:
+            return ops.expand_dims(x, 2)
+        return ops.reshape(x, (1, -1, 1))
+    except Exception as error_:
+        raise explain(error_, "atleast_3d", x=x) from None
+
+def atleast_3d(x):
+    """A vector of length n as (1, n, 1), a matrix with a third axis of length 1, anything beyond as it is."""
+    return op_atleast_3d(x)
 
 
 cdef object op_broadcast_to(object x, object shape):
@@ -189,6 +236,23 @@ cdef tuple jvp_diag_embed(tuple outputs_, tuple inputs_, tuple tangents_):
 def diag_embed(x, offset=0, axis1=-2, axis2=-1):
     """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
     return op_diag_embed(x, offset, axis1, axis2)
+
+
+cdef object op_diagflat(object x, object k):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "diagflat", "x")
+    k = as_int(k, "diagflat", "k")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.diag_embed(ops.ravel(x), k)
+        return wrap_forward(forward_diagflat(array_of(x), k))
+    except Exception as error_:
+        raise explain(error_, "diagflat", x=x, k=k) from None
+
+def diagflat(x, k=0):
+    """Square matrix that has the elements in C order on diagonal `k`."""
+    return op_diagflat(x, k)
 
 
 cdef object op_diagonal(object x, object offset, object axis1, object axis2):
@@ -354,6 +418,32 @@ def flip(x, axis=None):
     return op_flip(x, axis)
 
 
+cdef object op_fliplr(object x):
+    x = as_operand(x, "fliplr", "x")
+
+    try:
+        return ops.flip(x, 1)
+    except Exception as error_:
+        raise explain(error_, "fliplr", x=x) from None
+
+def fliplr(x):
+    """Order reversed along the second axis."""
+    return op_fliplr(x)
+
+
+cdef object op_flipud(object x):
+    x = as_operand(x, "flipud", "x")
+
+    try:
+        return ops.flip(x, 0)
+    except Exception as error_:
+        raise explain(error_, "flipud", x=x) from None
+
+def flipud(x):
+    """Order reversed along the first axis."""
+    return op_flipud(x)
+
+
 cdef object op__layout(object x):
     x = as_operand(x, "_layout", "x")
 
@@ -515,6 +605,20 @@ cdef tuple jvp_reshape(tuple outputs_, tuple inputs_, tuple tangents_):
 def reshape(x, shape):
     """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
     return op_reshape(x, shape)
+
+
+cdef object op_reshape_as(object x, object other):
+    x = as_operand(x, "reshape_as", "x")
+    other = as_operand(other, "reshape_as", "other")
+
+    try:
+        return ops.reshape(x, shape_of(other))
+    except Exception as error_:
+        raise explain(error_, "reshape_as", x=x, other=other) from None
+
+def reshape_as(x, other):
+    """The same elements in C order under the shape of `other`."""
+    return op_reshape_as(x, other)
 
 
 cdef object op_roll(object x, object shift, object axis):
@@ -825,10 +929,11 @@ def view_as_real(x):
 
 
 register({
-"T": T, "as_strided": as_strided, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed":
-    diag_embed, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_dims":
-    expand_dims, "flatten": flatten, "flip": flip, "_layout": _layout, "mH": mH, "mT": mT, "moveaxis": moveaxis,
-    "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "roll": roll, "rot90": rot90, "squeeze": squeeze,
-    "_strided": _strided, "_strided_backward": _strided_backward, "swapaxes": swapaxes, "view": view, "view_as": view_as,
-    "view_as_complex": view_as_complex, "view_as_real": view_as_real,
+"T": T, "as_strided": as_strided, "atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d": atleast_3d,
+    "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed": diag_embed, "diagflat": diagflat,
+    "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_dims": expand_dims, "flatten":
+    flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "_layout": _layout, "mH": mH, "mT": mT, "moveaxis": moveaxis,
+    "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "reshape_as": reshape_as, "roll": roll, "rot90":
+    rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward, "swapaxes": swapaxes, "view":
+    view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real": view_as_real,
 })

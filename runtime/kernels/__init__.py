@@ -6,12 +6,13 @@ offer(__name__, ["basic_index", "exponentials", "forward", "logistic", "memory",
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
-from .elementwise import divide_or_zero, dropout, entr, fill_, scaled_pow, sinc, xlogy, zero_
+from .elementwise import divide_or_zero, dropout, entr, fill_, fill_diagonal_, scaled_pow, sinc, xlogy, zero_
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (
     gather,
     index_add,
     index_add_,
+    kept,
     last_written,
     masked_fill_,
     scatter,
@@ -22,20 +23,22 @@ from .indexing import (
     take_along_axis_backward,
     take_backward,
 )
-from .joining import concat_backward, pad, pad_backward, repeat_backward, split_copies, unstack
-from .linalg import (
-    checkerboard,
-    cofactor,
-    cofactor_jvp,
-    eigh,
-    minors,
-    minors_backward,
-    pinv,
-    pivots,
-    qr,
-    reciprocal_gaps,
-    svd,
+from .joining import (
+    broadcast_arrays,
+    broadcast_arrays_backward,
+    concat_backward,
+    cycle,
+    join,
+    join_backward,
+    meshgrid,
+    meshgrid_backward,
+    pad,
+    pad_backward,
+    repeat_backward,
+    split_copies,
+    unstack,
 )
+from .linalg import checkerboard, cofactor, cofactor_jvp, eigh, minors, minors_backward, pinv, pivots, qr, reciprocal_gaps, svd
 from .logistic import sigmoid_slope, tanh_slope
 from .losses import binary_cross_entropy, one_hot, pick, unpick
 from .random import (
@@ -54,8 +57,8 @@ from .random import (
     standard,
     uniform_,
 )
-from .reductions import centred, euclidean_norm, power_norm, std, sum_to, unreduce, var
-from .scans import cumprod, cumsum, linear_recurrence, shift
+from .reductions import centred, euclidean_norm, log_softmax, logsumexp, power_norm, softmax, std, sum_to, unreduce, var
+from .scans import cummax, cummin, cumprod, cumsum, linear_recurrence, shift
 from .slopes import asin_slope, asinh_slope, atan_slope, atanh_slope, softsign, tanhshrink
 from .softmax import (
     cross_entropy,

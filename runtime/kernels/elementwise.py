@@ -90,6 +90,29 @@ def fill_(x, value):
     return x
 
 
+def fill_diagonal_(x, value):
+    """Write one value on the main diagonal of ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten; of two axes, or of more of one length.
+    value : scalar or 0-d ndarray
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    if np.ndim(value):
+        raise ValueError(f"fill_diagonal_: value must be a number or a 0-d array, got shape {np.shape(value)}")
+    if x.ndim < 2 or x.ndim > 2 and min(x.shape) != max(x.shape):
+        raise ValueError(f"fill_diagonal_: a diagonal needs two axes, or more of one length, the shape is {x.shape}")
+    places = np.arange(min(x.shape))
+    x[(places,) * x.ndim] = value
+    return x
+
+
 def scaled_pow(c, a, b):
     """``c * a**b``, 0 where ``c`` is 0 even if the power is infinite or NaN.
 

@@ -142,6 +142,21 @@ def index_put_backward(x, index, shape):
     return y.copy() if np.may_share_memory(y, x) else y
 
 
+def kept(index, length):
+    """The numbers below `length` without those that `index` names.
+
+    Parameters
+    ----------
+    index : int, slice or array_like of int or bool
+    length : int
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.delete(np.arange(length), index)
+
+
 def masked_fill_(x, mask, value):
     """Writes `value` into `x` where `mask` is true.
 

@@ -8,6 +8,37 @@ from numpy.lib.array_utils import normalize_axis_index
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
+def broadcast_arrays(arrays):
+    """Copies of all arrays in the shape that they broadcast to.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+
+    Returns
+    -------
+    list of ndarray
+    """
+    dtype = np.result_type(*arrays)
+    return [np.array(array, dtype) for array in np.broadcast_arrays(*arrays)]
+
+
+def broadcast_arrays_backward(arrays, shapes):
+    """Each array summed to its shape.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+    shapes : sequence of tuple of int
+
+    Returns
+    -------
+    list of ndarray
+    """
+    dtype = np.result_type(*arrays)
+    return [_summed(array, shape).astype(dtype) for array, shape in zip(arrays, shapes)]
+
+
 def concat_backward(x, shapes, axis):
     """The parts of `x`, one of each shape, as they stood before np.concatenate.
 
@@ -26,6 +57,97 @@ def concat_backward(x, shapes, axis):
     ends = np.cumsum(lengths)[:-1]
     parts = np.split(x, ends, 0 if axis is None else axis)
     return [part.reshape(shape) for part, shape in zip(parts, shapes)]
+
+
+def cycle(length, shape):
+    """The numbers below `length`, over and over, as many as an array of the given shape holds.
+
+    Parameters
+    ----------
+    length : int
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.arange(math.prod(shape)) % max(length, 1)
+
+
+def join(arrays, shapes, axis):
+    """Arrays, each under the shape given for it, one after the other along `axis`.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+    shapes : sequence of tuple of int
+    axis : int
+
+    Returns
+    -------
+    ndarray
+    """
+    return np.concatenate([np.reshape(array, shape) for array, shape in zip(arrays, shapes)], axis)
+
+
+def join_backward(x, parts, shapes, axis):
+    """What stood in each place that join has filled, under the shape that it had before.
+
+    Parameters
+    ----------
+    x : ndarray
+    parts, shapes : sequence of tuple of int
+        Before and while they were joined.
+    axis : int
+
+    Returns
+    -------
+    list of ndarray
+        Views of `x`.
+    """
+    ends = np.cumsum([shape[axis] for shape in shapes])[:-1]
+    return [piece.reshape(part) for piece, part in zip(np.split(x, ends, axis), parts)]
+
+
+def meshgrid(arrays, indexing):
+    """Coordinates of the points of a grid, an array for each axis.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+        Vectors or numbers.
+    indexing : {'xy', 'ij'}
+
+    Returns
+    -------
+    list of ndarray
+    """
+    if any(np.ndim(array) > 1 for array in arrays):
+        raise ValueError("meshgrid takes vectors")
+    dtype = np.result_type(*arrays)
+    return [np.array(grid, dtype) for grid in np.meshgrid(*arrays, indexing=indexing)]
+
+
+def meshgrid_backward(arrays, shapes, indexing):
+    """Each array summed over all axes but its own.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+    shapes : sequence of tuple of int
+        Those of the coordinates.
+    indexing : {'xy', 'ij'}
+
+    Returns
+    -------
+    list of ndarray
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', got {indexing!r}")
+    own = [1, 0, *range(2, len(arrays))] if indexing == "xy" and len(arrays) > 1 else range(len(arrays))
+    rest = [tuple(axis for axis in range(len(arrays)) if axis != kept) for kept in own]
+    dtype = np.result_type(*arrays)
+    return [np.sum(array, axes, dtype).reshape(shape) for array, axes, shape in zip(arrays, rest, shapes)]
 
 
 def pad(x, pad_width, mode, constant_values):
@@ -139,3 +261,9 @@ def unstack(x, axis):
 def _widths(pad_width, ndim):
     """A pair (before, after) for each axis."""
     return np.broadcast_to(np.asarray(pad_width, dtype=np.intp), (ndim, 2)).tolist()
+
+
+def _summed(x, shape):
+    lead = np.ndim(x) - len(shape)
+    repeated = tuple(lead + axis for axis, n in enumerate(shape) if n == 1)
+    return np.sum(x, (*range(lead), *repeated)).reshape(shape)

@@ -8,6 +8,40 @@ import numpy as np
 _FEW_ROWS = 6
 
 
+def cummax(x, axis):
+    """Running maximum, NaN once there is one, and where it stands.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    values : ndarray
+    indices : ndarray of int
+        The last of equal ones.
+    """
+    return _running(np.maximum, x, axis)
+
+
+def cummin(x, axis):
+    """Running minimum, NaN once there is one, and where it stands.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    values : ndarray
+    indices : ndarray of int
+        The last of equal ones.
+    """
+    return _running(np.minimum, x, axis)
+
+
 def cumprod(x, axis, reverse):
     """Running product, from the end where `reverse`.
 
@@ -107,3 +141,11 @@ def _scan(scan, x, axis, reverse):
     if axis is None:
         x, axis = x.ravel(), 0
     return np.flip(scan(np.flip(x, axis), axis), axis) if reverse else scan(x, axis)
+
+
+def _running(function, x, axis):
+    values = function.accumulate(x, axis=axis)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    places = np.where((x == values) | np.isnan(x), np.arange(x.shape[axis]).reshape(shape), 0)
+    return values, np.maximum.accumulate(places, axis=axis, dtype=np.intp)
