@@ -67,7 +67,7 @@ class ErrorList:
         return bool(self.errors)
 
     def add_source(self, file: str, source: str) -> None:
-        """Lets refusals point into a second file, such as runtime/formulas.py."""
+        """Lets refusals point into a second file, such as one of runtime/formulas."""
         self._lines[file] = source.split("\n")
 
     def add(self, message: str, at: Location | ast.AST, op: str = "", key: str = "", *, suggestion: str = "") -> None:

@@ -21,7 +21,7 @@ class Package:
     name: str = "gradspec"  # as it is imported
     spec: str = "derivatives.yaml"
     runtime: str = "runtime"  # the folder that is imported as the package itself
-    formulas: str = "runtime/formulas.py"
+    formulas: str = "runtime/formulas"  # a folder of modules, or the file of that name
     kernels: str = "runtime/kernels"
     generated: str = "generated"
     required: tuple[str, ...] = REQUIRED_OPS
@@ -38,3 +38,11 @@ class Package:
 
     def path(self, part: str) -> Path:
         return self.root / part
+
+    @property
+    def formulas_files(self) -> list[Path]:
+        """The modules that hold the helpers of formulas."""
+        folder = self.path(self.formulas)
+        if not folder.is_dir():
+            return [folder.with_suffix(".py")]
+        return sorted(path for path in folder.glob("*.py") if path.name != "__init__.py")

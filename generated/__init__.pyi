@@ -2425,7 +2425,7 @@ def aminmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool
     min : Tensor
     max : Tensor
     """
-def average(x: Operand, axis: int | Sequence[int] | None = None, weights: Operand | None = None, keepdims: _bool = False) -> Tensor:
+def average(x: Operand, axis: int | Sequence[int] | None = None, weights: Operand | None = None, *, keepdims: _bool = False) -> Tensor:
     """Mean in which each element has a weight.
 
     Parameters

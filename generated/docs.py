@@ -2175,7 +2175,7 @@ for _name, _text in {
 
     Notes
     -----
-    average(x, int[]? axis=None, Array? weights=None, bool keepdims=False) -> y
+    average(x, int[]? axis=None, Array? weights=None, *, bool keepdims=False) -> y
     composite: mean(x, axis, keepdims) if weights is None else sum(x * spread, axis, keepdims) /
       sum(broadcast_to(spread, x.shape), axis, keepdims)
     where spread = reshape(weights, weights_shape(weights.shape, x.shape, axis))
@@ -2226,8 +2226,7 @@ for _name, _text in {
     where own = _variables(x, rowvar)
     where rows = own if y is None else concat([own, _variables(y, rowvar)])
     where rest = rows - mean(rows, 1, True)
-    where divisor = reduced_count(x.shape if x.ndim < 2 else x.shape[1:] if rowvar else x.shape[:1], None,
-      cov_ddof(bias, ddof))
+    where divisor = cov_divisor(x.shape, rowvar, bias, ddof)
     """,
     "median": """The middle one of the elements in order, the mean of both where there are two; NaN if there is one.
 

@@ -176,8 +176,8 @@ FUNCTIONS = {
         "", 0, {}, {},
     ),
     "average": (
-        "average", "average", 1, 4, "axis weights keepdims",
-        "a=x axis weights returned=keepdims keepdims", 4, {}, {},
+        "average", "average", 1, 3, "axis weights keepdims",
+        "a=x axis weights returned= keepdims", 4, {"returned": False}, {},
     ),
     "broadcast_arrays": (
         "broadcast_arrays", "broadcast_arrays", 0, 99, "",

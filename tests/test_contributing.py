@@ -80,7 +80,7 @@ def _indent(line):
 def runtime(folder, kernel):
     """A checkout with the sources that a check reads, a kernel appended to those of the scans."""
     root = Path(folder)
-    for path in [*(ROOT / "runtime").glob("*.py*"), *(ROOT / "runtime/kernels").glob("*.py*")]:
+    for path in [*(ROOT / "runtime").glob("*.py*"), *(ROOT / "runtime/kernels").glob("*.py*"), *(ROOT / "runtime/formulas").glob("*.py")]:
         target = root / path.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)

@@ -13,9 +13,10 @@ ROOT = Path(__file__).parents[1]
 
 # Name of a module, or of a package for all of its modules, in rows from the bottom up.
 RUNTIME = [
-    ["capi", "constants", "dispatch", "errors", "extension", "formulas", "generator", "generated.numpy_table", "hooks", "lost_history",
+    ["capi", "constants", "dispatch", "errors", "extension", "formulas.shapes", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
-    ["kernels.flags", "kernels.forward", "kernels.memory"],
+    ["formulas.contraction", "formulas.fourier", "formulas.statistics", "kernels.flags", "kernels.forward", "kernels.memory"],
+    ["formulas"],
     [
         "kernels.contraction",
         "kernels.elementwise",

@@ -35,7 +35,8 @@ def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | No
     """The spec with its formulas resolved and `derived` filled in; raises SpecErrors that list every refusal."""
     library = library or read_library(Package.at(place))
     errors = ErrorList(spec.file, spec.source)
-    errors.add_source(library.formulas_file, library.formulas_source)
+    for file, source in library.formulas.items():
+        errors.add_source(file, source)
     analysis = Analysis(spec, library)
     families = tuple(replace(family, ops=tuple(analysis.op(op, errors) for op in family.ops)) for family in spec.families)
     called = {call.func.id for op in spec.ops.values() for f in formulas_of(op).values() for call in calls_in(f.tree)}

@@ -1,4 +1,4 @@
-"""What formulas may call that is not an op: helpers of runtime/formulas.py and kernels of runtime/kernels.
+"""What formulas may call that is not an op: helpers of runtime/formulas and kernels of runtime/kernels.
 
 Owns finding them by reading their source, so that checking needs nothing built.  Knows nothing of the spec.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import SpecError, SpecErrors
@@ -22,8 +22,7 @@ _METHOD = re.compile(r"^    (?:(?:def|cpdef) (?:\w+ )?|cdef (?:public|readonly) 
 class Library:
     helpers: dict[str, Signature]
     kernels: frozenset[str]
-    formulas_file: str = "runtime/formulas.py"
-    formulas_source: str = ""
+    formulas: dict[str, str] = field(default_factory=dict)  # the text of each file of helpers
     kernels_folder: str = "runtime/kernels"
     unexported: frozenset[str] = frozenset()  # kernels that the package of kernels does not hand on
     public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
@@ -32,7 +31,7 @@ class Library:
 
 def read_library(place: Package | Path) -> Library:
     package = Package.at(place)
-    root, runtime, formulas = package.root, package.path(package.runtime), package.path(package.formulas)
+    root, runtime = package.root, package.path(package.runtime)
     kernels: set[str] = set()
     for path in sorted(package.path(package.kernels).glob("**/*.py*")):
         if path.suffix == ".py":
@@ -44,10 +43,10 @@ def read_library(place: Package | Path) -> Library:
     top = _parsed(runtime / "__init__.py", root)
     names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "constants.py", root))
     return Library(
-        {f.name: _signature(f, package.formulas) for f in _parsed(formulas, root).body
-         if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
+        {f.name: _signature(f, path.relative_to(root).as_posix()) for path in package.formulas_files
+         for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
         frozenset(kernels & exported if exported else kernels),
-        package.formulas, _text(formulas), package.kernels,
+        {path.relative_to(root).as_posix(): _text(path) for path in package.formulas_files}, package.kernels,
         unexported=frozenset(kernels - exported if exported else ()),
         public=frozenset(names | {path.stem for path in runtime.glob("*.py*")}),
         attributes=frozenset(
@@ -85,8 +84,8 @@ def _parsed(path: Path, root: Path) -> ast.Module:
 
 def unused_helpers(library: Library, called: set[str]) -> list[Signature]:
     """The helpers that neither a formula nor another helper calls."""
-    tree = ast.parse(library.formulas_source)
-    among = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    nodes = [node for source in library.formulas.values() for node in ast.walk(ast.parse(source))]
+    among = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     return [helper for name, helper in library.helpers.items() if name not in called | among]
 
 

@@ -1,7 +1,7 @@
 """Evaluation: runs the formulas of a spec on plain NumPy arrays, before anything is generated or compiled.
 
 Owns the meaning of a resolved expression in numbers: ops are their `forward` (or composite), helpers come from
-runtime/formulas.py, kernels from their Python source or the built package.  Runs the same statements as the generated
+runtime/formulas, kernels from their Python source or the built package.  Runs the same statements as the generated
 code, and notes which branch of each conditional ran.  Knows nothing of derivative forms.
 """
 
@@ -12,6 +12,8 @@ import copy
 import importlib
 import importlib.util
 import operator
+import sys
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -355,5 +357,15 @@ def _module(path: Path) -> ModuleType:
 
 
 def _helpers(package: Package) -> dict[str, Any]:
+    """What the folder of helpers exports, or the file that stands in its place."""
     path = package.path(package.formulas)
-    return dict(vars(_module(path))) if path.exists() else {}
+    if not path.is_dir():
+        path = path.with_suffix(".py")
+        return dict(vars(_module(path))) if path.exists() else {}
+    name = f"_checked_formulas_{zlib.crc32(str(path.resolve()).encode())}"
+    spec = importlib.util.spec_from_file_location(name, path / "__init__.py", submodule_search_locations=[str(path)])
+    for stale in [known for known in sys.modules if known.partition(".")[0] == name]:
+        del sys.modules[stale]
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return dict(vars(module))

@@ -88,9 +88,7 @@ cdef object forward_cov(object x, object y, object rowvar, object bias, object d
     else:
         rows = forward_concat([own, forward__variables(y, rowvar)], 0)
     rest = forward_subtract(rows, forward_mean(rows, 1, True))
-    divisor = formulas.reduced_count(
-        shape_of(x) if ndim_of(x) < 2 else shape_of(x)[1:] if rowvar else shape_of(x)[:1], None, formulas.cov_ddof(bias, ddof)
-    )
+    divisor = formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
     return forward_divide(forward_squeeze(forward_matmul(rest, forward_mH(rest)), None), divisor)
 
 cdef object forward_median(object x, object axis, object keepdims):
@@ -177,16 +175,16 @@ cdef object forward__quantiles_of(object x, object count, object q, object shape
     real_place = forward__place(count, flat, method)
     place = forward_floor(real_place)
     share = forward_subtract(real_place, place)
-    below = forward_take_along_axis(x, forward__as_index(place), -1)
-    next = forward_take_along_axis(x, forward__as_index(forward_minimum(forward_add(place, 1), forward_subtract(count, 1))), -1)
-    above = forward_where(forward_bitwise_and(forward_equal(share, 0), forward_isinf(next)), below, next)
     last = forward_take_along_axis(x, forward__as_index(forward_subtract(count, 1)), -1)
+    below = forward_where(forward_isnan(last), last, forward_take_along_axis(x, forward__as_index(place), -1))
+    next = forward_where(
+        forward_isnan(last), last,
+        forward_take_along_axis(x, forward__as_index(forward_minimum(forward_add(place, 1), forward_subtract(count, 1))), -1)
+    )
+    above = forward_where(forward_bitwise_and(forward_equal(share, 0), forward_isinf(next)), below, next)
     return forward_reshape(
         forward_moveaxis(
-            forward_where(
-                forward_isnan(last), last,
-                forward_add(forward_multiply(below, forward_subtract(1, share)), forward_multiply(above, share))
-            ), -1, 0
+            forward_add(forward_multiply(below, forward_subtract(1, share)), forward_multiply(above, share)), -1, 0
         ), formulas.quantiles_shape(shape_of(q), shape)
     )
 

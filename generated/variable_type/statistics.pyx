@@ -68,7 +68,7 @@ cdef object op_average(object x, object axis, object weights, object keepdims):
     except Exception as error_:
         raise explain(error_, "average", x=x, axis=axis, weights=weights, keepdims=keepdims) from None
 
-def average(x, axis=None, weights=None, keepdims=False):
+def average(x, axis=None, weights=None, *, keepdims=False):
     """Mean in which each element has a weight."""
     return op_average(x, axis, weights, keepdims)
 
@@ -111,10 +111,7 @@ cdef object op_cov(object x, object y, object rowvar, object bias, object ddof):
             else:
                 rows = ops.concat([own, ops._variables(y, rowvar)])
             rest = rows - ops.mean(rows, 1, True)
-            divisor = formulas.reduced_count(
-                shape_of(x) if ndim_of(x) < 2 else shape_of(x)[1:] if rowvar else shape_of(x)[:1], None,
-                formulas.cov_ddof(bias, ddof)
-            )
+            divisor = formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
             return ops.squeeze(rest @ ops.mH(rest)) / divisor
         return wrap_forward(forward_cov(array_of(x), array_of(y), rowvar, bias, ddof))
     except Exception as error_:
@@ -449,13 +446,12 @@ cdef object op__quantiles_of(object x, object count, object q, object shape, obj
             real_place = ops._place(count, flat, method)
             place = ops.floor(real_place)
             share = real_place - place
-            below = ops.take_along_axis(x, ops._as_index(place), -1)
-            next = ops.take_along_axis(x, ops._as_index(ops.minimum(place + 1, count - 1)), -1)
-            above = ops.where((share == 0) & ops.isinf(next), below, next)
             last = ops.take_along_axis(x, ops._as_index(count - 1), -1)
+            below = ops.where(ops.isnan(last), last, ops.take_along_axis(x, ops._as_index(place), -1))
+            next = ops.where(ops.isnan(last), last, ops.take_along_axis(x, ops._as_index(ops.minimum(place + 1, count - 1)), -1))
+            above = ops.where((share == 0) & ops.isinf(next), below, next)
             return ops.reshape(
-                ops.moveaxis(ops.where(ops.isnan(last), last, below * (1 - share) + above * share), -1, 0),
-                formulas.quantiles_shape(shape_of(q), shape)
+                ops.moveaxis(below * (1 - share) + above * share, -1, 0), formulas.quantiles_shape(shape_of(q), shape)
             )
         return wrap_forward(forward__quantiles_of(array_of(x), array_of(count), array_of(q), shape, method))
     except Exception as error_:

@@ -57,7 +57,7 @@ from .random import (
     standard,
     uniform_,
 )
-from .reductions import centred, euclidean_norm, log_softmax, logsumexp, power_norm, softmax, std, sum_to, unreduce, var
+from .reductions import centred, euclidean_norm, power_norm, std, sum_to, unreduce, var
 from .scans import cummax, cummin, cumprod, cumsum, linear_recurrence, shift
 from .slopes import asin_slope, asinh_slope, atan_slope, atanh_slope, softsign, tanhshrink
 from .softmax import (

@@ -352,7 +352,7 @@ def _where(frames: list[traceback.FrameSummary]) -> str:
 def _wrong_message(errors: SpecErrors, text: str) -> str:
     lines = text.count("\n") + 1
     for error in errors.errors:
-        there = error.file == _library().formulas_file or 1 <= error.line <= lines
+        there = error.file in _library().formulas or 1 <= error.line <= lines
         if not (error.file and there and error.column >= 1 and error.message.strip()):
             return f"no place: {error.file}:{error.line}:{error.column} {error.message[:60]}"
     try:

@@ -1,18 +1,8 @@
-"""What formulas compute from shapes, axes, dtypes and other static values.
-
-Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so knows nothing of tensors.
-"""
+"""Axes, indices and the shapes that follow from others, for all families."""
 
 import itertools
 import math
 import operator
-
-# NumPy's methods of finding a quantile: Hyndman and Fan's alpha and beta, None for those that round.
-_QUANTILES = {
-    "linear": (1, 1), "hazen": (0.5, 0.5), "weibull": (0, 0), "median_unbiased": (1 / 3, 1 / 3),
-    "normal_unbiased": (3 / 8, 3 / 8), "interpolated_inverted_cdf": (0, 1),
-    "lower": None, "higher": None, "nearest": None, "midpoint": None,
-}  # fmt: skip
 
 
 def along_axis(index, axis, ndim):
@@ -63,11 +53,6 @@ def count_shape(shape):
     return (*shape[:-1], 1)
 
 
-def cov_ddof(bias, ddof):
-    """What is subtracted from the count of observations."""
-    return ddof if ddof is not None else 0 if bias else 1
-
-
 def diagonal_index(shape):
     """The index of the places whose coordinates along all axes are equal."""
     if len(shape) < 2 or len(shape) > 2 and min(shape) != max(shape):
@@ -85,45 +70,6 @@ def difference_order(n, shape, axis):
     if order > 1000:
         raise OverflowError(f"the coefficients of difference {n} are beyond floating point")
     return order
-
-
-def einsum_adjoint(subscripts, operand):
-    """The summation that carries the cotangent of 'a,b->y' back to `a` (operand 0) or `b` (1)."""
-    left, right, out = subscripts.replace("->", ",").split(",")
-    return f"{left},{out}->{right}" if operand else f"{out},{right}->{left}"
-
-
-def einsum_steps(subscripts, shapes):
-    """Subscripts for one operand and then, for each further one, for itself (empty: as it is) and for the pair.
-
-    Ellipses get letters of their own, an index of length 1 in one operand and longer in others is dropped there, and an
-    index is summed as soon as nothing to the right names it.
-    """
-    inputs, out = _einsum_terms(subscripts, shapes)
-    lengths = {}
-    for term, shape in zip(inputs, shapes):
-        for index, length in zip(term, shape):
-            if 1 not in (length, lengths.get(index, 1)) and length != lengths[index]:
-                raise ValueError(f"einsum: index {index} of {subscripts!r} has lengths {lengths[index]} and {length}")
-            if lengths.get(index, 1) == 1:
-                lengths[index] = length
-    wide = [[i for i, n in zip(term, shape) if n == lengths[i]] for term, shape in zip(inputs, shapes)]
-
-    kept = []
-    for place, term in enumerate(wide):
-        others = set(out).union(*wide[:place], *wide[place + 1 :])
-        kept.append("".join(i for i in dict.fromkeys(term) if i in others))
-    if len(inputs) == 1:
-        kept = [out]
-    steps = [f"{term}->{rest}" if term != rest or len(inputs) == 1 else "" for term, rest in zip(inputs, kept)]
-    plan, left = steps[:1], kept[0]
-    for place in range(1, len(inputs)):
-        later = set(out).union(*kept[place + 1 :])
-        both = "".join(i for i in dict.fromkeys(left + kept[place]) if i in later)
-        result = out if place == len(inputs) - 1 else both
-        plan += [steps[place], f"{left},{kept[place]}->{result}"]
-        left = result
-    return tuple(plan)
 
 
 def expanded_shape(shape, wanted):
@@ -147,52 +93,6 @@ def flat_shape(shape, start_axis, end_axis):
 def float_dtype(dtype):
     """The dtype itself where it has fractions, float64 for others."""
     return dtype if dtype.kind in "fc" else "float64"
-
-
-def fourier_axes(ndim, s, axes):
-    """The axes of a transform, counted from the front: the given ones, else the last that `s` has lengths for, else all."""
-    if axes is None:
-        axes = range(ndim) if s is None else range(ndim - len(s), ndim)
-    axes = axes_tuple(axes if isinstance(axes, (int, range)) else tuple(axes), ndim)
-    if s is not None and not isinstance(s, int) and len(s) != len(axes):
-        raise ValueError(f"{len(s)} lengths for {len(axes)} axes")
-    return axes
-
-
-def fourier_norm(norm, inverse):
-    """What a transform is divided by: 'none', the 'root' of the number of its terms, or 'all' of it."""
-    divided = {None: inverse, "backward": inverse, "forward": not inverse}
-    if norm not in (*divided, "ortho"):
-        raise ValueError(f"norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
-    return "root" if norm == "ortho" else "all" if divided[norm] else "none"
-
-
-def fourier_shape(shape, s, axes):
-    """The shape that is transformed: lengths of `s` along `axes`, -1 or None for those that stay."""
-    places = fourier_axes(len(shape), s, axes)
-    lengths = list(shape)
-    for axis, n in zip(places, (s,) if isinstance(s, int) else s or ()):
-        lengths[axis] = lengths[axis] if n == -1 else n
-    if any(lengths[axis] < 1 for axis in places):
-        raise ValueError(f"a transform needs at least one element along each of its axes, the shape is {tuple(lengths)}")
-    return tuple(lengths)
-
-
-def half_length(shape, s, axes):
-    """How many real numbers the half spectrum along the last of `axes` stands for."""
-    length = shape[fourier_axes(len(shape), s, axes)[-1]]
-    if s is None:
-        return 2 * (length - 1)
-    n = s if isinstance(s, int) else s[-1]
-    return length if n == -1 else n
-
-
-def half_shape(shape, s, axes):
-    """fourier_shape where the last of `axes` is a half spectrum."""
-    last, n = fourier_axes(len(shape), s, axes)[-1], half_length(shape, s, axes)
-    if n < 1:
-        raise ValueError(f"a transform needs at least one element along each of its axes, here {n}")
-    return tuple(n // 2 + 1 if axis == last else m for axis, m in enumerate(fourier_shape(shape, s, axes)))
 
 
 def inverse_permutation(axes):
@@ -253,28 +153,6 @@ def part_ends(shape, sizes, axis):
     if not sizes or min(sizes) < 0 or sum(sizes) != length:
         raise ValueError(f"sizes {sizes} do not add up to the length {length} of axis {axis}")
     return tuple(itertools.accumulate(sizes[:-1]))
-
-
-def quantile_kind(method):
-    """How a quantile is found: 'between' two elements, or at the 'lower', 'higher' or 'nearest' one, or at their 'midpoint'."""
-    if method not in _QUANTILES:
-        raise ValueError(f"method must be one of {', '.join(_QUANTILES)}, got {method!r}")
-    return "between" if _QUANTILES[method] else method
-
-
-def quantile_offset(method):
-    """Where among n elements the quantile q stands, counted from 1: offset + q * (n + slope)."""
-    return (_QUANTILES[method] or (0, 0))[0]
-
-
-def quantile_slope(method):
-    """See quantile_offset."""
-    return 1 - sum(_QUANTILES[method] or (0, 0))
-
-
-def quantiles_shape(q_shape, shape):
-    """The axes of the probabilities, then those of the array."""
-    return (*q_shape, *shape)
 
 
 def reduced_count(shape, axis, correction=0):
@@ -348,18 +226,6 @@ def trailing_axes(axes):
     return tuple(range(-len(axes), 0))
 
 
-def weights_shape(weights_shape, shape, axis):
-    """The shape under which weights of a whole array, or of some axes in their order, meet it."""
-    if tuple(weights_shape) == tuple(shape):
-        return tuple(shape)
-    axes = axes_tuple(axis, len(shape))
-    if axis is None or tuple(weights_shape) != tuple(shape[a] for a in axes):
-        raise ValueError(f"weights of shape {weights_shape} are neither of shape {shape} nor of that of axis {axis}")
-    if list(axes) != sorted(axes):
-        raise ValueError("weights of several axes need these in rising order")
-    return tuple(n if place in axes else 1 for place, n in enumerate(shape))
-
-
 def _integers(values):
     """One integer, or several, as a list."""
     try:
@@ -373,29 +239,3 @@ def _length(shape, axis):
     if not -len(shape) <= axis < len(shape):
         raise IndexError(f"axis {axis} is out of range for an array of dimension {len(shape)}")
     return shape[axis]
-
-
-def _einsum_terms(subscripts, shapes):
-    """The subscripts of each operand and of the result, ellipses and the implied result spelled out."""
-    given, arrow, out = subscripts.replace(" ", "").partition("->")
-    terms = given.split(",")
-    if len(terms) != len(shapes):
-        raise ValueError(f"einsum: {subscripts!r} is for {len(terms)} operands, {len(shapes)} given")
-    ranks = [len(shape) - len(term.replace("...", "")) for term, shape in zip(terms, shapes)]
-    for term, shape, rank in zip(terms, shapes, ranks):
-        if rank < 0 or rank and "..." not in term:
-            raise ValueError(f"einsum: {term!r} does not name the {len(shape)} axes of its operand")
-    width = max(ranks, default=0)
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    rest = "".join([letter for letter in letters if letter not in subscripts][:width])
-    terms = [term.replace("...", rest[width - rank :]) for term, rank in zip(terms, ranks)]
-    if not arrow:
-        named = given.replace("...", "").replace(",", "")
-        out = rest + "".join(sorted(i for i in set(named) if named.count(i) == 1))
-    elif width and "..." not in out:
-        raise ValueError(f"einsum: the result of {subscripts!r} has no place for the axes under '...'")
-    out = out.replace("...", rest)
-    for index in out:
-        if out.count(index) > 1 or index not in "".join(terms):
-            raise ValueError(f"einsum: index {index} of the result stands there twice or in no operand")
-    return terms, out

@@ -1,0 +1,9 @@
+"""What formulas compute from shapes, axes, dtypes and other static values.
+
+Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so knows nothing of tensors.
+"""
+
+from .shapes import *
+from .contraction import *
+from .fourier import *
+from .statistics import *

@@ -1,0 +1,49 @@
+"""Which axes and lengths a Fourier transform has, and what it is divided by."""
+
+from .shapes import axes_tuple
+
+
+def fourier_axes(ndim, s, axes):
+    """The axes of a transform, counted from the front: the given ones, else the last that `s` has lengths for, else all."""
+    if axes is None:
+        axes = range(ndim) if s is None else range(ndim - len(s), ndim)
+    axes = axes_tuple(axes if isinstance(axes, (int, range)) else tuple(axes), ndim)
+    if s is not None and not isinstance(s, int) and len(s) != len(axes):
+        raise ValueError(f"{len(s)} lengths for {len(axes)} axes")
+    return axes
+
+
+def fourier_norm(norm, inverse):
+    """What a transform is divided by: 'none', the 'root' of the number of its terms, or 'all' of it."""
+    divided = {None: inverse, "backward": inverse, "forward": not inverse}
+    if norm not in (*divided, "ortho"):
+        raise ValueError(f"norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
+    return "root" if norm == "ortho" else "all" if divided[norm] else "none"
+
+
+def fourier_shape(shape, s, axes):
+    """The shape that is transformed: lengths of `s` along `axes`, -1 or None for those that stay."""
+    places = fourier_axes(len(shape), s, axes)
+    lengths = list(shape)
+    for axis, n in zip(places, (s,) if isinstance(s, int) else s or ()):
+        lengths[axis] = lengths[axis] if n == -1 else n
+    if any(lengths[axis] < 1 for axis in places):
+        raise ValueError(f"a transform needs at least one element along each of its axes, the shape is {tuple(lengths)}")
+    return tuple(lengths)
+
+
+def half_length(shape, s, axes):
+    """How many real numbers the half spectrum along the last of `axes` stands for."""
+    length = shape[fourier_axes(len(shape), s, axes)[-1]]
+    if s is None:
+        return 2 * (length - 1)
+    n = s if isinstance(s, int) else s[-1]
+    return length if n == -1 else n
+
+
+def half_shape(shape, s, axes):
+    """fourier_shape where the last of `axes` is a half spectrum."""
+    last, n = fourier_axes(len(shape), s, axes)[-1], half_length(shape, s, axes)
+    if n < 1:
+        raise ValueError(f"a transform needs at least one element along each of its axes, here {n}")
+    return tuple(n // 2 + 1 if axis == last else m for axis, m in enumerate(fourier_shape(shape, s, axes)))

@@ -1,0 +1,53 @@
+"""Where quantiles stand, and what weights and degrees of freedom mean."""
+
+import math
+
+from .shapes import axes_tuple
+
+# NumPy's methods of finding a quantile: Hyndman and Fan's alpha and beta, None for those that round.
+_QUANTILES = {
+    "linear": (1, 1), "hazen": (0.5, 0.5), "weibull": (0, 0), "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8), "interpolated_inverted_cdf": (0, 1),
+    "lower": None, "higher": None, "nearest": None, "midpoint": None,
+}  # fmt: skip
+
+
+def cov_divisor(shape, rowvar, bias, ddof):
+    """What the products of deviations are divided by; NaN where there are too few observations."""
+    count = math.prod(shape) if len(shape) < 2 else shape[1] if rowvar else shape[0]
+    divisor = count - (ddof if ddof is not None else 0 if bias else 1)
+    return divisor if divisor > 0 else math.nan
+
+
+def quantile_kind(method):
+    """How a quantile is found: 'between' two elements, or at the 'lower', 'higher' or 'nearest' one, or at their 'midpoint'."""
+    if method not in _QUANTILES:
+        raise ValueError(f"method must be one of {', '.join(_QUANTILES)}, got {method!r}")
+    return "between" if _QUANTILES[method] else method
+
+
+def quantile_offset(method):
+    """Where among n elements the quantile q stands, counted from 1: offset + q * (n + slope)."""
+    return (_QUANTILES[method] or (0, 0))[0]
+
+
+def quantile_slope(method):
+    """See quantile_offset."""
+    return 1 - sum(_QUANTILES[method] or (0, 0))
+
+
+def quantiles_shape(q_shape, shape):
+    """The axes of the probabilities, then those of the array."""
+    return (*q_shape, *shape)
+
+
+def weights_shape(weights_shape, shape, axis):
+    """The shape under which weights of a whole array, or of some axes in their order, meet it."""
+    if tuple(weights_shape) == tuple(shape):
+        return tuple(shape)
+    axes = axes_tuple(axis, len(shape))
+    if axis is None or tuple(weights_shape) != tuple(shape[a] for a in axes):
+        raise ValueError(f"weights of shape {weights_shape} are neither of shape {shape} nor of that of axis {axis}")
+    if list(axes) != sorted(axes):
+        raise ValueError("weights of several axes need these in rising order")
+    return tuple(n if place in axes else 1 for place, n in enumerate(shape))
