@@ -31,4 +31,5 @@ CASES = (
     "gaussian_process",
     "ode_rk4",
     "rows",
+    "embedding",
 )

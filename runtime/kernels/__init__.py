@@ -2,7 +2,7 @@
 
 from ..extension import offer
 
-offer(__name__, ["basic_index", "exponentials", "forward", "logistic", "memory", "softmax", "triangular", "ufunc"])
+offer(__name__, ["basic_index", "exponentials", "forward", "logistic", "memory", "rows", "softmax", "triangular", "ufunc"])
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear

@@ -251,10 +251,10 @@ cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, r
 cdef bint adjoint_by_rows(Loops* loops, Task task, Span span, real* x, Operands at) noexcept nogil:
     """The adjoint of softmax or log_softmax at its result `other`, along contiguous rows."""
     cdef bint raised = False
-    cdef npy_intp n = span.length, row
+    cdef npy_intp n = span.length, _row
     cdef real* result = <real*> at.other
     cdef real* y = <real*> at.y
-    for row in range(span.outer):
+    for _row in range(span.outer):
         if task == SOFTMAX_BACKWARD:
             binary(&loops.multiply, result, x, y, n)
             less(loops, x, total(y, n), y, n)
@@ -268,7 +268,10 @@ cdef bint adjoint_by_rows(Loops* loops, Task task, Span span, real* x, Operands 
     return raised
 
 
-cdef bint adjoint_by_columns(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch, npy_intp wide) noexcept nogil:
+cdef bint adjoint_by_columns(
+    Loops* loops, Task task, Span span, real* x, Operands at, real* scratch, npy_intp wide
+) noexcept nogil:
+    """The same for `wide` columns of one outer index; the scratch holds two rows of them."""
     cdef bint raised = False
     cdef npy_intp inner = span.inner, i
     cdef real* sums = scratch
@@ -335,7 +338,7 @@ cdef bint run(Task task, Span span, real* x, Operands at) noexcept nogil:
 
 
 cdef bint compute(Task task, Span* span, ndarray x, ndarray y, ndarray other, ndarray grad, ndarray classes):
-    """Fill `y`; False where NumPy has to say what is wrong.  Every array is contiguous, and of the type of `x` but the classes."""
+    """Fill `y`; False where NumPy has to say what is wrong.  Arrays are contiguous, and of the type of `x` but the classes."""
     cdef Operands at
     cdef Span where = span[0]
     cdef bint done, single = PyArray_TYPE(x) == cnp.NPY_FLOAT32

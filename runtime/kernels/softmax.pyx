@@ -11,7 +11,7 @@ from numpy cimport ndarray, npy_intp
 import numpy as np
 
 from ..capi cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_EMPTY, PyArray_FLAGS,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS,
     PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
 from . import losses, reductions
@@ -19,6 +19,7 @@ from .exponentials cimport (
     CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX,
     SOFTMAX_BACKWARD, Span, Task, compute,
 )
+from .memory cimport empty
 
 cnp.import_array()
 
@@ -70,7 +71,7 @@ cdef ndarray empty_reduced(ndarray x, Span* span, bint keepdims):
         if keepdims or not span.first <= i <= span.last:
             dims[ndim] = 1 if span.first <= i <= span.last else PyArray_DIMS(x)[i]
             ndim += 1
-    return PyArray_EMPTY(ndim, dims, PyArray_TYPE(x), 0)
+    return empty(ndim, dims, PyArray_TYPE(x))
 
 
 cdef ndarray find_classes(object target, ndarray x, Span* span):
@@ -101,7 +102,7 @@ cdef ndarray mapped(Task task, object x, object axis, object result=None):
         other = plain(result, PyArray_TYPE(x_))
         if other is None or (<object> other).shape != (<object> x_).shape:
             return None
-    y = PyArray_EMPTY(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_), 0)
+    y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
     return y if compute(task, &span, x_, y, other, None, None) else None
 
 
@@ -132,7 +133,7 @@ cdef ndarray spread(Task task, object grad, object x, object axis, object target
         classes = find_classes(target, x_, &span)
         if classes is None:
             return None
-    y = PyArray_EMPTY(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_), 0)
+    y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
     return y if compute(task, &span, x_, y, None, grad_, classes) else None
 
 

@@ -1,0 +1,162 @@
+"""Adding and taking at indices against np.add.at and plain indexing: every kind of index, over layouts and dtypes."""
+
+import numpy as np
+import pytest
+
+from gradspec import kernels
+from gradspec.kernels import rows
+from gradspec.kernels.add_at import add_at
+
+DTYPES = [np.float32, np.float64, np.complex64, np.complex128, np.int64, np.int32, np.float16, np.bool_, ">f8"]
+
+
+def numbers(shape, dtype, seed=0):
+    """Small integers, whose sums are exact in any order and dtype."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-4, 5, size=shape)
+    return (x + 1j * rng.integers(-4, 5, size=shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+
+
+def integers(n, *shape, seed=0):
+    return np.random.default_rng(seed).integers(-n, n, size=shape) if n else np.zeros((0,) * len(shape), int)
+
+
+def layouts(x):
+    yield x
+    yield np.asfortranarray(x)
+    yield np.repeat(x, 2, -1)[..., ::2] if x.ndim else x
+    frozen = np.array(x)
+    frozen.flags.writeable = False
+    yield frozen
+
+
+def indices_of(shape):
+    n = shape[0]
+    yield (integers(n, 50),)
+    yield (integers(n, 4, 6),)
+    yield (integers(n, 0),)
+    yield (integers(n, 5).astype(np.int16), Ellipsis)
+    yield (integers(n, 5) % n,)
+    yield (np.arange(n) % 2 == 0,)
+    if len(shape) > 1:
+        m = shape[1]
+        yield (slice(None), integers(m, 40))
+        yield (slice(None, None, 2), integers(m, 40))
+        yield (Ellipsis, integers(shape[-1], 7))
+        yield (integers(n, 60), integers(m, 60))
+        yield (integers(n, 5, 1), integers(m, 6))
+        yield (1, integers(m, 30))
+        yield (integers(n, 30), -1)
+        yield (integers(n, 30), slice(1, None))
+        yield (integers(n, 30), None, integers(m, 30))
+        yield (slice(None), integers(m, 30), None)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(7,), (5, 3), (4, 6, 5), (300, 16), (3, 1), (40, 0)])
+def test_add_at_is_that_of_numpy(shape, dtype):
+    for index in indices_of(shape):
+        try:
+            taken = np.zeros(shape)[index]
+        except IndexError:
+            continue
+        for values in (numbers(taken.shape, dtype), numbers(taken.shape[-1:], dtype), numbers((), dtype)):
+            for laid in layouts(values):
+                for start in (numbers(shape, dtype, 1), np.asfortranarray(numbers(shape, dtype, 1))):
+                    expected, found = start.copy(), start.copy(order="K")
+                    np.add.at(expected, index, np.broadcast_to(values, taken.shape).copy())  # which it may read beyond
+                    add_at(found, index, laid)
+                    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(7,), (5, 3), (4, 6, 5), (60, 40)])
+def test_elements_are_taken_and_added_across_an_axis(shape, dtype):
+    for axis in range(-len(shape), len(shape)):
+        n = shape[axis]
+        for count in (0, 1, n, 9):
+            other = tuple(count if i == axis % len(shape) else length for i, length in enumerate(shape))
+            indices = integers(n, *other)
+            for x in layouts(numbers(shape, dtype)):
+                expected = np.take_along_axis(x, indices, axis)
+                for laid in layouts(indices):
+                    np.testing.assert_array_equal(kernels.take_along_axis(x, laid, axis), expected)
+                    np.testing.assert_array_equal(kernels.gather(x, axis, laid), expected)
+            for values in (numbers(other, dtype), numbers((), dtype)):
+                expected = numbers(shape, dtype, 1)
+                places = [np.arange(k).reshape((-1,) + (1,) * (len(shape) - 1 - i)) for i, k in enumerate(other)]
+                places[axis] = indices
+                np.add.at(expected, tuple(places), np.broadcast_to(values, other).copy())
+                for laid in layouts(values):
+                    found = kernels.scatter_add(numbers(shape, dtype, 1), axis, indices, laid)
+                    np.testing.assert_array_equal(found, expected)
+
+
+def test_the_order_of_additions_is_that_of_the_indices():
+    x = np.random.default_rng(0).normal(size=(5000, 3))
+    indices = integers(7, 5000)
+    expected, found = np.zeros((7, 3)), np.zeros((7, 3))
+    np.add.at(expected, (indices,), x)
+    assert rows.add_along(found, 0, indices, x)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("wrong", [7, -8])
+def test_an_index_out_of_range_writes_nothing(wrong):
+    y, indices = np.zeros((7, 3)), np.array([0, 1, wrong])
+    for work in (
+        lambda: kernels.index_add_(y, 0, indices, np.ones((3, 3))),
+        lambda: kernels.scatter_add_(y, 0, np.stack([indices] * 3, 1), np.ones((3, 3))),
+        lambda: kernels.take_along_axis(y, np.stack([indices] * 3, 1), 0),
+        lambda: kernels.gather(y, 0, np.stack([indices] * 3, 1)),
+        lambda: kernels.take_backward(np.ones((3, 3)), indices, (7, 3), 0),
+        lambda: kernels.getitem_backward(np.ones(3), (indices, indices % 3), (7, 3)),
+    ):
+        with pytest.raises(IndexError):
+            work()
+        assert not y.any()
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    for shape in ((2, 3), (3, 4), (3, 3, 3)):
+        with pytest.raises((ValueError, IndexError)):
+            kernels.index_add(np.zeros((7, 3)), 0, np.array([0, 1, 2]), np.ones(shape))
+
+
+@pytest.mark.parametrize("axis", [2, -3, 1000, -1000])
+def test_an_axis_out_of_range_is_refused(axis):
+    x, indices = np.zeros((3, 3)), np.zeros((3, 3), int)
+    for work in (kernels.gather, lambda x, axis, i: kernels.take_along_axis(x, i, axis)):
+        with pytest.raises((ValueError, IndexError)):
+            work(x, axis, indices)
+    with pytest.raises((ValueError, IndexError)):
+        kernels.scatter_add_(x, axis, indices, x)
+    assert not rows.add_along(x, axis, indices, x)
+
+
+def test_a_frozen_target_is_refused():
+    y = np.zeros((7, 3))
+    y.flags.writeable = False
+    with pytest.raises(ValueError):
+        kernels.index_add_(y, 0, np.array([0, 1]), np.ones((2, 3)))
+    assert not y.any()
+
+
+def test_values_that_lie_in_the_target_are_read_first():
+    y = np.arange(12.0).reshape(4, 3)
+    expected = y.copy()
+    np.add.at(expected, [0, 0, 1, 1], y.copy())
+    kernels.index_add_(y, 0, np.array([0, 0, 1, 1]), y)
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_the_quick_way_is_taken():
+    """Where it is not, everything above holds and nothing is gained."""
+    for dtype in (np.float32, np.float64, np.complex64, np.complex128, np.int64):
+        y = np.zeros((5, 4), dtype)
+        assert rows.add_along(y, 0, np.array([0, -1]), np.ones((2, 4), dtype))
+        assert rows.add_along(y, -1, np.array([[0], [1]]), np.ones((5, 2, 1), dtype))
+        assert rows.add_across(y, 1, np.zeros((5, 2), int), np.ones((5, 2), dtype))
+        if y.itemsize <= 8:
+            assert rows.take_across(y, 1, np.zeros((5, 2), int)) is not None
+    assert rows.joined_places([np.array([1, -1]), np.array([0, 2])], (3, 4)).tolist() == [4, 10]
