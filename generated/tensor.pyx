@@ -5,6 +5,7 @@ from gradspec.tensor import register_tensor_type
 
 from gradspec.operand cimport is_operand, star
 from gradspec.array_tensor cimport ArrayTensor
+from gradspec.numpy_protocol cimport call_method
 from gradspec.view cimport assigned
 from gradspec.generated.variable_type.pointwise_unary cimport (
     op_absolute, op_absolute_, op_acos, op_acos_, op_acosh, op_acosh_, op_angle, op_asin, op_asin_, op_asinh, op_asinh_,
@@ -126,8 +127,10 @@ cdef class Tensor(ArrayTensor):
         return op_acosh_(self)
     arccosh_ = acosh_
 
-    def angle(self):
+    def angle(self, *, deg=None):
         """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+        if deg is not None:
+            return call_method("angle", self, dict(deg=deg))
         return op_angle(self)
 
     def asin(self):
@@ -345,8 +348,10 @@ cdef class Tensor(ArrayTensor):
         """log(x / (1 - x)), the inverse of sigmoid. In place."""
         return op_logit_(self)
 
-    def nan_to_num(self, nan=0.0, posinf=None, neginf=None):
+    def nan_to_num(self, nan=0.0, posinf=None, neginf=None, *, copy=None):
         """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+        if copy is not None:
+            return call_method("nan_to_num", self, dict(nan=nan, posinf=posinf, neginf=neginf, copy=copy))
         return op_nan_to_num(self, nan, posinf, neginf)
 
     def nan_to_num_(self, nan=0.0, posinf=None, neginf=None):
@@ -396,8 +401,10 @@ cdef class Tensor(ArrayTensor):
         """1 / x. In place."""
         return op_reciprocal_(self)
 
-    def round(self, decimals=0):
+    def round(self, decimals=0, *, out=None):
         """Nearest number with the given decimals, to even in the middle."""
+        if out is not None:
+            return call_method("round", self, dict(decimals=decimals, out=out))
         return op_round(self, decimals)
     around = round
 
@@ -490,8 +497,10 @@ cdef class Tensor(ArrayTensor):
         """Hyperbolic tangent. In place."""
         return op_tanh_(self)
 
-    def trunc(self):
+    def trunc(self, *, out=None):
         """x without its fraction."""
+        if out is not None:
+            return call_method("fix", self, dict(out=out))
         return op_trunc(self)
     fix = trunc
 
@@ -559,8 +568,10 @@ cdef class Tensor(ArrayTensor):
         """maximum(x, min); the gradient on the bound goes to `x`. In place."""
         return op_clamp_min_(self, min)
 
-    def clip(self, min=None, max=None):
+    def clip(self, min=None, max=None, *, out=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+        if out is not None:
+            return call_method("clip", self, dict(min=min, max=max, out=out))
         return op_clip(self, min, max)
     clamp = clip
 
@@ -967,12 +978,16 @@ cdef class Tensor(ArrayTensor):
         """Whether the sign bit is set, as it is for -0.0."""
         return op_signbit(self)
 
-    def all(self, axis=None, keepdims=False):
+    def all(self, axis=None, keepdims=False, *, out=None, where=None):
         """Whether every element is nonzero."""
+        if out is not None or where is not None:
+            return call_method("all", self, dict(axis=axis, keepdims=keepdims, out=out, where=where))
         return op_all(self, axis, keepdims)
 
-    def any(self, axis=None, keepdims=False):
+    def any(self, axis=None, keepdims=False, *, out=None, where=None):
         """Whether some element is nonzero."""
+        if out is not None or where is not None:
+            return call_method("any", self, dict(axis=axis, keepdims=keepdims, out=out, where=where))
         return op_any(self, axis, keepdims)
 
     def count_nonzero(self, axis=None, keepdims=False):
@@ -983,47 +998,77 @@ cdef class Tensor(ArrayTensor):
         """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
         return op_logsumexp(self, axis, keepdims)
 
-    def max(self, axis=None, keepdims=False):
+    def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
         """Largest element, NaN if there is one; ties share the gradient equally."""
+        if out is not None or initial is not None or where is not None:
+            return call_method("max", self, dict(axis=axis, keepdims=keepdims, out=out, initial=initial, where=where))
         return op_max(self, axis, keepdims)
     amax = max
 
-    def mean(self, axis=None, keepdims=False):
+    def mean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
         """Arithmetic mean."""
+        if dtype is not None or out is not None or where is not None:
+            return call_method("mean", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, where=where))
         return op_mean(self, axis, keepdims)
 
-    def min(self, axis=None, keepdims=False):
+    def min(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
         """Smallest element, NaN if there is one; ties share the gradient equally."""
+        if out is not None or initial is not None or where is not None:
+            return call_method("min", self, dict(axis=axis, keepdims=keepdims, out=out, initial=initial, where=where))
         return op_min(self, axis, keepdims)
     amin = min
 
-    def nanmean(self, axis=None, keepdims=False):
+    def nanmean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
         """Arithmetic mean of the elements that are not NaN."""
+        if dtype is not None or out is not None or where is not None:
+            return call_method("nanmean", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, where=where))
         return op_nanmean(self, axis, keepdims)
 
-    def nansum(self, axis=None, keepdims=False):
+    def nansum(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
         """Sum of the elements that are not NaN."""
+        if dtype is not None or out is not None or initial is not None or where is not None:
+            return call_method(
+                "nansum", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, initial=initial, where=where)
+            )
         return op_nansum(self, axis, keepdims)
 
     def norm(self, ord=2, axis=None, keepdims=False):
         """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
         return op_norm(self, ord, axis, keepdims)
 
-    def prod(self, axis=None, keepdims=False):
+    def prod(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
         """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros
         too."""
+        if dtype is not None or out is not None or initial is not None or where is not None:
+            return call_method(
+                "prod", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, initial=initial, where=where)
+            )
         return op_prod(self, axis, keepdims)
 
-    def std(self, axis=None, keepdims=False, *, correction=0):
+    def std(self, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
         """Square root of var; the derivative at 0 is 0."""
+        if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
+            return call_method(
+                "std", self,
+                dict(axis=axis, keepdims=keepdims, correction=correction, dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+            )
         return op_std(self, axis, keepdims, correction)
 
-    def sum(self, axis=None, keepdims=False):
+    def sum(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
         """Sum."""
+        if dtype is not None or out is not None or initial is not None or where is not None:
+            return call_method(
+                "sum", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, initial=initial, where=where)
+            )
         return op_sum(self, axis, keepdims)
 
-    def var(self, axis=None, keepdims=False, *, correction=0):
+    def var(self, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
+        if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
+            return call_method(
+                "var", self,
+                dict(axis=axis, keepdims=keepdims, correction=correction, dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+            )
         return op_var(self, axis, keepdims, correction)
 
     def vector_norm(self, ord=2, axis=None, keepdims=False):
@@ -1050,8 +1095,10 @@ cdef class Tensor(ArrayTensor):
         return op_cumsum(self, axis, reverse)
     cumulative_sum = cumsum
 
-    def diff(self, n=1, axis=-1):
+    def diff(self, n=1, axis=-1, *, prepend=None, append=None):
         """Each element less the one before it, `n` times."""
+        if prepend is not None or append is not None:
+            return call_method("diff", self, dict(n=n, axis=axis, prepend=prepend, append=append))
         return op_diff(self, n, axis)
 
     def logcumsumexp(self, axis):
@@ -1098,12 +1145,16 @@ cdef class Tensor(ArrayTensor):
         """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`. In place."""
         return op_baddbmm_(self, a, b, beta, alpha)
 
-    def cross(self, b, axis=-1):
+    def cross(self, b, axis=-1, *, axisa=None, axisb=None, axisc=None):
         """Cross product of vectors of length 3 along `axis`."""
+        if axisa is not None or axisb is not None or axisc is not None:
+            return call_method("cross", self, dict(b=b, axis=axis, axisa=axisa, axisb=axisb, axisc=axisc))
         return op_cross(self, b, axis)
 
-    def dot(self, b):
+    def dot(self, b, *, out=None):
         """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
+        if out is not None:
+            return call_method("dot", self, dict(b=b, out=out))
         return op_dot(self, b)
 
     def inner(self, b):
@@ -1129,13 +1180,17 @@ cdef class Tensor(ArrayTensor):
     def __imatmul__(self, other):
         return op_matmul_(self, other) if is_operand(other) else NotImplemented
 
-    def outer(self, b):
+    def outer(self, b, *, out=None):
         """y[i, j] = a[i] * b[j], operands flattened."""
+        if out is not None:
+            return call_method("outer", self, dict(b=b, out=out))
         return op_outer(self, b)
     ger = outer
 
-    def trace(self, offset=0, axis1=0, axis2=1):
+    def trace(self, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
+        if dtype is not None or out is not None:
+            return call_method("trace", self, dict(offset=offset, axis1=axis1, axis2=axis2, dtype=dtype, out=out))
         return op_trace(self, offset, axis1, axis2)
 
     def tril(self, k=0):
@@ -1251,8 +1306,10 @@ cdef class Tensor(ArrayTensor):
         return op_permute_dims_(self, star(axes, keyword_, "permute_dims", "axes", True))
     permute_ = transpose_ = t_ = permute_dims_
 
-    def ravel(self):
+    def ravel(self, *, order=None):
         """One axis that holds every element in C order."""
+        if order is not None:
+            return call_method("ravel", self, dict(order=order))
         return op_ravel(self)
 
     def reshape(self, *shape, **keyword_):
@@ -1387,8 +1444,10 @@ cdef class Tensor(ArrayTensor):
         """View of slice `index` of `x` along `axis`, without that axis."""
         return op_select(self, axis, index)
 
-    def take(self, indices, axis=None):
+    def take(self, indices, axis=None, *, out=None, mode=None):
         """Elements of `x` in C order, or slices along `axis`."""
+        if out is not None or mode is not None:
+            return call_method("take", self, dict(indices=indices, axis=axis, out=out, mode=mode))
         return op_take(self, indices, axis)
 
     def take_along_axis(self, indices, axis=-1):
@@ -1433,12 +1492,16 @@ cdef class Tensor(ArrayTensor):
         return op_unstack(self, axis)
     unbind = unstack
 
-    def argmax(self, axis=None, keepdims=False):
+    def argmax(self, axis=None, keepdims=False, *, out=None):
         """Position of the first largest element along `axis`, or in C order when it is None."""
+        if out is not None:
+            return call_method("argmax", self, dict(axis=axis, keepdims=keepdims, out=out))
         return op_argmax(self, axis, keepdims)
 
-    def argmin(self, axis=None, keepdims=False):
+    def argmin(self, axis=None, keepdims=False, *, out=None):
         """Position of the first smallest element along `axis`, or in C order when it is None."""
+        if out is not None:
+            return call_method("argmin", self, dict(axis=axis, keepdims=keepdims, out=out))
         return op_argmin(self, axis, keepdims)
 
     def argsort(self, axis=-1, *, descending=False, stable=True):
@@ -1541,12 +1604,16 @@ cdef class Tensor(ArrayTensor):
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
         return op_softmax(self, axis)
 
-    def astype(self, dtype):
+    def astype(self, dtype, *, copy=None):
         """A copy of `x` with another dtype."""
+        if copy is not None:
+            return call_method("astype", self, dict(dtype=dtype, copy=copy))
         return op_astype(self, dtype)
 
-    def copy(self):
+    def copy(self, *, order=None):
         """The same elements in memory of their own."""
+        if order is not None:
+            return call_method("copy", self, dict(order=order))
         return op_copy(self)
     clone = copy
 

@@ -3,22 +3,26 @@
 Owns the words and which line of the user's they name: the innermost one that is not in an installed package.  Knows no tensors.
 """
 
+import functools
 import linecache
 import os
 import sys
-import sysconfig
 import warnings
 
-# Where what the user did not write lies.
-INSTALLED = tuple(os.path.join(place, "") for place in (
-    os.path.dirname(__file__), *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-))  # fmt: skip
+
+@functools.cache
+def installed():
+    """Where what the user did not write lies."""
+    import sysconfig  # no import of gradspec should wait for it
+
+    places = os.path.dirname(__file__), *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+    return (*(os.path.join(place, "") for place in places), "<frozen ")
 
 
 def users_frame():
     """The innermost frame that runs code of the user's; the outermost where there is none."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((*INSTALLED, "<frozen ")):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(installed()):
         frame = frame.f_back
     return frame
 

@@ -123,6 +123,14 @@ def call_function(function, arguments, keywords):
         return without_operator(function, arguments, keywords, refusal=refusal)
 
 
+def call_method(name, tensor, keywords):
+    """The function of that name, which an older NumPy may not have."""
+    function = dotted(name)
+    if function is None:
+        return served(Call(np.copy, FUNCTIONS[name]), (tensor,), keywords)
+    return call_function(function, (tensor,), keywords)
+
+
 def served(call, arguments, keywords):
     """The call of the operator, with all that NumPy's call says."""
     if not call.targets or call.leading > len(call.targets):  # any number of operands

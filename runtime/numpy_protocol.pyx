@@ -60,3 +60,10 @@ cdef object call_function(object function, tuple arguments, dict keywords):
         else:
             return call.operator(*arguments, **keywords)
     return numpy_calls.call_function(function, arguments, keywords)
+
+
+cdef object call_method(str name, object tensor, dict keywords):
+    """A method with a parameter of NumPy's that its operator lacks: the function of that name."""
+    if universal is None:
+        load()
+    return numpy_calls.call_method(name, tensor, keywords)

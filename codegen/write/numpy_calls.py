@@ -14,6 +14,7 @@ from ..spec.numpy_signatures import NumpyFunction, Parameter, numpy_signatures
 
 _ANY_NUMBER = 99  # of positional arguments
 _NOTHING_STATED = ("None", "?")
+_OF_SUBCLASSES = ("subok", "like", "device", "casting")  # which say nothing of a tensor
 
 
 def universal(ops: list[Op]) -> dict[str, str]:
@@ -31,6 +32,16 @@ def functions(ops: list[Op]) -> dict[str, NumpyCall]:
     table = numpy_signatures()
     calls = {name: NumpyCall(table[name], op) for name, op in _answered(ops) if name in table and not table[name].is_universal}
     return dict(sorted(calls.items()))
+
+
+def method(op: Op) -> NumpyCall | None:
+    """The function whose parameters the method of an operator takes too, where it has each of the operator's arguments."""
+    table = numpy_signatures()
+    own = [name for name in op.numpy if name in (op.name, *op.aliases) and name in table and not table[name].is_universal]
+    call = NumpyCall(table[own[0]], op) if own and not op.inplace_only else None
+    if call is None or call.starred or {a.name for a in op.signature.arguments} - set(call.pairs.values()):
+        return None
+    return call if call.beside else None
 
 
 def _answered(ops: list[Op]) -> Iterator[tuple[str, Op]]:
@@ -105,6 +116,17 @@ class NumpyCall:
     def parameters(self) -> tuple[tuple[str, str | None], ...]:
         """NumPy's parameters in their order, each with the argument that it is, if any."""
         return tuple((p.name, self.pairs.get(p.name)) for p in self.named)
+
+    @property
+    def beside(self) -> list[str]:
+        """The parameters that a method takes by name beside the operator's arguments: those that the operator lacks."""
+        return [name for name, argument in self.parameters if argument is None and name not in _OF_SUBCLASSES]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The operator's arguments behind the first, each with the name that NumPy has for it."""
+        first = {argument: parameter for parameter, argument in reversed(self.pairs.items())}
+        return {a.name: first[a.name] for a in self.op.signature.arguments[1:]}
 
     @property
     def spelled(self) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ..spec.model import Argument, Output, Type
 from .bindings import Bindings
+from .wrapper import OpText
 
 # Names that the stub templates define or import; `bool` is a dtype of the namespace.
 _ARGUMENT = {
@@ -37,12 +38,13 @@ def function_parameters(op: Bindings) -> str:
     return ", ".join(_parameters(op.arguments, extra))
 
 
-def method_parameters(op: Bindings) -> str:
+def method_parameters(op: OpText) -> str:
     first, *rest = op.arguments
     if op.takes_star:
         star, *rest = rest
         return ", ".join(["self", f"*{star.name}: {argument_type(star.type)}", *map(_parameter, rest)])
-    return ", ".join(["self", *_parameters(rest, [])])
+    more = op.numpy_method.beside if op.numpy_method else []
+    return ", ".join(["self", *_parameters(rest, [f"{name}: Any = None" for name in more])])
 
 
 def _parameters(arguments: Iterable[Argument], extra: list[str]) -> list[str]:

@@ -14,7 +14,9 @@ from ..rules.sharing import shared_inputs
 from ..rules.statements import forward_statements
 from ..spec.expression import renamed
 from ..spec.model import Argument, Op, Signature
+from . import numpy_calls
 from .node import NodeText
+from .numpy_calls import NumpyCall
 from .spelling import OnArrays, OnTensors, lines
 
 
@@ -26,6 +28,24 @@ class OpText(NodeText):
         self.may_share_memory = bool(op.composite) and bool(shared_inputs(op, ops))
         self.forward_calls: set[str] = set()  # what its forward calls on arrays
         self.forward_lines = self._forward_lines()
+
+    @property
+    def numpy_method(self) -> NumpyCall | None:
+        """NumPy's function whose parameters the method takes by name."""
+        return None if self.takes_star else numpy_calls.method(self.op)
+
+    @property
+    def whole_method_parameters(self) -> str:
+        """The parameters of the method: the operator's, then NumPy's."""
+        more = self.numpy_method.beside if self.numpy_method else []
+        star = ["*"] if more and not any(a.keyword_only for a in self.arguments) else []
+        return ", ".join([self.method_parameters, *star, *(f"{name}=None" for name in more)])
+
+    @property
+    def numpy_method_arguments(self) -> str:
+        """What the method passes on to that function, under NumPy's names."""
+        own = [f"{theirs}={ours}" for ours, theirs in self.numpy_method.names.items()]
+        return ", ".join([*own, *(f"{name}={name}" for name in self.numpy_method.beside)])
 
     @property
     def ufunc(self) -> str | None:

@@ -234,6 +234,33 @@ def test_operands_by_name_in_any_order():
     same(np.take(mode="wrap", indices=[3], a=x), [4.0])
 
 
+class TestNumpysParametersOfMethods:
+    """A method takes the parameters of NumPy's function of its name."""
+
+    X = np.arange(12.0).reshape(3, 4) ** 2
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            "sum(axis=0, dtype='float32')", "sum(initial=2.0)", "sum(axis=1, where=m)", "mean(where=m)", "std(ddof=1)", "std(axis=1, ddof=1, keepdims=True)",
+            "var(axis=0, ddof=1)", "max(axis=0, initial=5.0)", "min(initial=5.0, where=m)", "prod(axis=1, dtype=float)", "clip(1.0, 5.0)", "ravel(order='F')",
+            "copy(order='C')", "astype(float, copy=False)", "take([5, 1], axis=1, mode='wrap')", "trace(offset=1, dtype=float)", "argmax(axis=1)",
+        ],
+    )
+    def test_as_on_arrays(self, call):
+        mask = np.arange(12).reshape(3, 4) % 3 != 1
+        wanted = eval(f"x.{call}", {"x": self.X, "m": mask})
+        found = eval(f"x.{call}", {"x": gs.tensor(self.X, requires_grad=True), "m": mask})
+        same(found, wanted)
+        assert found.dtype == wanted.dtype and found.requires_grad == (wanted.dtype.kind == "f")
+
+    def test_out_and_refusals(self):
+        out = np.zeros(4)
+        assert gs.tensor(self.X).sum(axis=0, out=out) is out and out.tolist() == self.X.sum(0).tolist()
+        with pytest.raises(TypeError, match="np.std: mean=.* has no counterpart in gradspec.std"):
+            leaf(1.0, 2.0).std(mean=1.5)
+
+
 def test_format():
     assert f"{gs.tensor([1.234, 2.0]):.1f}" == "[1.2, 2.0]" and f"{gs.tensor(2.0):.2f}" == "2.00" and f"{gs.ones(1)}" == "tensor([1.])"
     assert f"{leaf(1.0, 2.0):.1f}" == "[1.0, 2.0]" and round(leaf(1.26), 1).tolist() == [1.3] and round(gs.tensor(1.6)).item() == 2
