@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Operators that derivation and the runtime call by name: a spec without them makes no package.
-REQUIRED_OPS = ("conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack",
-                "copy", "ones_like", "permute_dims", "reshape", "zeros")  # fmt: skip
+REQUIRED_OPS = (
+    "conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack", "copy",
+    "ones_like", "permute_dims", "reshape", "zeros", "concat", "floor_divide", "remainder", "split", "square",
+    "sum", "view_as_complex",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,9 @@ class Tensor(ArrayTensor):
     def T(self) -> Tensor:
         """Axes in reverse order."""
     @property
+    def mH(self) -> Tensor:
+        """Conjugate transpose of the last two axes; a view of a real array."""
+    @property
     def mT(self) -> Tensor:
         """Transpose of the last two axes."""
     def backward(
@@ -358,6 +361,8 @@ class Tensor(ArrayTensor):
         """Sum of conj(a) * b over all elements."""
     def vecdot(self, b: Operand, axis: int = -1) -> Tensor:
         """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
+    def adjoint(self) -> Tensor:
+        """Conjugate transpose of the last two axes; a view of a real array."""
     def as_strided(self, shape: int | Sequence[int], strides: int | Sequence[int], offset: int | None = None) -> Tensor:
         """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
@@ -383,9 +388,6 @@ class Tensor(ArrayTensor):
         """Order reversed along the second axis."""
     def flipud(self) -> Tensor:
         """Order reversed along the first axis."""
-    def mH(self) -> Tensor:
-        """Conjugate transpose of the last two axes; a view of a real array."""
-    adjoint = mH
     def moveaxis(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
         """Axes `source` moved to `destination`; the others keep their order."""
     movedim = moveaxis
@@ -3136,6 +3138,17 @@ def vecdot(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     -------
     y : Tensor
     """
+def adjoint(x: Operand) -> Tensor:
+    """Conjugate transpose of the last two axes; a view of a real array.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def as_strided(x: Operand, shape: int | Sequence[int], strides: int | Sequence[int], offset: int | None = None) -> Tensor:
     """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat.
 
@@ -4215,12 +4228,12 @@ def copy(x: Operand) -> Tensor:
     -------
     y : Tensor
     """
-def empty(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
+def empty(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """An array that nobody has written to.
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, one or more, or a int or sequence of int
         Length of each axis.
     dtype : dtype or None, default None
         Type of the elements.
@@ -4319,12 +4332,12 @@ def linspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = 
     -------
     y : Tensor
     """
-def ones(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
+def ones(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones.
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, one or more, or a int or sequence of int
         Length of each axis.
     dtype : dtype or None, default None
         Type of the elements.
@@ -4348,12 +4361,12 @@ def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     -------
     y : Tensor
     """
-def zeros(shape: int | Sequence[int], *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
+def zeros(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Zeros.
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, one or more, or a int or sequence of int
         Length of each axis.
     dtype : dtype or None, default None
         Type of the elements.
@@ -4557,7 +4570,6 @@ bmm = matmul
 mv = matmul
 ger = outer
 unsqueeze = expand_dims
-adjoint = mH
 matrix_transpose = mT
 movedim = moveaxis
 permute = permute_dims
@@ -4571,3 +4583,314 @@ repeat_interleave = repeat
 unbind = unstack
 row_stack = vstack
 clone = copy
+def celu(x: Operand, alpha: float = 1.0) -> Tensor:
+    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    alpha : float, default 1.0
+        Minus the limit at -inf.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Barron (2017), Continuously differentiable exponential linear units.
+    """
+def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.
+    """
+def elu(x: Operand, alpha: float = 1.0) -> Tensor:
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    alpha : float, default 1.0
+        Minus the limit at -inf.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Clevert, Unterthiner and Hochreiter (2015), Fast and accurate deep network learning by exponential linear units (ELUs).
+    """
+def gelu(x: Operand, approximate: str = 'none') -> Tensor:
+    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
+
+    Parameters
+    ----------
+    x : array_like
+    approximate : str, default 'none'
+        'none' or 'tanh'.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).
+    """
+def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
+    """x where abs(x) > lambd, 0 elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    lambd : float, default 0.5
+        Largest modulus that becomes 0.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def hardsigmoid(x: Operand) -> Tensor:
+    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def hardswish(x: Operand) -> Tensor:
+    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Howard et al. (2019), Searching for MobileNetV3.
+    """
+def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """x between `min_val` and `max_val`; the derivative at the bounds is 0.
+
+    Parameters
+    ----------
+    x : array_like
+    min_val : float, default -1.0
+        Lower bound.
+    max_val : float, default 1.0
+        Upper bound.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def leaky_relu(x: Operand, negative_slope: float = 0.01) -> Tensor:
+    """x where x > 0, negative_slope * x elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    negative_slope : float, default 0.01
+        Slope below 0.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Maas, Hannun and Ng (2013), Rectifier nonlinearities improve neural network acoustic models.
+    """
+def log_sigmoid(x: Operand) -> Tensor:
+    """log(sigmoid(x)) without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def mish(x: Operand) -> Tensor:
+    """x * tanh(log(1 + exp(x))).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Misra (2019), Mish, a self regularized non-monotonic neural activation function.
+    """
+def relu(x: Operand) -> Tensor:
+    """x where x > 0, 0 elsewhere, with derivative 0 at 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def relu6(x: Operand) -> Tensor:
+    """x between 0 and 6; the derivative at the bounds is 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def selu(x: Operand) -> Tensor:
+    """elu with the scale and alpha of self-normalising networks.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
+    """
+def silu(x: Operand) -> Tensor:
+    """x * sigmoid(x).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement
+    learning.
+    """
+def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
+
+    Parameters
+    ----------
+    x : array_like
+    beta : float, default 1.0
+        Sharpness of the bend.
+    threshold : float, default 20.0
+        Value of beta * x beyond which it is `x`.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
+    """x moved towards 0 by `lambd`, 0 where it would pass it.
+
+    Parameters
+    ----------
+    x : array_like
+    lambd : float, default 0.5
+        How far towards 0.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def softsign(x: Operand) -> Tensor:
+    """x / (1 + abs(x)).
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def tanhshrink(x: Operand) -> Tensor:
+    """x - tanh(x), without cancellation near 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
+    """x - logsumexp(x) along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, default -1
+        Axes along which the results are normalised.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
+    """exp(x) / sum(exp(x)) along `axis`, without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, default -1
+        Axes along which the results are normalised.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
+    """softmax(-x).
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int, default -1
+        Axes along which the results are normalised.
+
+    Returns
+    -------
+    y : Tensor
+    """

@@ -3857,6 +3857,21 @@ for _name, _text in {
     where places = fourier_axes(x.ndim, s, axes)
     where kind = fourier_norm(norm, False)
     """,
+    "adjoint": """Conjugate transpose of the last two axes; a view of a real array.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    adjoint(x) -> y
+    composite: mH(x)
+    """,
     "as_strided": """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat.
 
     Parameters
@@ -5923,7 +5938,7 @@ for _name, _text in {
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, one or more, or a int or sequence of int
         Length of each axis.
     dtype : dtype or None, default None
         Type of the elements.
@@ -5936,7 +5951,7 @@ for _name, _text in {
 
     Notes
     -----
-    empty(int[] shape, *, DType? dtype=None) -> y
+    empty(int[] *shape, DType? dtype=None) -> y
     not differentiable
     """,
     "empty_like": """An array of the shape and dtype of `x` that nobody has written to.
@@ -6071,7 +6086,7 @@ for _name, _text in {
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, one or more, or a int or sequence of int
         Length of each axis.
     dtype : dtype or None, default None
         Type of the elements.
@@ -6084,7 +6099,7 @@ for _name, _text in {
 
     Notes
     -----
-    ones(int[] shape, *, DType? dtype=None) -> y
+    ones(int[] *shape, DType? dtype=None) -> y
     not differentiable
     """,
     "ones_like": """Ones in the shape and dtype of `x`.
@@ -6108,7 +6123,7 @@ for _name, _text in {
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, one or more, or a int or sequence of int
         Length of each axis.
     dtype : dtype or None, default None
         Type of the elements.
@@ -6121,7 +6136,7 @@ for _name, _text in {
 
     Notes
     -----
-    zeros(int[] shape, *, DType? dtype=None) -> y
+    zeros(int[] *shape, DType? dtype=None) -> y
     not differentiable
     """,
     "zeros_like": """Zeros in the shape and dtype of `x`.

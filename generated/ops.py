@@ -162,6 +162,7 @@ from .variable_type.linear_algebra import tril
 from .variable_type.linear_algebra import triu
 from .variable_type.linear_algebra import vdot
 from .variable_type.linear_algebra import vecdot
+from .variable_type.views import adjoint
 from .variable_type.views import as_strided
 from .variable_type.views import atleast_1d
 from .variable_type.views import atleast_2d
@@ -258,6 +259,28 @@ from .variable_type.random import randint
 from .variable_type.random import randn
 from .variable_type.random import randn_like
 from .variable_type.random import randperm
+from .variable_type.activations import celu
+from .variable_type.activations import dropout
+from .variable_type.activations import elu
+from .variable_type.activations import gelu
+from .variable_type.activations import hardshrink
+from .variable_type.activations import hardsigmoid
+from .variable_type.activations import hardswish
+from .variable_type.activations import hardtanh
+from .variable_type.activations import leaky_relu
+from .variable_type.activations import log_sigmoid
+from .variable_type.activations import mish
+from .variable_type.activations import relu
+from .variable_type.activations import relu6
+from .variable_type.activations import selu
+from .variable_type.activations import silu
+from .variable_type.activations import softplus
+from .variable_type.activations import softshrink
+from .variable_type.activations import softsign
+from .variable_type.activations import tanhshrink
+from .variable_type.normalisers import log_softmax
+from .variable_type.normalisers import softmax
+from .variable_type.normalisers import softmin
 
 abs = absolute
 arccos = acos
@@ -302,7 +325,6 @@ bmm = matmul
 mv = matmul
 ger = outer
 unsqueeze = expand_dims
-adjoint = mH
 matrix_transpose = mT
 movedim = moveaxis
 permute = permute_dims
@@ -479,6 +501,7 @@ __all__ = [
     "triu",
     "vdot",
     "vecdot",
+    "adjoint",
     "as_strided",
     "atleast_1d",
     "atleast_2d",
@@ -494,7 +517,7 @@ __all__ = [
     "flip",
     "fliplr",
     "flipud",
-    "mH", "adjoint",
+    "mH",
     "mT", "matrix_transpose",
     "moveaxis", "movedim",
     "permute_dims", "permute", "transpose", "t",
@@ -575,6 +598,28 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "celu",
+    "dropout",
+    "elu",
+    "gelu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+    "log_sigmoid",
+    "mish",
+    "relu",
+    "relu6",
+    "selu",
+    "silu",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanhshrink",
+    "log_softmax",
+    "softmax",
+    "softmin",
     "fft",
     "linalg",
     "nn",

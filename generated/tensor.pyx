@@ -3,9 +3,10 @@
 
 from gradspec.tensor import register_tensor_type
 
-from gradspec.operand cimport is_operand, star
 from gradspec.array_tensor cimport ArrayTensor
+from gradspec.hints cimport answer_calls
 from gradspec.numpy_protocol cimport call_method
+from gradspec.operand cimport is_operand, star
 from gradspec.view cimport assigned
 from gradspec.generated.variable_type.pointwise_unary cimport (
     op_absolute, op_absolute_, op_acos, op_acos_, op_acosh, op_acosh_, op_angle, op_asin, op_asin_, op_asinh, op_asinh_,
@@ -44,10 +45,10 @@ from gradspec.generated.variable_type.linear_algebra cimport (
     op_dot, op_inner, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot, op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
-    op_T, op_as_strided, op_as_strided_, op_broadcast_to, op_contiguous, op_diag, op_diag_embed, op_diagonal, op_expand,
-    op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr, op_flipud, op_mH, op_mT, op_moveaxis, op_permute_dims,
-    op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll, op_rot90, op_squeeze, op_squeeze_, op_swapaxes,
-    op_swapaxes_, op_view, op_view_as, op_view_as_complex, op_view_as_real,
+    op_T, op_adjoint, op_as_strided, op_as_strided_, op_broadcast_to, op_contiguous, op_diag, op_diag_embed, op_diagonal,
+    op_expand, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr, op_flipud, op_mH, op_mT, op_moveaxis,
+    op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll, op_rot90, op_squeeze, op_squeeze_,
+    op_swapaxes, op_swapaxes_, op_view, op_view_as, op_view_as_complex, op_view_as_real,
 )
 from gradspec.generated.variable_type.indexing cimport (
     op_argwhere, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_,
@@ -1222,6 +1223,10 @@ cdef class Tensor(ArrayTensor):
         """Axes in reverse order."""
         return op_T(self)
 
+    def adjoint(self):
+        """Conjugate transpose of the last two axes; a view of a real array."""
+        return op_adjoint(self)
+
     def as_strided(self, shape, strides, offset=None):
         """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
         return op_as_strided(self, shape, strides, offset)
@@ -1281,10 +1286,10 @@ cdef class Tensor(ArrayTensor):
         """Order reversed along the first axis."""
         return op_flipud(self)
 
+    @property
     def mH(self):
         """Conjugate transpose of the last two axes; a view of a real array."""
         return op_mH(self)
-    adjoint = mH
 
     @property
     def mT(self):
@@ -1642,4 +1647,5 @@ cdef class Tensor(ArrayTensor):
         return op_zero_(self)
 
 
+answer_calls()
 register_tensor_type(Tensor)

@@ -11,6 +11,7 @@ from importlib import import_module
 import numpy as np
 
 from .capi cimport PyArray_NDIM
+from .dispatch import ops
 from .forward_ad cimport levels_of, tangent_of
 from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
 from .lost_history import refusal_of_array, warn_of_number
@@ -21,6 +22,18 @@ from .view cimport check_inplace
 
 # Above all of this, and found by name when somebody asks for it.
 NAMESPACE = __name__.rpartition(".")[0] + ".array_api"
+
+
+class Size(int):
+    """The number of elements, as NumPy's `x.size` has it; a call of it, as PyTorch's `x.size()`, says what to write."""
+
+    __slots__ = ()
+
+    def __call__(self, *args, **kwargs):
+        raise TypeError("x.size is the number of elements, as in NumPy: write x.shape for x.size(), x.shape[i] for x.size(i)")
+
+    def __reduce__(self):
+        return int, (int(self),)
 
 
 cdef class ArrayTensor(TensorBase):
@@ -38,7 +51,7 @@ cdef class ArrayTensor(TensorBase):
     @property
     def size(self):
         """Number of elements."""
-        return (<object> self.array).size
+        return Size((<object> self.array).size)
 
     @property
     def dtype(self):
@@ -57,6 +70,8 @@ cdef class ArrayTensor(TensorBase):
         """Bytes between neighbours along each axis, as NumPy counts them."""
         return (<object> self.array).strides
 
+    # PyTorch's spellings.
+
     def dim(self):
         """Number of axes; PyTorch's spelling of `ndim`."""
         return PyArray_NDIM(self.array)
@@ -64,6 +79,42 @@ cdef class ArrayTensor(TensorBase):
     def numel(self):
         """Number of elements; PyTorch's spelling of `size`."""
         return (<object> self.array).size
+
+    def float(self):
+        """`astype` of float32."""
+        return ops.astype(self, np.float32)
+
+    def double(self):
+        """`astype` of float64."""
+        return ops.astype(self, np.float64)
+
+    def half(self):
+        """`astype` of float16."""
+        return ops.astype(self, np.float16)
+
+    def int(self):
+        """`astype` of int32."""
+        return ops.astype(self, np.int32)
+
+    def long(self):
+        """`astype` of int64."""
+        return ops.astype(self, np.int64)
+
+    def bool(self):
+        """`astype` of bool."""
+        return ops.astype(self, np.bool_)
+
+    def cpu(self):
+        """The tensor itself: all are in memory."""
+        return self
+
+    # Python's operators that are made of others.
+
+    def __divmod__(self, other):
+        return ops.floor_divide(self, other), ops.remainder(self, other)
+
+    def __rdivmod__(self, other):
+        return ops.floor_divide(other, self), ops.remainder(other, self)
 
     # Out to NumPy and Python.
 
@@ -199,6 +250,12 @@ cdef class ArrayTensor(TensorBase):
             parts.append(f"tangent={tangent!r}")
         return f"tensor({', '.join(parts)})"
 
+    def _repr_html_(self):
+        from html import escape  # no import of gradspec should wait for it
+
+        about = f"{'&times;'.join(map(str, self.shape)) or 'number'} {self.dtype}"
+        return f"<div><small>Tensor {about}</small><pre>{escape(repr(self))}</pre></div>"
+
     # Other memory.
 
     def set_(self, source):
@@ -264,6 +321,13 @@ cdef class ArrayTensor(TensorBase):
             return self.alias_with_history()
         cls, arguments = self.__reduce_ex__(4)
         return cls(*arguments)
+
+    def __copy__(self):
+        """A copy of the array, as NumPy's; it keeps the graph."""
+        if self.grad_fn is not None:
+            return ops.copy(self)
+        cls, arguments = self.__reduce_ex__(4)
+        return cls(arguments[0], self.array.copy(), *arguments[2:])
 
     def __deepcopy__(self, memo):
         _, arguments = self.__reduce_ex__(4)

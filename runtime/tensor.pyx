@@ -21,6 +21,7 @@ from .capi cimport (
     PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT,
 )
 from .grad_mode cimport INFERENCE, thread_state
+from .hints import MissingAttribute
 from .hooks import RemovableHandle
 from .kernels.memory cimport give_back
 from .node cimport accumulator_of
@@ -351,7 +352,7 @@ cdef class TensorBase:
             return self.extra.attributes[name]
         if name.startswith("_saved_"):
             raise AttributeError(f"a tensor has no {name!r}: it is an attribute of its grad_fn")
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+        raise MissingAttribute(type(self), name)
 
     def detach(self):
         """The same array without history; writes to either are seen, and counted, by both.

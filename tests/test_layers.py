@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas.shapes", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
+    ["hints"],
     ["formulas.contraction", "formulas.fourier", "formulas.statistics", "kernels.flags", "kernels.forward", "kernels.memory"],
     ["formulas"],
     [

@@ -177,18 +177,18 @@ class EntryReader(Nodes):
         return {name: self._line(lines[name][1]) for name in known if name in lines}
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
-        """`alias: [expit, nn.sigmoid]`: a second name, and a name in another namespace."""
+        """`alias: [expit, nn.sigmoid, .relu]`: a second name, one in another namespace, and one in the main one."""
         elsewhere = []
         for text in words:
             namespace, dot, name = text.value.rpartition(".")
-            if dot and namespace not in NAMESPACES[1:]:
+            if dot and namespace not in NAMESPACES:
                 near = did_you_mean(namespace, NAMESPACES)
                 raise SpecError(f"unknown namespace '{namespace}'", text.location, suggestion=near)
             check_name(name, text.location)
             if dot:
                 elsewhere.append((namespace, name))
             if not dot or name != op.name:  # gs.nn.tanh beside gs.tanh
-                self._claim(text.value, text.location, op.name, "alias")
+                self._claim(text.value.removeprefix("."), text.location, op.name, "alias")
         return {"aliases": tuple(t.value for t in words if "." not in t.value), "elsewhere": tuple(elsewhere)}
 
     def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:

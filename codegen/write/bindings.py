@@ -104,7 +104,13 @@ class Bindings:
         extra += ["requires_grad=False"] if self.is_creation else []
         if extra and not starred:
             parts.append("*")
+        extra += ["**keyword_"] if any(self._takes_ints(a) for a in arguments) else []
         return ", ".join([*parts, *extra])
+
+    @staticmethod
+    def _takes_ints(a: Argument) -> bool:
+        """`ones(2, 3)` is `ones((2, 3))` and `ones(shape=(2, 3))`."""
+        return a.variadic and a.type.base == "int"
 
     @property
     def names(self) -> list[str]:
@@ -113,7 +119,8 @@ class Bindings:
     @property
     def public_arguments(self) -> list[str]:
         """What the public function passes on."""
-        return [f"listed({a.name})" if a.variadic else a.name for a in self.arguments]
+        return [f'star({a.name}, keyword_, "{self.name}", "{a.name}", False)' if self._takes_ints(a)
+                else f"listed({a.name})" if a.variadic else a.name for a in self.arguments]  # fmt: skip
 
     @property
     def method_names(self) -> list[str]:

@@ -110,7 +110,8 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
             emit(f"namespaces/{module}.pyi", "namespace.pyi.j2", stubs=stubs, **context)
     if installed:
         emit("namespaces/meson.build", "namespaces.build.j2", namespaces=installed)
-    emit("__init__.pyi", "init.pyi.j2", ops=everything, namespaces=namespaces, stubs=stubs)
+    borrowed = [(text, name) for text in everything for where, name in text.op.elsewhere if not where]
+    emit("__init__.pyi", "init.pyi.j2", ops=everything, borrowed=borrowed, namespaces=namespaces, stubs=stubs)
     for folder, about in ("", ""), *_FOLDERS.items():
         modules = sorted(Path(name).stem for name in files if name.endswith(".pyx") and name.rpartition("/")[0] == folder)
         place = f"{folder}/".lstrip("/")

@@ -22,6 +22,9 @@ cdef object forward_T(object x):
     except Exception as error_:
         raise explain(error_, "T", x=x) from None
 
+cdef object forward_adjoint(object x):
+    return forward_mH(x)
+
 cdef object forward_as_strided(object x, object shape, object strides, object offset):
     return forward__strided(x, forward__layout(x), shape, strides, offset)
 

@@ -409,5 +409,4 @@ def randn(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None,
     -------
     y : Tensor
     """
-
 __all__: list[str]

@@ -314,5 +314,4 @@ def rfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence
     y : Tensor
     """
 
-
 __all__: list[str]

@@ -236,5 +236,4 @@ def svdvals(x: Operand) -> Tensor:
     """
 
 inverse = inv
-
 __all__: list[str]

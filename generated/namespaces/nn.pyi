@@ -573,5 +573,4 @@ def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     -------
     y : Tensor
     """
-
 __all__: list[str]

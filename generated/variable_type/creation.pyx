@@ -15,7 +15,8 @@ from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport array_of, as_index, as_operand, index_of, wrap_forward
+from gradspec.hints cimport answer_calls
+from gradspec.operand cimport array_of, as_index, as_operand, index_of, star, wrap_forward
 from gradspec.tensor cimport TensorBase
 
 
@@ -94,9 +95,9 @@ cdef object op_empty(object shape, object dtype):
 
     return wrap_forward(forward_empty(shape, dtype))
 
-def empty(shape, *, dtype=None, requires_grad=False):
+def empty(*shape, dtype=None, requires_grad=False, **keyword_):
     """An array that nobody has written to."""
-    result_ = op_empty(shape, dtype)
+    result_ = op_empty(star(shape, keyword_, "empty", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
 
@@ -183,9 +184,9 @@ cdef object op_ones(object shape, object dtype):
 
     return wrap_forward(forward_ones(shape, dtype))
 
-def ones(shape, *, dtype=None, requires_grad=False):
+def ones(*shape, dtype=None, requires_grad=False, **keyword_):
     """Ones."""
-    result_ = op_ones(shape, dtype)
+    result_ = op_ones(star(shape, keyword_, "ones", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
 
@@ -206,9 +207,9 @@ cdef object op_zeros(object shape, object dtype):
 
     return wrap_forward(forward_zeros(shape, dtype))
 
-def zeros(shape, *, dtype=None, requires_grad=False):
+def zeros(*shape, dtype=None, requires_grad=False, **keyword_):
     """Zeros."""
-    result_ = op_zeros(shape, dtype)
+    result_ = op_zeros(star(shape, keyword_, "zeros", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
 
@@ -222,6 +223,8 @@ def zeros_like(x, *, dtype=None):
     """Zeros in the shape and dtype of `x`."""
     return op_zeros_like(x, dtype)
 
+
+answer_calls()
 
 register({
 "arange": arange, "astype": astype, "copy": copy, "empty": empty, "empty_like": empty_like, "eye": eye, "full": full,

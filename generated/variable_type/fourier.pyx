@@ -22,6 +22,7 @@ from gradspec.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.tensor cimport TensorBase
 
@@ -600,6 +601,8 @@ def _irfourier(x, n, axis, norm):
     """The real numbers of length `n` whose transform the other way has the first half `x`, of which no more is read."""
     return op__irfourier(x, n, axis, norm)
 
+
+answer_calls()
 
 register({
 "fft": fft, "fft2": fft2, "fftfreq": fftfreq, "fftn": fftn, "fftshift": fftshift, "ifftshift": ifftshift, "_fit": _fit,

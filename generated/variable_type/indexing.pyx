@@ -27,6 +27,7 @@ from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, value_before, writable, written_value
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, as_index, as_mask, as_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
@@ -820,6 +821,8 @@ def take_along_dim(x, indices, axis=None):
     """take_along_axis, of flattened arrays where `axis` is None."""
     return op_take_along_dim(x, indices, axis)
 
+
+answer_calls()
 
 register({
 "argwhere": argwhere, "compress": compress, "delete": delete, "embedding": embedding, "extract": extract, "flatnonzero":

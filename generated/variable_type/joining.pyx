@@ -24,6 +24,7 @@ from gradspec.arguments cimport as_int, as_ints, as_scalar, as_str
 from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history
 from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, index_of, listed, shape_of, size_of, wrap_forward,
 )
@@ -733,6 +734,8 @@ def vstack(arrays):
     """Vectors as the rows of a matrix, matrices one below the other."""
     return op_vstack(arrays)
 
+
+answer_calls()
 
 register({
 "append": append, "array_split": array_split, "broadcast_arrays": broadcast_arrays, "_broadcast_arrays_backward":

@@ -34,6 +34,7 @@ from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, 
 from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
     wrap_forward,
@@ -1525,6 +1526,8 @@ def vecdot(a, b, axis=-1):
     """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
     return op_vecdot(a, b, axis)
 
+
+answer_calls()
 
 register({
 "addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "baddbmm": baddbmm, "_blend": _blend, "_checkerboard":

@@ -20,6 +20,7 @@ from gradspec.arguments cimport as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, wrap_forward,
 )
@@ -387,6 +388,8 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     """huber_loss divided by `beta`, l1_loss where it is 0."""
     return op_smooth_l1_loss(x, target, reduction, beta)
 
+
+answer_calls()
 
 register({
 "_bernoulli_loss": _bernoulli_loss, "binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits":

@@ -18,6 +18,7 @@ from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport value_before, writable, written_value
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_operand, shape_of
 from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
@@ -243,6 +244,8 @@ def zero_(x):
     """x[...] = 0."""
     return op_zero_(x)
 
+
+answer_calls()
 
 register({
 "copy_": copy_, "fill_": fill_, "fill_diagonal_": fill_diagonal_, "normal_": normal_, "uniform_": uniform_, "zero_":

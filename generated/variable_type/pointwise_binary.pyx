@@ -30,6 +30,7 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
@@ -1102,6 +1103,8 @@ def xlogy(a, b, *, out=None):
         return write_out(target_, op_xlogy(a, b), "xlogy")
     return op_xlogy(a, b)
 
+
+answer_calls()
 
 register({
 "add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "clamp_max": clamp_max, "clamp_min": clamp_min,

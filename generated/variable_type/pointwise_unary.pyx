@@ -38,6 +38,7 @@ from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, inplace_unary, out_unary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
@@ -1935,6 +1936,8 @@ def trunc(x, *, out=None):
         return out_unary(trunc_ufunc, x, out, HAS_GRADIENT)
     return op_trunc(x)
 
+
+answer_calls()
 
 register({
 "absolute": absolute, "acos": acos, "acosh": acosh, "angle": angle, "asin": asin, "_asin_slope": _asin_slope, "asinh":

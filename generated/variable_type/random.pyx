@@ -19,7 +19,8 @@ from gradspec.generated.kernels.random cimport (
 from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport needs_grad
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, listed, shape_of, wrap_forward
+from gradspec.hints cimport answer_calls
+from gradspec.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, star, wrap_forward
 
 
 cdef object op_bernoulli(object p, object generator):
@@ -295,9 +296,9 @@ cdef object op_rand(object shape, object dtype, object generator):
 
     return wrap_forward(forward_rand(shape, dtype, generator))
 
-def rand(*shape, dtype=None, generator=None, requires_grad=False):
+def rand(*shape, dtype=None, generator=None, requires_grad=False, **keyword_):
     """Evenly distributed over [0, 1)."""
-    result_ = op_rand(listed(shape), dtype, generator)
+    result_ = op_rand(star(shape, keyword_, "rand", "shape", False), dtype, generator)
     return result_.requires_grad_() if requires_grad else result_
 
 
@@ -335,9 +336,9 @@ cdef object op_randn(object shape, object dtype, object generator):
 
     return wrap_forward(forward_randn(shape, dtype, generator))
 
-def randn(*shape, dtype=None, generator=None, requires_grad=False):
+def randn(*shape, dtype=None, generator=None, requires_grad=False, **keyword_):
     """Standard normal numbers."""
-    result_ = op_randn(listed(shape), dtype, generator)
+    result_ = op_randn(star(shape, keyword_, "randn", "shape", False), dtype, generator)
     return result_.requires_grad_() if requires_grad else result_
 
 
@@ -459,6 +460,8 @@ def weibull(a, size=None, *, generator=None):
     """Weibull distribution of scale 1."""
     return op_weibull(a, size, generator)
 
+
+answer_calls()
 
 register({
 "bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "_draw_indices": _draw_indices,

@@ -26,6 +26,7 @@ from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_
 from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, writable, write_out
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
@@ -691,6 +692,8 @@ def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
         return write_out(target_, op_vector_norm(x, ord, axis, keepdims), "vector_norm")
     return op_vector_norm(x, ord, axis, keepdims)
 
+
+answer_calls()
 
 register({
 "all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,

@@ -24,6 +24,7 @@ from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_
 from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, write_out
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
@@ -452,6 +453,8 @@ def unwrap(x, discont=None, axis=-1, period=6.283185307179586):
     """Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods."""
     return op_unwrap(x, discont, axis, period)
 
+
+answer_calls()
 
 register({
 "cummax": cummax, "cummin": cummin, "cumprod": cumprod, "cumsum": cumsum, "cumulative_trapezoid": cumulative_trapezoid,

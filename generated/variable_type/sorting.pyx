@@ -15,6 +15,7 @@ from gradspec.arguments cimport as_bool, as_int, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_real_operand, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_output
 from gradspec.tensor cimport TensorBase
@@ -121,6 +122,8 @@ def topk(x, k, axis=-1, *, largest=True):
     """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
     return op_topk(x, k, axis, largest)
 
+
+answer_calls()
 
 register({
 "argmax": argmax, "argmin": argmin, "argsort": argsort, "searchsorted": searchsorted, "sort": sort, "topk": topk,

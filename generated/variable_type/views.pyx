@@ -26,6 +26,7 @@ from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport become_view, before_view
+from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, as_complex_operand, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
@@ -60,6 +61,19 @@ cdef tuple jvp_T(tuple outputs_, tuple inputs_, tuple tangents_):
 def T(x):
     """Axes in reverse order."""
     return op_T(x)
+
+
+cdef object op_adjoint(object x):
+    x = as_operand(x, "adjoint", "x")
+
+    try:
+        return ops.mH(x)
+    except Exception as error_:
+        raise explain(error_, "adjoint", x=x) from None
+
+def adjoint(x):
+    """Conjugate transpose of the last two axes; a view of a real array."""
+    return op_adjoint(x)
 
 
 cdef object op_as_strided(object x, object shape, object strides, object offset):
@@ -928,12 +942,15 @@ def view_as_real(x):
     return op_view_as_real(x)
 
 
+answer_calls()
+
 register({
-"T": T, "as_strided": as_strided, "atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d": atleast_3d,
-    "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed": diag_embed, "diagflat": diagflat,
-    "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_dims": expand_dims, "flatten":
-    flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "_layout": _layout, "mH": mH, "mT": mT, "moveaxis": moveaxis,
-    "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "reshape_as": reshape_as, "roll": roll, "rot90":
-    rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward, "swapaxes": swapaxes, "view":
-    view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real": view_as_real,
+"T": T, "adjoint": adjoint, "as_strided": as_strided, "atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d":
+    atleast_3d, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed": diag_embed, "diagflat":
+    diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_dims": expand_dims,
+    "flatten": flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "_layout": _layout, "mH": mH, "mT": mT,
+    "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "reshape_as": reshape_as,
+    "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward,
+    "swapaxes": swapaxes, "view": view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real":
+    view_as_real,
 })

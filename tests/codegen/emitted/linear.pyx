@@ -54,3 +54,6 @@ cdef tuple jvp_total(tuple outputs_, tuple inputs_, tuple tangents_):
 def total(x, axis):
     """Sum along `axis`."""
     return op_total(x, axis)
+
+
+answer_calls()

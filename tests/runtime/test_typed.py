@@ -1,0 +1,157 @@
+"""What people type: spellings of PyTorch and NumPy that work, and what the others are answered with."""
+
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.generated.op_info import OPS
+
+X = np.arange(1.0, 7.0).reshape(2, 3) / 4
+
+
+def functions():
+    """Every public function, with the names of its arguments."""
+    for op in OPS:
+        if "function" in op.variants and not op.name.startswith("_"):
+            namespace = getattr(gs, op.namespace) if op.namespace else gs
+            function = getattr(namespace, op.name)
+            yield pytest.param(function, [name for name, *_ in op.arguments], id=op.name)
+
+
+@pytest.mark.parametrize(("function", "names"), functions())
+def test_a_misspelt_keyword_is_answered_with_the_nearest(function, names):
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        with pytest.raises(TypeError, match=f"{function.__name__}: expected ints or .*=..., got the keywords"):
+            function(2, sahpe=3)
+        return
+    required = [p for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    for name in [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]:
+        with pytest.raises(TypeError, match="unexpected keyword argument") as caught:
+            function(*[1.0] * len(required), **{f"{name}_{name[-1]}": 1})
+        assert f"did you mean '{name}'?" in str(caught.value) or len(name) == 1
+    if "axis" in names:
+        with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'dim'; write axis="):
+            function(*[1.0] * len(required), dim=0)
+
+
+def test_keywords_of_methods_and_calls_with_too_much():
+    x = gs.asarray(X)
+    with pytest.raises(TypeError, match=r"'dim'; write axis="):
+        x.sum(dim=0)
+    with pytest.raises(TypeError, match=r"'keepdim'; write keepdims="):
+        x.mean(0, keepdim=True)
+    with pytest.raises(TypeError, match=r"'unbiased'; write correction=1 for True"):
+        x.var(unbiased=False)
+    with pytest.raises(TypeError, match=r"'foo'; its arguments are x, axis"):
+        gs.mean(x, foo=1)
+    with pytest.raises(TypeError, match=r"positional arguments? \(4 given\); its arguments are x, axis"):
+        gs.mean(x, 0, True, 3)
+
+
+SHAPES = {"ints": ((2, 3), {}), "a tuple": (((2, 3),), {}), "a list": (([2, 3],), {}), "a keyword": ((), {"shape": (2, 3)})}
+
+
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty", "randn"])
+@pytest.mark.parametrize("given", SHAPES)
+def test_shapes_as_ints_or_as_a_tuple(name, given):
+    ints, keyword = SHAPES[given]
+    x = getattr(gs, name)(*ints, dtype=np.float32, requires_grad=True, **keyword)
+    assert x.shape == (2, 3) and x.dtype == np.float32 and x.requires_grad
+    assert getattr(gs, name)(4).shape == (4,) and getattr(gs, name)(()).shape == ()
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("float", "f4"), ("double", "f8"), ("half", "f2"), ("int", "i4"), ("long", "i8"), ("bool", "?")])
+def test_dtypes_as_methods(name, dtype):
+    x = gs.tensor(X, requires_grad=True)
+    y = getattr(x, name)()
+    assert y.dtype == dtype and np.array_equal(y.detach(), X.astype(dtype)) and y.requires_grad == (y.dtype.kind == "f")
+    if y.requires_grad:
+        y.sum().backward()
+        assert np.array_equal(x.grad, np.ones((2, 3)))
+
+
+def test_conjugate_transposes():
+    z = gs.asarray(X + 1j)
+    assert np.array_equal(z.mH, (X + 1j).conj().T) and np.array_equal(z.adjoint(), z.mH) and np.array_equal(gs.mH(z), z.mH)
+
+
+@pytest.mark.parametrize("other", [2.0, X[0], gs.asarray(X + 0.1)])
+def test_round_and_divmod(other):
+    x = gs.tensor(X, requires_grad=True)
+    assert np.array_equal(round(x).detach(), np.round(X)) and np.array_equal(round(x, 1).detach(), np.round(X, 1))
+    quotient, rest = divmod(x, other)
+    assert np.array_equal(quotient.detach(), X // np.asarray(other)) and np.array_equal(rest.detach(), X % np.asarray(other))
+    rest.sum().backward()
+    assert np.array_equal(x.grad, np.ones((2, 3)))
+    if not isinstance(other, np.ndarray):
+        quotient, rest = divmod(other, x)
+        assert np.allclose((quotient * x + rest).detach(), np.broadcast_to(np.asarray(other), (2, 3)))
+
+
+def test_size_is_a_number_that_says_what_to_write_when_it_is_called():
+    x = gs.asarray(X)
+    assert x.size == 6 and isinstance(x.size, int) and type(x.size + 0) is int and repr(x.size) == "6"
+    assert type(pickle.loads(pickle.dumps(x.size))) is int
+    for ask in (lambda: x.size(), lambda: x.size(0)):
+        with pytest.raises(TypeError, match=r"write x\.shape for x\.size\(\), x\.shape\[i\] for x\.size\(i\)"):
+            ask()
+
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("summ", "did you mean 'sum'"), ("requires_gradd", "did you mean 'requires_grad'"), ("nelement", r"write x\.numel\(\)"),
+    ("new_zeros", r"write gs\.zeros\(shape, dtype=x\.dtype\)"), ("type", r"write x\.dtype, or x\.astype\(dtype\)"),
+])  # fmt: skip
+def test_a_missing_attribute_is_answered(name, answer):
+    x = gs.asarray(X)
+    with pytest.raises(AttributeError, match=f"^'Tensor' object has no attribute '{name}'; {answer}"):
+        getattr(x, name)
+    assert not hasattr(x, name) and getattr(x, name, 1) == 1
+    error = pytest.raises(AttributeError, getattr, x, name).value
+    assert type(error).__name__ == "AttributeError" and str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_answers_name_what_exists():
+    from gradspec import hints
+
+    x = gs.asarray(X)
+    for name, answer in hints.ATTRIBUTES.items():
+        assert not hasattr(x, name)
+        word = answer.removeprefix("x = ").split("(")[0].split(",")[0].split(" = ")[0]
+        if word.startswith(("x.", "gs.")):
+            found = {"x": x, "gs": gs}[word.partition(".")[0]]
+            for part in word.split(".")[1:]:
+                found = getattr(found, part)
+
+
+@pytest.mark.parametrize(("line", "near"), [("gs.sqrtt", "sqrt"), ("gs.nn.relo", "relu"), ("gs.linalg.cholesk", "cholesky"), ("gs.optim.adam", "Adam")])
+def test_python_answers_a_missing_name_of_a_module(line, near):
+    found = subprocess.run([sys.executable, "-c", f"import gradspec as gs; {line}"], capture_output=True, text=True)
+    assert f"Did you mean: '{near}'?" in found.stderr
+
+
+def test_activations_are_in_both_places():
+    both = [op.name for op in OPS if op.family == "activations" and not op.name.startswith("_")]
+    assert len(both) > 15
+    assert [name for name in both if getattr(gs, name, 0) is not getattr(gs.nn, name, 1)] == []
+
+
+def test_copies():
+    x = gs.tensor(X, requires_grad=True)
+    y = copy.copy(x)
+    assert y.is_leaf and y.requires_grad and not np.shares_memory(y.detach().numpy(), x.detach().numpy())
+    z = copy.copy(x * 2)
+    z.sum().backward()
+    assert np.array_equal(x.grad, np.full((2, 3), 2.0)) and y.grad is None
+
+
+def test_notebooks_show_values_shape_and_dtype():
+    html = (gs.tensor(X, requires_grad=True) < 1)._repr_html_()
+    assert "2&times;3 bool" in html and "True,  True" in html
+    assert "grad_fn=&lt;MultiplyBackward&gt;" in (gs.tensor(X, requires_grad=True) * 2)._repr_html_()
