@@ -11,7 +11,7 @@ import numpy as np
 
 from .dispatch import ops
 from .generated.numpy_table import FUNCTIONS, UNIVERSAL
-from .numpy_parameters import SERVED, dotted, holds_history, named, write_into
+from .numpy_parameters import SERVED, dotted, holds_history, named, values_of, write_into
 from .operand import asarray
 from .tensor import TensorBase
 
@@ -143,6 +143,9 @@ def served(call, arguments, keywords):
     return call(arguments, keywords)
 
 
+# Functions that are written out: those that write into their first argument, as assignments to it, and one that calls back.
+
+
 def copyto(dst, src, casting="same_kind", where=True):
     src = asarray(src)
     if where is not True:
@@ -150,7 +153,66 @@ def copyto(dst, src, casting="same_kind", where=True):
     write_into(dst, ops.broadcast_to(src, np.shape(dst)), "np.copyto")
 
 
-WRITTEN = {np.copyto: copyto}
+def repeated(values, count):
+    """`count` elements, from the first again where there are fewer."""
+    values = ops.reshape(asarray(values), (-1,))
+    return ops.take(values, np.arange(count) % values.size, 0)
+
+
+def put(a, ind, v, mode="raise"):
+    places = np.ravel_multi_index((np.ravel(values_of(ind)),), (a.size,), mode=mode)
+    assign(np.put, a, np.unravel_index(places, a.shape), repeated(v, places.size))
+
+
+def place(arr, mask, vals):
+    mask = np.reshape(values_of(mask).astype(bool), arr.shape)
+    assign(np.place, arr, mask, repeated(vals, np.count_nonzero(mask)))
+
+
+def putmask(a, mask, values):
+    mask = np.reshape(values_of(mask).astype(bool), a.shape)
+    assign(np.putmask, a, mask, ops.getitem(ops.reshape(repeated(values, a.size), a.shape), mask))
+
+
+def fill_diagonal(a, val, wrap=False):
+    if wrap or a.ndim != 2 and len(set(a.shape)) != 1:
+        raise TypeError("np.fill_diagonal: wrap=True and unequal lengths are not known to gradspec; write x[index] = value")
+    count = min(a.shape)
+    value = asarray(val)
+    assign(np.fill_diagonal, a, (np.arange(count),) * a.ndim, value if value.ndim == 0 else repeated(value, count))
+
+
+def put_along_axis(arr, indices, values, axis):
+    if axis is None:
+        return put(arr, indices, values)
+    indices = values_of(indices)
+    index = list(np.ogrid[tuple(slice(length) for length in arr.shape)])
+    index[axis] = indices
+    assign(np.put_along_axis, arr, tuple(index), values)
+    return None
+
+
+def assign(function, target, index, values):
+    """A recorded write into a tensor; an array takes what has no history."""
+    if isinstance(target, TensorBase):
+        target[index] = values
+    else:
+        write_into(target[index], ops.broadcast_to(values, np.shape(target[index])), named(function))
+        target[index] = asarray(values).numpy()
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    arr = ops.moveaxis(asarray(arr), axis, -1)
+    parts = [asarray(func1d(ops.getitem(arr, place), *args, **kwargs)) for place in np.ndindex(arr.shape[:-1])]
+    whole = ops.reshape(ops.stack(parts), (*arr.shape[:-1], *parts[0].shape))
+    count = parts[0].ndim
+    return ops.moveaxis(whole, tuple(range(-count, 0)), tuple(axis + i for i in range(count))) if count and axis >= 0 else whole
+
+
+WRITTEN = {
+    np.copyto: copyto, np.put: put, np.place: place, np.putmask: putmask, np.fill_diagonal: fill_diagonal,
+    np.put_along_axis: put_along_axis, np.apply_along_axis: apply_along_axis,
+}  # fmt: skip
 
 
 # What has no operator.
@@ -159,9 +221,10 @@ WRITTEN = {np.copyto: copyto}
 def without_operator(function, arguments, keywords, name="", refusal=None):
     """The function of the values, where nothing is lost: of tensors without a history, or where numbers are all integers."""
     lost = []
-    arguments, keywords = arrays_in(arguments, lost), arrays_in(keywords, lost)
+    plain = arrays_in(arguments, lost), arrays_in(keywords, lost)
     if lost and refusal is not None:
         raise refusal
+    arguments, keywords = arrays_in(plain, [], read_only=True) if lost else plain
     name = name or named(function)
     try:
         result = function(*arguments, **keywords)
@@ -184,18 +247,25 @@ def nearest(name):
     return f"the nearest operator is gradspec.{known[found[0]]}; " if found else ""
 
 
-def arrays_in(value, lost):
-    """Arrays that nothing can be written to in the place of tensors; `lost` gets those whose history the values lose."""
+def arrays_in(value, lost, read_only=False):
+    """Arrays that nothing can be written to in the place of tensors, and with `read_only` of arrays.
+
+    `lost` gets the tensors whose history their values lose.
+    """
     if isinstance(value, TensorBase):
         if holds_history(value):
             lost.append(value)
         array = value.detach().numpy().view()
         array.flags.writeable = False
         return array
+    if read_only and type(value) is np.ndarray:
+        array = value.view()
+        array.flags.writeable = False
+        return array
     if type(value) in (list, tuple):
-        return type(value)(arrays_in(item, lost) for item in value)
+        return type(value)(arrays_in(item, lost, read_only) for item in value)
     if type(value) is dict:
-        return {key: arrays_in(item, lost) for key, item in value.items()}
+        return {key: arrays_in(item, lost, read_only) for key, item in value.items()}
     return value
 
 

@@ -141,6 +141,45 @@ def values_of_strict(result):
     return [np.asarray(result)] if isinstance(result, strict._array_object.Array) else []
 
 
+def elementwise():
+    """The functions of one or two arrays and nothing else."""
+    for name in sorted(strict.__all__):
+        if inspect.isfunction(getattr(strict, name)) and name not in ITS_OWN:
+            names = list(inspect.signature(getattr(strict, name)).parameters)
+            if names in (["x"], ["x1", "x2"]) and not name.startswith(("unique", "matrix", "nonzero")):
+                yield name, len(names)
+
+
+@pytest.mark.parametrize("dtype", sorted(xp.__array_namespace_info__().dtypes()))
+@pytest.mark.parametrize("name, count", elementwise())
+def test_every_dtype(name, count, dtype):
+    """Generated numbers, broadcast, 0-d and empty: values and dtypes as the reference's wherever it takes the dtype."""
+    rng = np.random.default_rng(len(name))
+    for shapes in (((3, 4), (4,)), ((), (2, 1)), ((0, 2), (1, 2)), ((2, 2), (2, 2))):
+        shapes = [(4, 4), (4, 4)] if name == "matmul" else shapes
+        arrays = [random_numbers(rng, shape, dtype) for shape in shapes[:count]]
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                wanted = getattr(strict, name)(*map(strict.asarray, arrays))
+            except TypeError:
+                return  # of no meaning in this dtype
+            found = getattr(xp, name)(*map(gs.tensor, arrays))
+        wanted = np.asarray(wanted)
+        assert found.dtype == wanted.dtype and found.shape == wanted.shape
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-13 if wanted.dtype.name in ("float64", "complex128") else 1e-5)
+
+
+def random_numbers(rng, shape, dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.uniform(size=shape) < 0.5
+    if dtype.kind in "iu":
+        return rng.integers(1, 7, size=shape).astype(dtype)
+    numbers_ = rng.uniform(0.05, 0.95, size=shape)
+    return (numbers_ + 1j * rng.uniform(size=shape) if dtype.kind == "c" else np.asarray(numbers_)).astype(dtype)
+
+
 def test_isin_inverted():
     """Which the reference does not do."""
     i = np.array([[3, 1, 1], [0, 2, 3]])

@@ -11,9 +11,8 @@ from ..generated.ops import (
     cosh, count_nonzero, divide, equal, exp, expand_dims, expm1, flip, floor, floor_divide, greater, greater_equal, hypot,
     imag, isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2, logaddexp, logical_and, logical_not, logical_or,
     logical_xor, matmul, matrix_transpose, max, maximum, mean, min, minimum, moveaxis, multiply, negative, not_equal,
-    permute_dims, positive, pow, real, reciprocal, remainder, repeat, roll, round, sign, signbit, sin, sinh, sort, sqrt,
-    square, squeeze, stack, std, subtract, take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc, var, vecdot,
-    where,
+    permute_dims, positive, pow, real, reciprocal, remainder, repeat, roll, sign, signbit, sin, sinh, sort, sqrt, square,
+    squeeze, stack, std, subtract, take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc, var, vecdot, where,
 )  # fmt: skip
 from . import fft, linalg, special
 from .creation import (
@@ -44,6 +43,7 @@ from .functions import (
     nonzero,
     prod,
     reshape,
+    round,
     searchsorted,
     sum,
     unique_all,

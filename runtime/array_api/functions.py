@@ -74,6 +74,14 @@ def reshape(x, /, shape, *, copy=None):
     return ops.copy(y) if copy and shares else y
 
 
+def round(x, /):
+    """The nearest whole number, the even one of two; of complex numbers that of either part."""
+    x = asarray(x)
+    if x.dtype.kind != "c":
+        return ops.round(x)
+    return ops.add(ops.round(ops.real(x)), ops.multiply(1j, ops.round(ops.imag(x))))
+
+
 def unstack(x, /, *, axis=0):
     """The slices along an axis, as a tuple."""
     return tuple(ops.unstack(x, axis))
