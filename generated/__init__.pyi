@@ -749,6 +749,8 @@ class Tensor(ArrayTensor):
         """x / (1 + abs(x)). In place."""
     def tanhshrink_(self) -> Tensor:
         """x - tanh(x), without cancellation near 0. In place."""
+    def threshold_(self, threshold: float, value: float) -> Tensor:
+        """x where x > threshold, `value` elsewhere. In place."""
     def copy_(self, source: Operand) -> Tensor:
         """x[...] = source. In place."""
     def fill_(self, value: Operand) -> Tensor:

@@ -3086,7 +3086,7 @@ for _name, _text in {
     linear(x, weight, Array? bias=None) -> y
     grad_x = columns @ conj(rows)
     grad_weight = T(grad) @ conj(x) if grad.ndim == 2 and weight.ndim == 2 else tensordot(grad, conj(x),
-      (leading_axes(x.ndim), leading_axes(x.ndim)))
+      (other_axes(-1, x.ndim), other_axes(-1, x.ndim)))
     grad_bias = grad
     where rows = weight if weight.ndim == 2 else expand_dims(weight, 0)
     where columns = grad if weight.ndim == 2 else expand_dims(grad, -1)
@@ -5269,6 +5269,35 @@ for _name, _text in {
     grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
     values_t = take_along_axis(x_t, indices, axis)
     """,
+    "alpha_dropout": """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability.
+    training : bool, default False
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    alpha_dropout(x, float p=0.5, bool training=False, *, Generator? generator=None) -> y
+    composite: x if not training or p == 0 else x * 0 if p == 1 else scale * ((1 - p) * x * kept - low * (1 - (1 -
+      p) * kept)) + scale * low * p
+    where low = 1.0507009873554805 * 1.6732632423543772
+    where scale = ((1 - p) * (1 + p * low * low)) ** -0.5
+    where kept = dropout(ones(x.shape, dtype=x.dtype), p, generator=generator)
+
+    References
+    ----------
+    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
+    """,
     "celu": """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
 
     Parameters
@@ -5314,6 +5343,69 @@ for _name, _text in {
     References
     ----------
     Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.
+    """,
+    "dropout1d": """dropout of whole channels, each of the last axis's rows one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    dropout1d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y
+    composite: _feature_dropout(x, p, training, 1, generator=generator)
+    """,
+    "dropout2d": """dropout of whole channels, each of the last two axes' planes one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    dropout2d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y
+    composite: _feature_dropout(x, p, training, 2, generator=generator)
+    """,
+    "dropout3d": """dropout of whole channels, each of the last three axes' boxes one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    dropout3d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y
+    composite: _feature_dropout(x, p, training, 3, generator=generator)
     """,
     "elu": """x where x > 0, alpha * (exp(x) - 1) elsewhere.
 
@@ -5361,6 +5453,28 @@ for _name, _text in {
     References
     ----------
     Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).
+    """,
+    "glu": """The first half along `axis` times the sigmoid of the second.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default -1
+        Axis that is halved.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    glu(x, int axis=-1) -> y
+    composite: halves[0] * sigmoid(halves[1])
+    where halves = split(x, 2, axis)
+
+    References
+    ----------
+    Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.
     """,
     "hardshrink": """x where abs(x) > lambd, 0 elsewhere.
 
@@ -5489,6 +5603,28 @@ for _name, _text in {
     ----------
     Misra (2019), Mish, a self regularized non-monotonic neural activation function.
     """,
+    "prelu": """x where x > 0, weight * x elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    weight : array_like
+        One slope, or one for each channel, which stand along axis 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    prelu(x, weight) -> y
+    composite: where(x > 0, x, 0) + slope * where(x > 0, 0, x)
+    where slope = expand_dims(weight, last_axes(x.ndim - 2)) if weight.ndim == 1 and x.ndim > 2 else weight
+
+    References
+    ----------
+    He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.
+    """,
     "relu": """x where x > 0, 0 elsewhere, with derivative 0 at 0.
 
     Parameters
@@ -5518,6 +5654,34 @@ for _name, _text in {
     -----
     relu6(x) -> y
     dy/dx = (y > 0) & (y < 6)
+    """,
+    "rrelu": """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`.
+
+    Parameters
+    ----------
+    x : array_like
+    lower : float, default 0.125
+        Least slope.
+    upper : float, default 0.3333333333333333
+        Largest slope.
+    training : bool, default False
+        Whether slopes are random.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rrelu(x, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, Generator? generator=None)
+      -> y, _slope
+    dy/dx = _slope
+
+    References
+    ----------
+    Xu, Wang, Chen and Li (2015), Empirical evaluation of rectified activations in convolutional network.
     """,
     "selu": """elu with the scale and alpha of self-normalising networks.
 
@@ -5625,6 +5789,771 @@ for _name, _text in {
     tanhshrink(x) -> y
     dy/dx = square(tanh(x))
     """,
+    "threshold": """x where x > threshold, `value` elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    threshold : float
+        Bound.
+    value : float
+        What stands for elements that are not above it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    threshold(x, float threshold, float value) -> y
+    dy/dx = x > threshold
+    """,
+    "conv1d": """Cross-correlation along the last axis, as a layer of a network.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels out, channels in / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 1, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 1, default 0
+        How many zeros stand before and behind each axis.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a kernel sees.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    conv1d(x, weight, Array? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> y
+    composite: _convolve(x, weight, bias, stride, padding, dilation, groups)
+    """,
+    "conv2d": """Cross-correlation along the last two axes, as a layer of a network.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels out, channels in / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 2, default 0
+        How many zeros stand before and behind each axis.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    conv2d(x, weight, Array? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> y
+    composite: _convolve(x, weight, bias, stride, padding, dilation, groups)
+    """,
+    "conv3d": """Cross-correlation along the last three axes, as a layer of a network.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels out, channels in / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 3, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 3, default 0
+        How many zeros stand before and behind each axis.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a kernel sees.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    conv3d(x, weight, Array? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> y
+    composite: _convolve(x, weight, bias, stride, padding, dilation, groups)
+    """,
+    "conv_transpose1d": """The adjoint of conv1d with the same weight.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels in, channels out / groups, length).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 1, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 1, default 0
+        How much of the result is left out at both ends.
+    output_padding : int or sequence of 1, default 0
+        How much longer the result is at the end of each axis.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a kernel sees.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    conv_transpose1d(x, weight, Array? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int
+      groups=1, int[1] dilation=1) -> y
+    composite: plain if bias is None else plain + expand_dims(bias, -1)
+    where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)
+    where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    """,
+    "conv_transpose2d": """The adjoint of conv2d with the same weight.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels in, channels out / groups, rows, columns).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 2, default 0
+        How much of the result is left out at both ends of each axis.
+    output_padding : int or sequence of 2, default 0
+        How much longer the result is at the end of each axis.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    conv_transpose2d(x, weight, Array? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int
+      groups=1, int[2] dilation=1) -> y
+    composite: plain if bias is None else plain + expand_dims(bias, (-2, -1))
+    where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)
+    where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    """,
+    "conv_transpose3d": """The adjoint of conv3d with the same weight.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels in, channels out / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 3, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 3, default 0
+        How much of the result is left out at both ends of each axis.
+    output_padding : int or sequence of 3, default 0
+        How much longer the result is at the end of each axis.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a kernel sees.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    conv_transpose3d(x, weight, Array? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int
+      groups=1, int[3] dilation=1) -> y
+    composite: plain if bias is None else plain + expand_dims(bias, (-3, -2, -1))
+    where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)
+    where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    """,
+    "fold": """Each column added to the places of an image that unfold would take it from; the adjoint of unfold.
+
+    Parameters
+    ----------
+    x : array_like
+        Columns, (batch, channels * elements of the kernel, places) or without the batch.
+    output_size : int or sequence of 2
+        Length of the last two axes of the result.
+    kernel_size : int or sequence of 2
+        Length of the kernel along each axis.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+    padding : int or sequence of 2, default 0
+        How many zeros stand before and behind each axis.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    fold(x, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> y
+    linear in x
+    grad_x = unfold(grad, kernel_size, dilation, padding, stride)
+    """,
+    "unfold": """The elements under a kernel as a column, for each place where it stands in an image.
+
+    Parameters
+    ----------
+    x : array_like
+        Images, (batch, channels, rows, columns) or without the batch.
+    kernel_size : int or sequence of 2
+        Length of the kernel along each axis.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+    padding : int or sequence of 2, default 0
+        How many zeros stand before and behind each axis.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    unfold(x, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> y
+    linear in x
+    grad_x = fold(grad, x.shape[-2:], kernel_size, dilation, padding, stride)
+    """,
+    "adaptive_avg_pool1d": """Means of the parts that divide the last axis as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 1
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    adaptive_avg_pool1d(x, int[1] output_size) -> y
+    composite: _divided(x, output_size)
+    """,
+    "adaptive_avg_pool2d": """Means of the parts that divide the last two axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 2
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    adaptive_avg_pool2d(x, int[2] output_size) -> y
+    composite: _divided(x, output_size)
+    """,
+    "adaptive_avg_pool3d": """Means of the parts that divide the last three axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 3
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    adaptive_avg_pool3d(x, int[3] output_size) -> y
+    composite: _divided(x, output_size)
+    """,
+    "adaptive_max_pool1d": """Maxima of the parts that divide the last axis as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 1
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    adaptive_max_pool1d(x, int[1] output_size) -> y
+    composite: _adaptive_max_pool(x, output_size)[0]
+    """,
+    "adaptive_max_pool2d": """Maxima of the parts that divide the last two axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 2
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    adaptive_max_pool2d(x, int[2] output_size) -> y
+    composite: _adaptive_max_pool(x, output_size)[0]
+    """,
+    "adaptive_max_pool3d": """Maxima of the parts that divide the last three axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 3
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    adaptive_max_pool3d(x, int[3] output_size) -> y
+    composite: _adaptive_max_pool(x, output_size)[0]
+    """,
+    "avg_pool1d": """Means under windows along the last axis.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+    count_include_pad : bool, default True
+        Whether what stands in the padding counts.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    avg_pool1d(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool
+      count_include_pad=True) -> y
+    composite: _average(x, kernel_size, stride if stride is not None else kernel_size, padding, ceil_mode,
+      count_include_pad)
+    """,
+    "avg_pool2d": """Means under windows along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+    count_include_pad : bool, default True
+        Whether what stands in the padding counts.
+    divisor_override : int or None, default None
+        By what to divide in place of the number of elements.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    avg_pool2d(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool
+      count_include_pad=True, int? divisor_override=None) -> y
+    composite: _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad) if divisor_override is None
+      else _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "avg_pool3d": """Means under windows along the last three axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
+        How far the first window stands before each axis and the last one behind it.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+    count_include_pad : bool, default True
+        Whether what stands in the padding counts.
+    divisor_override : int or None, default None
+        By what to divide in place of the number of elements.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    avg_pool3d(x, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool
+      count_include_pad=True, int? divisor_override=None) -> y
+    composite: _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad) if divisor_override is None
+      else _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "interpolate": """The axes behind batch and channels at another length.
+
+    Parameters
+    ----------
+    x : array_like
+    size : int or sequence of int or None, default None
+        Length of these axes in the result, one number or one for each.
+    scale_factor : float or None, default None
+        How much longer they become, in place of `size`.
+    mode : str, default 'nearest'
+        'nearest', 'nearest-exact', 'area', 'linear', 'bilinear', 'trilinear' or 'bicubic'.
+    align_corners : bool, default False
+        Whether the middles of the outermost elements stay where they are, or their edges.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    interpolate(x, int[]? size=None, float? scale_factor=None, str mode='nearest', bool align_corners=False) -> y
+    composite: _resize(x, resized(x.shape, size, scale_factor), resized_kind(mode, align_corners, x.ndim),
+      scale_factor)
+
+    References
+    ----------
+    Keys (1981), Cubic convolution interpolation for digital image processing.
+    """,
+    "lp_pool1d": """Norms of the elements under windows along the last axis.
+
+    Parameters
+    ----------
+    x : array_like
+    norm_type : float
+        Exponent of the norm.
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    lp_pool1d(x, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> y
+    composite: _average(x ** norm_type, kernel_size, steps, (0,), ceil_mode, True, True) ** (1 / norm_type)
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "lp_pool2d": """Norms of the elements under windows along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    norm_type : float
+        Exponent of the norm.
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    lp_pool2d(x, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> y
+    composite: _average(x ** norm_type, kernel_size, steps, (0, 0), ceil_mode, True, True) ** (1 / norm_type)
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "max_pool1d": """Maxima under windows along the last axis.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    max_pool1d(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool
+      ceil_mode=False) -> y
+    composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "max_pool2d": """Maxima under windows along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    max_pool2d(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool
+      ceil_mode=False) -> y
+    composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "max_pool3d": """Maxima under windows along the last three axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    max_pool3d(x, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool
+      ceil_mode=False) -> y
+    composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "max_unpool2d": """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Where in the plane of the result each element stands.
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    max_unpool2d(x, Index indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0) -> y
+    composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 2)
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "batch_norm": """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
+    running ones. The running ones are not written to; batch_norm_update gives the next ones.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    running_mean : array_like or None, default None
+        Mean of each channel, for `training` False.
+    running_var : array_like or None, default None
+        Variance of each channel, for `training` False.
+    weight : array_like or None, default None
+    bias : array_like or None, default None
+    training : bool, default False
+        Whether the mean and the variance are those of the batch.
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    batch_norm(x, Array? running_mean=None, Array? running_var=None, Array? weight=None, Array? bias=None, bool
+      training=False, *, float eps=1e-05) -> y
+    composite: _affine(_standardize(x, other_axes(1, x.ndim), eps)[0], weight, bias, x.ndim - 2) if training else
+      _affine((x - expand_dims(mean, behind)) * expand_dims(rsqrt(variance + eps), behind), weight, bias, x.ndim -
+      2)
+    where behind = last_axes(x.ndim - 2)
+    where mean = running_mean
+    where variance = running_var
+
+    References
+    ----------
+    Ioffe and Szegedy (2015), Batch normalization, accelerating deep network training.
+    """,
+    "group_norm": """Each group of channels of an example less its mean, divided by the root of its variance plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    num_groups : int
+        Number of groups.
+    weight : array_like or None, default None
+    bias : array_like or None, default None
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    group_norm(x, int num_groups, Array? weight=None, Array? bias=None, float eps=1e-05) -> y
+    composite: _affine(reshape(groups, x.shape), weight, bias, x.ndim - 2)
+    where groups = _standardize(reshape(x, grouped_shape(x.shape, num_groups)), -1, eps)[0]
+
+    References
+    ----------
+    Wu and He (2018), Group normalization.
+    """,
+    "instance_norm": """Each channel of an example less its mean, divided by the root of its variance plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    weight : array_like or None, default None
+    bias : array_like or None, default None
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    instance_norm(x, Array? weight=None, Array? bias=None, float eps=1e-05) -> y
+    composite: _affine(_standardize(x, last_axes(x.ndim - 2), eps)[0], weight, bias, x.ndim - 2)
+
+    References
+    ----------
+    Ulyanov, Vedaldi and Lempitsky (2016), Instance normalization.
+    """,
+    "layer_norm": """Each block of the given shape less its mean, divided by the root of its variance plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+    normalized_shape : int or sequence of int
+        Lengths of the last axes, those of a block.
+    weight : array_like or None, default None
+        What the results are multiplied by; nothing where it is None.
+    bias : array_like or None, default None
+        What is then added; nothing where it is None.
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    layer_norm(x, int[] normalized_shape, Array? weight=None, Array? bias=None, float eps=1e-05) -> y
+    composite: _affine(_standardize(x, block_axes(x.shape, normalized_shape), eps)[0], weight, bias)
+
+    References
+    ----------
+    Ba, Kiros and Hinton (2016), Layer normalization.
+    """,
+    "local_response_norm": """x / (k + alpha * mean of squares)^beta, the mean over `size` neighbouring channels and 0 beyond the ends.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    size : int
+        Number of channels.
+    alpha : float, default 0.0001
+        Factor of the mean.
+    beta : float, default 0.75
+        Exponent.
+    k : float, default 1.0
+        What is added.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    local_response_norm(x, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> y
+    composite: x / (k + alpha * squares) ** beta
+    where window = (size, 1, size // 2, 1, 0)
+    where squares = _resample(x * x, 1 - x.ndim, x.shape[1], 'windows', window)
+
+    References
+    ----------
+    Krizhevsky, Sutskever and Hinton (2012), ImageNet classification with deep convolutional neural networks.
+    """,
     "log_softmax": """x - logsumexp(x) along `axis`.
 
     Parameters
@@ -5642,6 +6571,53 @@ for _name, _text in {
     log_softmax(x, int[] axis=-1) -> y
     grad_x = _log_softmax_backward(grad, y, axis)
     y_t = x_t - sum(exp(y) * x_t, axis, True)
+    """,
+    "normalize": """Vectors along `axis` divided by their norm, or by `eps` where that is larger.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 2.0
+        Order of the norm.
+    axis : int, default 1
+        Axis that holds the components of a vector.
+    eps : float, default 1e-12
+        Least divisor.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    normalize(x, float p=2.0, int axis=1, float eps=1e-12) -> y
+    composite: x / clip(vector_norm(x, p, axis, True), eps)
+    """,
+    "rms_norm": """Each block of the given shape divided by the root of its mean square plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+    normalized_shape : int or sequence of int
+        Lengths of the last axes, those of a block.
+    weight : array_like or None, default None
+        What the results are multiplied by; nothing where it is None.
+    eps : float or None, default None
+        What is added to the mean square; the distance from 1 to the next number where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rms_norm(x, int[] normalized_shape, Array? weight=None, float? eps=None) -> y
+    composite: _affine(_standardize(x, block_axes(x.shape, normalized_shape), least, False)[0], weight)
+    where least = spacing(x.dtype) if eps is None else eps
+
+    References
+    ----------
+    Zhang and Sennrich (2019), Root mean square layer normalization.
     """,
     "softmax": """exp(x) / sum(exp(x)) along `axis`, without overflow.
 

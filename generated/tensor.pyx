@@ -62,7 +62,7 @@ from gradspec.generated.variable_type.sorting cimport op_argmax, op_argmin, op_a
 from gradspec.generated.variable_type.activations cimport (
     op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_,
     op_log_sigmoid_, op_mish_, op_relu, op_relu_, op_relu6_, op_selu_, op_silu_, op_softplus_, op_softshrink_, op_softsign_,
-    op_tanhshrink_,
+    op_tanhshrink_, op_threshold_,
 )
 from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax
 from gradspec.generated.variable_type.creation cimport op_astype, op_copy
@@ -1600,6 +1600,10 @@ cdef class Tensor(ArrayTensor):
     def tanhshrink_(self):
         """x - tanh(x), without cancellation near 0. In place."""
         return op_tanhshrink_(self)
+
+    def threshold_(self, threshold, value):
+        """x where x > threshold, `value` elsewhere. In place."""
+        return op_threshold_(self, threshold, value)
 
     def log_softmax(self, axis=-1):
         """x - logsumexp(x) along `axis`."""

@@ -5,6 +5,7 @@ from gradspec.extension import offer
 
 offer(__name__, [
     "activations",
+    "convolution",
     "creation",
     "fourier",
     "indexing",
@@ -15,6 +16,7 @@ offer(__name__, [
     "normalisers",
     "pointwise_binary",
     "pointwise_unary",
+    "pooling",
     "reductions",
     "scans",
     "sorting",

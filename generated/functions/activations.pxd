@@ -52,6 +52,10 @@ cdef class Relu6Backward(Node):
     cdef public object saved_y
     cdef public uint32_t version_y
 
+cdef class RreluBackward(Node):
+    cdef public object saved__slope
+    cdef public uint32_t version__slope
+
 cdef class SiluBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
@@ -69,3 +73,8 @@ cdef class SoftsignBackward(Node):
 cdef class TanhshrinkBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
+
+cdef class ThresholdBackward(Node):
+    cdef public object saved_x
+    cdef public uint32_t version_x
+    cdef readonly object saved_threshold

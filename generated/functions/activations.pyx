@@ -291,6 +291,25 @@ cdef class Relu6Backward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef class RreluBackward(Node):
+    """rrelu(x, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, Generator? generator=None) -> y, _slope
+
+    dy/dx = _slope
+    """
+    saves = ("_slope",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        _slope = saved_array(self, self.saved__slope, self.version__slope, "_slope")
+        return forward_multiply(grad, _slope)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        _slope = saved_tensor(self, self.saved__slope, self.version__slope, "_slope")
+        return grad * _slope
+
+    cdef void release_variables(self):
+        self.released, self.saved__slope = True, None
+
+
 cdef class SiluBackward(Node):
     """silu(x) -> y
 
@@ -381,6 +400,24 @@ cdef class TanhshrinkBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.square(ops.tanh(x)))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class ThresholdBackward(Node):
+    """threshold(x, float threshold, float value) -> y; dy/dx = x > threshold"""
+    saves = ("x", "threshold")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        threshold = self.saved_threshold
+        return forward_multiply(grad, forward_greater(x, threshold))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        threshold = self.saved_threshold
+        return grad * (x > threshold)
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -368,7 +368,7 @@ cdef class LinearBackward(Node):
 
     grad_x = columns @ conj(rows)
     grad_weight = T(grad) @ conj(x) if grad.ndim == 2 and weight.ndim == 2 else tensordot(grad, conj(x),
-      (leading_axes(x.ndim), leading_axes(x.ndim)))
+      (other_axes(-1, x.ndim), other_axes(-1, x.ndim)))
     grad_bias = grad
     where rows = weight if weight.ndim == 2 else expand_dims(weight, 0)
     where columns = grad if weight.ndim == 2 else expand_dims(grad, -1)
@@ -397,7 +397,7 @@ cdef class LinearBackward(Node):
             else:
                 x_ndim = self.saved_x_ndim
                 grad_weight = forward_tensordot(
-                    grad, forward_conj(x), (formulas.leading_axes(x_ndim), formulas.leading_axes(x_ndim))
+                    grad, forward_conj(x), (formulas.other_axes(-1, x_ndim), formulas.other_axes(-1, x_ndim))
                 )
         if wanted_ & 4:
             grad_bias = grad
@@ -424,7 +424,7 @@ cdef class LinearBackward(Node):
                 grad_weight = ops.T(grad) @ ops.conj(x)
             else:
                 x_ndim = self.saved_x_ndim
-                grad_weight = ops.tensordot(grad, ops.conj(x), (formulas.leading_axes(x_ndim), formulas.leading_axes(x_ndim)))
+                grad_weight = ops.tensordot(grad, ops.conj(x), (formulas.other_axes(-1, x_ndim), formulas.other_axes(-1, x_ndim)))
         if wanted_ & 4:
             grad_bias = grad
         return grad_x, grad_weight, grad_bias

@@ -22,3 +22,8 @@ cdef class SoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
     cdef public uint32_t version_y, version_a
     cdef readonly object saved_axis
+
+cdef class StandardizeBackward(Node):
+    cdef public object saved_y, saved_rate
+    cdef public uint32_t version_y, version_rate
+    cdef readonly object saved_axis, saved_centred, saved_x_shape

@@ -4,16 +4,21 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+from gradspec import formulas
 from gradspec.dispatch import ops
 
+from gradspec.forward_ad cimport minus
+from gradspec.input_buffer cimport minus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward3 forward__log_softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_log_softmax_backward", 3
@@ -131,3 +136,66 @@ cdef class SoftmaxBackwardBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a = True, None, None
+
+
+cdef class StandardizeBackward(Node):
+    """_standardize(x, int[] axis, float eps=1e-05, bool centred=True) -> y, rate
+
+    grad_x = rate * held - y * (rate * both) - grad_rate * rate * rate * y / reduced_count(x.shape, axis)
+    where both = mean(grad_y * y, axis, True)
+    where held = grad_y - mean(grad_y, axis, True) if centred else grad_y
+    """
+    saves = ("y", "axis", "centred", "rate", "x_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_y, grad_rate = grad
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        if grad_rate is not None:
+            x_shape = self.saved_x_shape
+        both = None if grad_y is None else forward_mean(forward_multiply(grad_y, y), axis, True)
+        centred = self.saved_centred
+        if centred:
+            held = grad_y
+            if grad_y is not None:
+                held = minus_array(held, forward_mean(grad_y, axis, True))
+        else:
+            held = grad_y
+        grad_x = None if held is None else forward_multiply(rate, held)
+        if both is not None:
+            grad_x = minus_array(grad_x, forward_multiply(y, forward_multiply(rate, both)))
+        if grad_rate is not None:
+            grad_x = minus_array(
+                grad_x,
+                forward_divide(
+                    forward_multiply(forward_multiply(forward_multiply(grad_rate, rate), rate), y),
+                    formulas.reduced_count(x_shape, axis)
+                )
+            )
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_y, grad_rate = grad
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        if grad_rate is not None:
+            x_shape = self.saved_x_shape
+        both = None if grad_y is None else ops.mean(grad_y * y, axis, True)
+        centred = self.saved_centred
+        if centred:
+            held = grad_y
+            if grad_y is not None:
+                held = minus(held, ops.mean(grad_y, axis, True))
+        else:
+            held = grad_y
+        grad_x = None if held is None else rate * held
+        if both is not None:
+            grad_x = minus(grad_x, y * (rate * both))
+        if grad_rate is not None:
+            grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
+        return grad_x
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_rate = True, None, None

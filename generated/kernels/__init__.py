@@ -6,6 +6,7 @@ from gradspec.extension import offer
 offer(__name__, [
     "activations",
     "comparison",
+    "convolution",
     "creation",
     "fourier",
     "indexing",
@@ -16,6 +17,7 @@ offer(__name__, [
     "normalisers",
     "pointwise_binary",
     "pointwise_unary",
+    "pooling",
     "random",
     "reductions",
     "scans",

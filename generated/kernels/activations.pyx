@@ -6,13 +6,15 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 import numpy as np
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "logaddexp", 2)
@@ -21,7 +23,28 @@ cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward3 forward_split = <Forward3> load_forward("gradspec.generated.kernels.joining", "split", 3)
+cdef Forward2 forward_ones = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones", 2)
 
+
+cdef object forward_alpha_dropout(object x, object p, object training, object generator):
+    if not training or p == 0:
+        return x
+    if p == 1:
+        return forward_multiply(x, 0)
+    low = 1.7580993408473766
+    scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
+    kept = forward_dropout(forward_ones(shape_of(x), dtype_of(x)), p, True, generator)[0]
+    return forward_add(
+        forward_multiply(
+            scale,
+            forward_subtract(
+                forward_multiply(forward_multiply(1 - p, x), kept),
+                forward_multiply(low, forward_subtract(1, forward_multiply(1 - p, kept)))
+            )
+        ), scale * low * p
+    )
 
 cdef object forward_celu(object x, object alpha):
     try:
@@ -35,17 +58,37 @@ cdef object forward_dropout(object x, object p, object training, object generato
     except Exception as error_:
         raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
 
+cdef object forward_dropout1d(object x, object p, object training, object generator):
+    return forward__feature_dropout(x, p, training, 1, generator)
+
+cdef object forward_dropout2d(object x, object p, object training, object generator):
+    return forward__feature_dropout(x, p, training, 2, generator)
+
+cdef object forward_dropout3d(object x, object p, object training, object generator):
+    return forward__feature_dropout(x, p, training, 3, generator)
+
 cdef object forward_elu(object x, object alpha):
     try:
         return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
     except Exception as error_:
         raise explain(error_, "elu", x=x, alpha=alpha) from None
 
+cdef object forward__feature_dropout(object x, object p, object training, object axes, object generator):
+    if training:
+        return forward_multiply(
+            x, forward_dropout(forward_ones(formulas.feature_shape(shape_of(x), axes), dtype_of(x)), p, True, generator)[0]
+        )
+    return x
+
 cdef object forward_gelu(object x, object approximate):
     try:
         return as_array(kernels.gelu(x, approximate))
     except Exception as error_:
         raise explain(error_, "gelu", x=x, approximate=approximate) from None
+
+cdef object forward_glu(object x, object axis):
+    halves = forward_split(x, 2, axis)
+    return forward_multiply(halves[0], forward_sigmoid(halves[1]))
 
 cdef object forward_hardshrink(object x, object lambd):
     return forward_where(forward_less_equal(forward_absolute(x), lambd), 0, x)
@@ -83,6 +126,15 @@ cdef object forward_mish(object x):
     except Exception as error_:
         raise explain(error_, "mish", x=x) from None
 
+cdef object forward_prelu(object x, object weight):
+    if ndim_of(weight) == 1 and ndim_of(x) > 2:
+        slope = forward_expand_dims(weight, formulas.last_axes(ndim_of(x) - 2))
+    else:
+        slope = weight
+    return forward_add(
+        forward_where(forward_greater(x, 0), x, 0), forward_multiply(slope, forward_where(forward_greater(x, 0), 0, x))
+    )
+
 cdef object forward_relu(object x):
     try:
         return as_array(np.maximum(x, 0))
@@ -94,6 +146,12 @@ cdef object forward_relu6(object x):
         return as_array(np.clip(x, 0, 6))
     except Exception as error_:
         raise explain(error_, "relu6", x=x) from None
+
+cdef object forward_rrelu(object x, object lower, object upper, object training, object generator):
+    try:
+        return as_array(kernels.rrelu(x, lower, upper, training, generator))
+    except Exception as error_:
+        raise explain(error_, "rrelu", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
 
 cdef object forward_selu(object x):
     return forward_multiply(1.0507009873554805, forward_elu(x, 1.6732632423543772))
@@ -126,3 +184,9 @@ cdef object forward_tanhshrink(object x):
         return as_array(kernels.tanhshrink(x))
     except Exception as error_:
         raise explain(error_, "tanhshrink", x=x) from None
+
+cdef object forward_threshold(object x, object threshold, object value):
+    try:
+        return as_array(np.where(forward_greater(x, threshold), x, value))
+    except Exception as error_:
+        raise explain(error_, "threshold", x=x, threshold=threshold, value=value) from None

@@ -4,13 +4,74 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, as_array, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward6, as_array, load_forward
+from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward1 forward_rsqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "rsqrt", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward6 forward__resample = <Forward6> load_forward("gradspec.generated.kernels.pooling", "_resample", 6)
 
+
+cdef object forward__affine(object x, object weight, object bias, object behind):
+    if weight is None:
+        scaled = x
+    elif behind:
+        scaled = forward_multiply(x, forward_expand_dims(weight, formulas.last_axes(behind)))
+    else:
+        scaled = forward_multiply(x, weight)
+    if bias is None:
+        return scaled
+    if behind:
+        return forward_add(scaled, forward_expand_dims(bias, formulas.last_axes(behind)))
+    return forward_add(scaled, bias)
+
+cdef object forward_batch_norm(
+    object x, object running_mean, object running_var, object weight, object bias, object training, object eps
+):
+    if training:
+        return forward__affine(
+            forward__standardize(x, formulas.other_axes(1, ndim_of(x)), eps, True)[0], weight, bias, ndim_of(x) - 2
+        )
+    behind = formulas.last_axes(ndim_of(x) - 2)
+    mean = running_mean
+    variance = running_var
+    return forward__affine(
+        forward_multiply(
+            forward_subtract(x, forward_expand_dims(mean, behind)),
+            forward_expand_dims(forward_rsqrt(forward_add(variance, eps)), behind)
+        ), weight, bias, ndim_of(x) - 2
+    )
+
+cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps):
+    groups = forward__standardize(forward_reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps, True)[0]
+    return forward__affine(forward_reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
+
+cdef object forward_instance_norm(object x, object weight, object bias, object eps):
+    return forward__affine(
+        forward__standardize(x, formulas.last_axes(ndim_of(x) - 2), eps, True)[0], weight, bias, ndim_of(x) - 2
+    )
+
+cdef object forward_layer_norm(object x, object normalized_shape, object weight, object bias, object eps):
+    return forward__affine(
+        forward__standardize(x, formulas.block_axes(shape_of(x), normalized_shape), eps, True)[0], weight, bias, 0
+    )
+
+cdef object forward_local_response_norm(object x, object size, object alpha, object beta, object k):
+    window = (size, 1, size // 2, 1, 0)
+    squares = forward__resample(forward_multiply(x, x), 1 - ndim_of(x), shape_of(x)[1], 'windows', window, 1.0)
+    return forward_divide(x, forward_pow(forward_add(k, forward_multiply(alpha, squares)), beta))
 
 cdef object forward_log_softmax(object x, object axis):
     try:
@@ -23,6 +84,18 @@ cdef object forward__log_softmax_backward(object a, object y, object axis):
         return as_array(kernels.log_softmax_backward(a, y, axis))
     except Exception as error_:
         raise explain(error_, "_log_softmax_backward", a=a, y=y, axis=axis) from None
+
+cdef object forward_normalize(object x, object p, object axis, object eps):
+    return forward_divide(x, forward_clip(forward_vector_norm(x, p, axis, True), eps, None))
+
+cdef object forward_rms_norm(object x, object normalized_shape, object weight, object eps):
+    if eps is None:
+        least = formulas.spacing(dtype_of(x))
+    else:
+        least = eps
+    return forward__affine(
+        forward__standardize(x, formulas.block_axes(shape_of(x), normalized_shape), least, False)[0], weight, None, 0
+    )
 
 cdef object forward_softmax(object x, object axis):
     try:
@@ -38,3 +111,9 @@ cdef object forward__softmax_backward(object a, object y, object axis):
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)
+
+cdef object forward__standardize(object x, object axis, object eps, object centred):
+    try:
+        return as_array(kernels.standardize(x, axis, eps, centred))
+    except Exception as error_:
+        raise explain(error_, "_standardize", x=x, axis=axis, eps=eps, centred=centred) from None

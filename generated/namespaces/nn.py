@@ -4,10 +4,15 @@
 from .generated.variable_type.linear_algebra import cosine_similarity
 from .generated.variable_type.linear_algebra import linear
 from .generated.variable_type.indexing import embedding
+from .generated.variable_type.activations import alpha_dropout
 from .generated.variable_type.activations import celu
 from .generated.variable_type.activations import dropout
+from .generated.variable_type.activations import dropout1d
+from .generated.variable_type.activations import dropout2d
+from .generated.variable_type.activations import dropout3d
 from .generated.variable_type.activations import elu
 from .generated.variable_type.activations import gelu
+from .generated.variable_type.activations import glu
 from .generated.variable_type.activations import hardshrink
 from .generated.variable_type.activations import hardsigmoid
 from .generated.variable_type.activations import hardswish
@@ -15,15 +20,49 @@ from .generated.variable_type.activations import hardtanh
 from .generated.variable_type.activations import leaky_relu
 from .generated.variable_type.activations import log_sigmoid
 from .generated.variable_type.activations import mish
+from .generated.variable_type.activations import prelu
 from .generated.variable_type.activations import relu
 from .generated.variable_type.activations import relu6
+from .generated.variable_type.activations import rrelu
 from .generated.variable_type.activations import selu
 from .generated.variable_type.activations import silu
 from .generated.variable_type.activations import softplus
 from .generated.variable_type.activations import softshrink
 from .generated.variable_type.activations import softsign
 from .generated.variable_type.activations import tanhshrink
+from .generated.variable_type.activations import threshold
+from .generated.variable_type.convolution import conv1d
+from .generated.variable_type.convolution import conv2d
+from .generated.variable_type.convolution import conv3d
+from .generated.variable_type.convolution import conv_transpose1d
+from .generated.variable_type.convolution import conv_transpose2d
+from .generated.variable_type.convolution import conv_transpose3d
+from .generated.variable_type.convolution import fold
+from .generated.variable_type.convolution import unfold
+from .generated.variable_type.pooling import adaptive_avg_pool1d
+from .generated.variable_type.pooling import adaptive_avg_pool2d
+from .generated.variable_type.pooling import adaptive_avg_pool3d
+from .generated.variable_type.pooling import adaptive_max_pool1d
+from .generated.variable_type.pooling import adaptive_max_pool2d
+from .generated.variable_type.pooling import adaptive_max_pool3d
+from .generated.variable_type.pooling import avg_pool1d
+from .generated.variable_type.pooling import avg_pool2d
+from .generated.variable_type.pooling import avg_pool3d
+from .generated.variable_type.pooling import interpolate
+from .generated.variable_type.pooling import lp_pool1d
+from .generated.variable_type.pooling import lp_pool2d
+from .generated.variable_type.pooling import max_pool1d
+from .generated.variable_type.pooling import max_pool2d
+from .generated.variable_type.pooling import max_pool3d
+from .generated.variable_type.pooling import max_unpool2d
+from .generated.variable_type.normalisers import batch_norm
+from .generated.variable_type.normalisers import group_norm
+from .generated.variable_type.normalisers import instance_norm
+from .generated.variable_type.normalisers import layer_norm
+from .generated.variable_type.normalisers import local_response_norm
 from .generated.variable_type.normalisers import log_softmax
+from .generated.variable_type.normalisers import normalize
+from .generated.variable_type.normalisers import rms_norm
 from .generated.variable_type.normalisers import softmax
 from .generated.variable_type.normalisers import softmin
 from .generated.variable_type.losses import binary_cross_entropy
@@ -48,10 +87,15 @@ __all__ = [
     "cosine_similarity",
     "linear",
     "embedding",
+    "alpha_dropout",
     "celu",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "gelu",
+    "glu",
     "hardshrink",
     "hardsigmoid",
     "hardswish", "hard_swish",
@@ -59,15 +103,49 @@ __all__ = [
     "leaky_relu",
     "log_sigmoid", "logsigmoid",
     "mish",
+    "prelu",
     "relu",
     "relu6",
+    "rrelu",
     "selu",
     "silu", "swish",
     "softplus",
     "softshrink",
     "softsign",
     "tanhshrink",
+    "threshold",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "fold",
+    "unfold",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "interpolate",
+    "lp_pool1d",
+    "lp_pool2d",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "max_unpool2d",
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
     "log_softmax",
+    "normalize",
+    "rms_norm",
     "softmax",
     "softmin",
     "binary_cross_entropy",

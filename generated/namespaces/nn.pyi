@@ -59,6 +59,27 @@ def embedding(indices: Index, weight: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def alpha_dropout(x: Operand, p: float = 0.5, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability.
+    training : bool, default False
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
+    """
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
 
@@ -97,6 +118,57 @@ def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np
     ----------
     Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.
     """
+def dropout1d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """dropout of whole channels, each of the last axis's rows one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def dropout2d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """dropout of whole channels, each of the last two axes' planes one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def dropout3d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """dropout of whole channels, each of the last three axes' boxes one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere.
 
@@ -130,6 +202,23 @@ def gelu(x: Operand, approximate: str = 'none') -> Tensor:
     References
     ----------
     Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).
+    """
+def glu(x: Operand, axis: int = -1) -> Tensor:
+    """The first half along `axis` times the sigmoid of the second.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default -1
+        Axis that is halved.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.
     """
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere.
@@ -228,6 +317,23 @@ def mish(x: Operand) -> Tensor:
     ----------
     Misra (2019), Mish, a self regularized non-monotonic neural activation function.
     """
+def prelu(x: Operand, weight: Operand) -> Tensor:
+    """x where x > 0, weight * x elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    weight : array_like
+        One slope, or one for each channel, which stand along axis 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.
+    """
 def relu(x: Operand) -> Tensor:
     """x where x > 0, 0 elsewhere, with derivative 0 at 0.
 
@@ -249,6 +355,29 @@ def relu6(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+    """
+def rrelu(x: Operand, lower: float = 0.125, upper: float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`.
+
+    Parameters
+    ----------
+    x : array_like
+    lower : float, default 0.125
+        Least slope.
+    upper : float, default 0.3333333333333333
+        Largest slope.
+    training : bool, default False
+        Whether slopes are random.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Xu, Wang, Chen and Li (2015), Empirical evaluation of rectified activations in convolutional network.
     """
 def selu(x: Operand) -> Tensor:
     """elu with the scale and alpha of self-normalising networks.
@@ -331,6 +460,613 @@ def tanhshrink(x: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def threshold(x: Operand, threshold: float, value: float) -> Tensor:
+    """x where x > threshold, `value` elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    threshold : float
+        Bound.
+    value : float
+        What stands for elements that are not above it.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def conv1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
+    """Cross-correlation along the last axis, as a layer of a network.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels out, channels in / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 1, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 1, default 0
+        How many zeros stand before and behind each axis.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a kernel sees.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
+    """Cross-correlation along the last two axes, as a layer of a network.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels out, channels in / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 2, default 0
+        How many zeros stand before and behind each axis.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def conv3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
+    """Cross-correlation along the last three axes, as a layer of a network.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels out, channels in / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 3, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 3, default 0
+        How many zeros stand before and behind each axis.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a kernel sees.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def conv_transpose1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
+    """The adjoint of conv1d with the same weight.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels in, channels out / groups, length).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 1, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 1, default 0
+        How much of the result is left out at both ends.
+    output_padding : int or sequence of 1, default 0
+        How much longer the result is at the end of each axis.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a kernel sees.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def conv_transpose2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
+    """The adjoint of conv2d with the same weight.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels in, channels out / groups, rows, columns).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 2, default 0
+        How much of the result is left out at both ends of each axis.
+    output_padding : int or sequence of 2, default 0
+        How much longer the result is at the end of each axis.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def conv_transpose3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
+    """The adjoint of conv3d with the same weight.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    weight : array_like
+        Kernels, (channels in, channels out / groups, ...).
+    bias : array_like or None, default None
+        A number for each channel of the result; nothing where it is None.
+    stride : int or sequence of 3, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+    padding : int or sequence of 3, default 0
+        How much of the result is left out at both ends of each axis.
+    output_padding : int or sequence of 3, default 0
+        How much longer the result is at the end of each axis.
+    groups : int, default 1
+        Number of groups of channels that see nothing of one another.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a kernel sees.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def fold(x: Operand, output_size: int | Sequence[int], kernel_size: int | Sequence[int], dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, stride: int | Sequence[int] = 1) -> Tensor:
+    """Each column added to the places of an image that unfold would take it from; the adjoint of unfold.
+
+    Parameters
+    ----------
+    x : array_like
+        Columns, (batch, channels * elements of the kernel, places) or without the batch.
+    output_size : int or sequence of 2
+        Length of the last two axes of the result.
+    kernel_size : int or sequence of 2
+        Length of the kernel along each axis.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+    padding : int or sequence of 2, default 0
+        How many zeros stand before and behind each axis.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def unfold(x: Operand, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, stride: int | Sequence[int] = 1) -> Tensor:
+    """The elements under a kernel as a column, for each place where it stands in an image.
+
+    Parameters
+    ----------
+    x : array_like
+        Images, (batch, channels, rows, columns) or without the batch.
+    kernel_size : int or sequence of 2
+        Length of the kernel along each axis.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a kernel sees.
+    padding : int or sequence of 2, default 0
+        How many zeros stand before and behind each axis.
+    stride : int or sequence of 2, default 1
+        How far apart the places are where the kernel stands, one number or one for each axis.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def adaptive_avg_pool1d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+    """Means of the parts that divide the last axis as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 1
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def adaptive_avg_pool2d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+    """Means of the parts that divide the last two axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 2
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def adaptive_avg_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+    """Means of the parts that divide the last three axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 3
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def adaptive_max_pool1d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+    """Maxima of the parts that divide the last axis as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 1
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def adaptive_max_pool2d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+    """Maxima of the parts that divide the last two axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 2
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def adaptive_max_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+    """Maxima of the parts that divide the last three axes as evenly as integers do.
+
+    Parameters
+    ----------
+    x : array_like
+    output_size : int or sequence of 3
+        Length of each axis in the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def avg_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """Means under windows along the last axis.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+    count_include_pad : bool, default True
+        Whether what stands in the padding counts.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def avg_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: int | None = None) -> Tensor:
+    """Means under windows along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+    count_include_pad : bool, default True
+        Whether what stands in the padding counts.
+    divisor_override : int or None, default None
+        By what to divide in place of the number of elements.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def avg_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: int | None = None) -> Tensor:
+    """Means under windows along the last three axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
+        How far the first window stands before each axis and the last one behind it.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+    count_include_pad : bool, default True
+        Whether what stands in the padding counts.
+    divisor_override : int or None, default None
+        By what to divide in place of the number of elements.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def interpolate(x: Operand, size: int | Sequence[int] | None = None, scale_factor: float | None = None, mode: str = 'nearest', align_corners: _bool = False) -> Tensor:
+    """The axes behind batch and channels at another length.
+
+    Parameters
+    ----------
+    x : array_like
+    size : int or sequence of int or None, default None
+        Length of these axes in the result, one number or one for each.
+    scale_factor : float or None, default None
+        How much longer they become, in place of `size`.
+    mode : str, default 'nearest'
+        'nearest', 'nearest-exact', 'area', 'linear', 'bilinear', 'trilinear' or 'bicubic'.
+    align_corners : bool, default False
+        Whether the middles of the outermost elements stay where they are, or their edges.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Keys (1981), Cubic convolution interpolation for digital image processing.
+    """
+def lp_pool1d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
+    """Norms of the elements under windows along the last axis.
+
+    Parameters
+    ----------
+    x : array_like
+    norm_type : float
+        Exponent of the norm.
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def lp_pool2d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
+    """Norms of the elements under windows along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    norm_type : float
+        Exponent of the norm.
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def max_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
+    """Maxima under windows along the last axis.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def max_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
+    """Maxima under windows along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def max_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
+    """Maxima under windows along the last three axes.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
+    """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Where in the plane of the result each element stands.
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def batch_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, training: _bool = False, *, eps: float = 1e-05) -> Tensor:
+    """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
+    running ones. The running ones are not written to; batch_norm_update gives the next ones.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    running_mean : array_like or None, default None
+        Mean of each channel, for `training` False.
+    running_var : array_like or None, default None
+        Variance of each channel, for `training` False.
+    weight : array_like or None, default None
+    bias : array_like or None, default None
+    training : bool, default False
+        Whether the mean and the variance are those of the batch.
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Ioffe and Szegedy (2015), Batch normalization, accelerating deep network training.
+    """
+def group_norm(x: Operand, num_groups: int, weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-05) -> Tensor:
+    """Each group of channels of an example less its mean, divided by the root of its variance plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    num_groups : int
+        Number of groups.
+    weight : array_like or None, default None
+    bias : array_like or None, default None
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Wu and He (2018), Group normalization.
+    """
+def instance_norm(x: Operand, weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-05) -> Tensor:
+    """Each channel of an example less its mean, divided by the root of its variance plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    weight : array_like or None, default None
+    bias : array_like or None, default None
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Ulyanov, Vedaldi and Lempitsky (2016), Instance normalization.
+    """
+def layer_norm(x: Operand, normalized_shape: int | Sequence[int], weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-05) -> Tensor:
+    """Each block of the given shape less its mean, divided by the root of its variance plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+    normalized_shape : int or sequence of int
+        Lengths of the last axes, those of a block.
+    weight : array_like or None, default None
+        What the results are multiplied by; nothing where it is None.
+    bias : array_like or None, default None
+        What is then added; nothing where it is None.
+    eps : float, default 1e-05
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Ba, Kiros and Hinton (2016), Layer normalization.
+    """
+def local_response_norm(x: Operand, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """x / (k + alpha * mean of squares)^beta, the mean over `size` neighbouring channels and 0 beyond the ends.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    size : int
+        Number of channels.
+    alpha : float, default 0.0001
+        Factor of the mean.
+    beta : float, default 0.75
+        Exponent.
+    k : float, default 1.0
+        What is added.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Krizhevsky, Sutskever and Hinton (2012), ImageNet classification with deep convolutional neural networks.
+    """
 def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     """x - logsumexp(x) along `axis`.
 
@@ -343,6 +1079,44 @@ def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     Returns
     -------
     y : Tensor
+    """
+def normalize(x: Operand, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+    """Vectors along `axis` divided by their norm, or by `eps` where that is larger.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 2.0
+        Order of the norm.
+    axis : int, default 1
+        Axis that holds the components of a vector.
+    eps : float, default 1e-12
+        Least divisor.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def rms_norm(x: Operand, normalized_shape: int | Sequence[int], weight: Operand | None = None, eps: float | None = None) -> Tensor:
+    """Each block of the given shape divided by the root of its mean square plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+    normalized_shape : int or sequence of int
+        Lengths of the last axes, those of a block.
+    weight : array_like or None, default None
+        What the results are multiplied by; nothing where it is None.
+    eps : float or None, default None
+        What is added to the mean square; the distance from 1 to the next number where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Zhang and Sennrich (2019), Root mean square layer normalization.
     """
 def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     """exp(x) / sum(exp(x)) along `axis`, without overflow.

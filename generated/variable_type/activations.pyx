@@ -10,24 +10,48 @@ from gradspec.errors import explain
 from gradspec.generator import as_generator
 
 from gradspec.generated.kernels.activations cimport (
-    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_hardshrink, forward_hardsigmoid, forward_hardswish,
-    forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish, forward_relu, forward_relu6, forward_selu,
-    forward_silu, forward_softplus, forward_softshrink, forward_softsign, forward_tanhshrink,
+    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
+    forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish, forward_prelu, forward_relu,
+    forward_relu6, forward_rrelu, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
+    forward_tanhshrink, forward_threshold,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward, DropoutBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardtanhBackward,
-    LeakyReluBackward, MishBackward, ReluBackward, Relu6Backward, SiluBackward, SoftplusBackward, SoftsignBackward,
-    TanhshrinkBackward,
+    LeakyReluBackward, MishBackward, ReluBackward, Relu6Backward, RreluBackward, SiluBackward, SoftplusBackward,
+    SoftsignBackward, TanhshrinkBackward, ThresholdBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_str
+from gradspec.arguments cimport as_bool, as_float, as_int, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
+
+
+cdef object op_alpha_dropout(object x, object p, object training, object generator):
+    x = as_real_operand(x, "alpha_dropout", "x")
+    p = as_float(p, "alpha_dropout", "p")
+    training = as_bool(training, "alpha_dropout", "training")
+    generator = as_generator(generator, "alpha_dropout", "generator")
+
+    try:
+        if not training or p == 0:
+            return x
+        if p == 1:
+            return x * 0
+        low = 1.7580993408473766
+        scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
+        kept = ops.dropout(ops.ones(shape_of(x), dtype=dtype_of(x)), p, generator=generator)
+        return scale * ((1 - p) * x * kept - low * (1 - (1 - p) * kept)) + scale * low * p
+    except Exception as error_:
+        raise explain(error_, "alpha_dropout", x=x, p=p, training=training, generator=generator) from None
+
+def alpha_dropout(x, p=0.5, training=False, *, generator=None):
+    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
+    return op_alpha_dropout(x, p, training, generator)
 
 
 cdef object op_celu(object x, object alpha):
@@ -98,6 +122,54 @@ def dropout(x, p=0.5, training=True, *, generator=None):
     return op_dropout(x, p, training, generator)
 
 
+cdef object op_dropout1d(object x, object p, object training, object generator):
+    x = as_real_operand(x, "dropout1d", "x")
+    p = as_float(p, "dropout1d", "p")
+    training = as_bool(training, "dropout1d", "training")
+    generator = as_generator(generator, "dropout1d", "generator")
+
+    try:
+        return ops._feature_dropout(x, p, training, 1, generator=generator)
+    except Exception as error_:
+        raise explain(error_, "dropout1d", x=x, p=p, training=training, generator=generator) from None
+
+def dropout1d(x, p=0.5, training=True, *, generator=None):
+    """dropout of whole channels, each of the last axis's rows one."""
+    return op_dropout1d(x, p, training, generator)
+
+
+cdef object op_dropout2d(object x, object p, object training, object generator):
+    x = as_real_operand(x, "dropout2d", "x")
+    p = as_float(p, "dropout2d", "p")
+    training = as_bool(training, "dropout2d", "training")
+    generator = as_generator(generator, "dropout2d", "generator")
+
+    try:
+        return ops._feature_dropout(x, p, training, 2, generator=generator)
+    except Exception as error_:
+        raise explain(error_, "dropout2d", x=x, p=p, training=training, generator=generator) from None
+
+def dropout2d(x, p=0.5, training=True, *, generator=None):
+    """dropout of whole channels, each of the last two axes' planes one."""
+    return op_dropout2d(x, p, training, generator)
+
+
+cdef object op_dropout3d(object x, object p, object training, object generator):
+    x = as_real_operand(x, "dropout3d", "x")
+    p = as_float(p, "dropout3d", "p")
+    training = as_bool(training, "dropout3d", "training")
+    generator = as_generator(generator, "dropout3d", "generator")
+
+    try:
+        return ops._feature_dropout(x, p, training, 3, generator=generator)
+    except Exception as error_:
+        raise explain(error_, "dropout3d", x=x, p=p, training=training, generator=generator) from None
+
+def dropout3d(x, p=0.5, training=True, *, generator=None):
+    """dropout of whole channels, each of the last three axes' boxes one."""
+    return op_dropout3d(x, p, training, generator)
+
+
 cdef object op_elu(object x, object alpha):
     cdef ThreadState* state_ = thread_state()
     cdef EluBackward node_ = None
@@ -132,6 +204,25 @@ cdef object op_elu_(object x, object alpha):
 def elu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
     return op_elu(x, alpha)
+
+
+cdef object op__feature_dropout(object x, object p, object training, object axes, object generator):
+    x = as_real_operand(x, "_feature_dropout", "x")
+    p = as_float(p, "_feature_dropout", "p")
+    training = as_bool(training, "_feature_dropout", "training")
+    axes = as_int(axes, "_feature_dropout", "axes")
+    generator = as_generator(generator, "_feature_dropout", "generator")
+
+    try:
+        if training:
+            return x * ops.dropout(ops.ones(formulas.feature_shape(shape_of(x), axes), dtype=dtype_of(x)), p, generator=generator)
+        return x
+    except Exception as error_:
+        raise explain(error_, "_feature_dropout", x=x, p=p, training=training, axes=axes, generator=generator) from None
+
+def _feature_dropout(x, p, training, axes, *, generator=None):
+    """dropout that treats what lies in so many of the last axes as one."""
+    return op__feature_dropout(x, p, training, axes, generator)
 
 
 cdef object op_gelu(object x, object approximate):
@@ -177,6 +268,24 @@ cdef object op_gelu_(object x, object approximate):
 def gelu(x, approximate='none'):
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
     return op_gelu(x, approximate)
+
+
+cdef object op_glu(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "glu", "x")
+    axis = as_int(axis, "glu", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            halves = ops.split(x, 2, axis)
+            return halves[0] * ops.sigmoid(halves[1])
+        return wrap_forward(forward_glu(array_of(x), axis))
+    except Exception as error_:
+        raise explain(error_, "glu", x=x, axis=axis) from None
+
+def glu(x, axis=-1):
+    """The first half along `axis` times the sigmoid of the second."""
+    return op_glu(x, axis)
 
 
 cdef object op_hardshrink(object x, object lambd):
@@ -399,6 +508,27 @@ def mish(x):
     return op_mish(x)
 
 
+cdef object op_prelu(object x, object weight):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "prelu", "x")
+    weight = as_real_operand(weight, "prelu", "weight")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+            if ndim_of(weight) == 1 and ndim_of(x) > 2:
+                slope = ops.expand_dims(weight, formulas.last_axes(ndim_of(x) - 2))
+            else:
+                slope = weight
+            return ops.where(x > 0, x, 0) + slope * ops.where(x > 0, 0, x)
+        return wrap_forward(forward_prelu(array_of(x), array_of(weight)))
+    except Exception as error_:
+        raise explain(error_, "prelu", x=x, weight=weight) from None
+
+def prelu(x, weight):
+    """x where x > 0, weight * x elsewhere."""
+    return op_prelu(x, weight)
+
+
 cdef object op_relu(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ReluBackward node_ = None
@@ -463,6 +593,40 @@ cdef object op_relu6_(object x):
 def relu6(x):
     """x between 0 and 6; the derivative at the bounds is 0."""
     return op_relu6(x)
+
+
+cdef object op_rrelu(object x, object lower, object upper, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef RreluBackward node_ = None
+    cdef TensorBase y, _slope
+    x = as_real_operand(x, "rrelu", "x")
+    lower = as_float(lower, "rrelu", "lower")
+    upper = as_float(upper, "rrelu", "upper")
+    training = as_bool(training, "rrelu", "training")
+    generator = as_generator(generator, "rrelu", "generator")
+
+    if needs_grad(state_, x):
+        node_ = RreluBackward.__new__(RreluBackward)
+        connect_one(node_, state_, x)
+
+    y, _slope = wrap_forward(forward_rrelu(array_of(x), lower, upper, training, generator))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved__slope = save_input(state_, _slope, &node_.version__slope)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_rrelu, (y, _slope), (x, lower, upper, training, generator))
+    return y
+
+cdef tuple jvp_rrelu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, _slope = tangents_[0], outputs_[1]
+    y_t = x_t * _slope
+    return (y_t, None)
+
+def rrelu(x, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None):
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not
+    `training`."""
+    return op_rrelu(x, lower, upper, training, generator)
 
 
 cdef object op_selu(object x):
@@ -650,11 +814,51 @@ def tanhshrink(x):
     return op_tanhshrink(x)
 
 
+cdef object op_threshold(object x, object threshold, object value):
+    cdef ThreadState* state_ = thread_state()
+    cdef ThresholdBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "threshold", "x")
+    threshold = as_float(threshold, "threshold", "threshold")
+    value = as_float(value, "threshold", "value")
+
+    if needs_grad(state_, x):
+        node_ = ThresholdBackward.__new__(ThresholdBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_threshold = threshold
+
+    y = wrap_forward(forward_threshold(array_of(x), threshold, value))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_threshold, (y,), (x, threshold, value))
+    return y
+
+cdef tuple jvp_threshold(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, threshold = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * (x > threshold),)
+
+cdef object op_threshold_(object x, object threshold, object value):
+    x = as_real_operand(writable(x, "threshold_"), "threshold_", "x")
+    threshold = as_float(threshold, "threshold_", "threshold")
+    value = as_float(value, "threshold_", "value")
+    old_ = prepare_inplace(x, (x,), 0b1, "threshold_")
+    return overwrite(x, op_threshold(old_, threshold, value), "threshold_")
+
+def threshold(x, threshold, value):
+    """x where x > threshold, `value` elsewhere."""
+    return op_threshold(x, threshold, value)
+
+
 answer_calls()
 
 register({
-"celu": celu, "dropout": dropout, "elu": elu, "gelu": gelu, "hardshrink": hardshrink, "hardsigmoid": hardsigmoid,
-    "hardswish": hardswish, "hardtanh": hardtanh, "leaky_relu": leaky_relu, "log_sigmoid": log_sigmoid, "mish": mish,
-    "relu": relu, "relu6": relu6, "selu": selu, "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign":
-    softsign, "tanhshrink": tanhshrink,
+"alpha_dropout": alpha_dropout, "celu": celu, "dropout": dropout, "dropout1d": dropout1d, "dropout2d": dropout2d,
+    "dropout3d": dropout3d, "elu": elu, "_feature_dropout": _feature_dropout, "gelu": gelu, "glu": glu, "hardshrink":
+    hardshrink, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "hardtanh": hardtanh, "leaky_relu": leaky_relu,
+    "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6": relu6, "rrelu": rrelu, "selu": selu,
+    "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign": softsign, "tanhshrink": tanhshrink,
+    "threshold": threshold,
 })

@@ -4,23 +4,177 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.normalisers cimport (
-    forward_log_softmax, forward__log_softmax_backward, forward_softmax, forward__softmax_backward, forward_softmin,
+    forward_batch_norm, forward_group_norm, forward_instance_norm, forward_layer_norm, forward_local_response_norm,
+    forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm, forward_softmax,
+    forward__softmax_backward, forward_softmin, forward__standardize,
 )
 from gradspec.generated.functions.normalisers cimport (
-    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxBackward, SoftmaxBackwardBackward,
+    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxBackward, SoftmaxBackwardBackward, StandardizeBackward,
 )
-from gradspec.arguments cimport as_ints
+from gradspec.arguments cimport as_bool, as_float, as_int, as_ints
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_real_operand, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
+
+
+cdef object op__affine(object x, object weight, object bias, object behind):
+    x = as_real_operand(x, "_affine", "x")
+    weight = None if weight is None else as_real_operand(weight, "_affine", "weight")
+    bias = None if bias is None else as_real_operand(bias, "_affine", "bias")
+    behind = as_int(behind, "_affine", "behind")
+
+    try:
+        if weight is None:
+            scaled = x
+        elif behind:
+            scaled = x * ops.expand_dims(weight, formulas.last_axes(behind))
+        else:
+            scaled = x * weight
+        if bias is None:
+            return scaled
+        if behind:
+            return scaled + ops.expand_dims(bias, formulas.last_axes(behind))
+        return scaled + bias
+    except Exception as error_:
+        raise explain(error_, "_affine", x=x, weight=weight, bias=bias, behind=behind) from None
+
+def _affine(x, weight=None, bias=None, behind=0):
+    """x * weight + bias, with so many axes of length 1 behind those of weight and bias."""
+    return op__affine(x, weight, bias, behind)
+
+
+cdef object op_batch_norm(
+    object x, object running_mean, object running_var, object weight, object bias, object training, object eps
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "batch_norm", "x")
+    running_mean = None if running_mean is None else as_real_operand(running_mean, "batch_norm", "running_mean")
+    running_var = None if running_var is None else as_real_operand(running_var, "batch_norm", "running_var")
+    weight = None if weight is None else as_real_operand(weight, "batch_norm", "weight")
+    bias = None if bias is None else as_real_operand(bias, "batch_norm", "bias")
+    training = as_bool(training, "batch_norm", "training")
+    eps = as_float(eps, "batch_norm", "eps")
+
+    try:
+        if (
+            needs_grad(state_, x) or needs_grad(state_, running_mean) or needs_grad(state_, running_var)
+            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL
+        ):
+            if training:
+                return ops._affine(ops._standardize(x, formulas.other_axes(1, ndim_of(x)), eps)[0], weight, bias, ndim_of(x) - 2)
+            behind = formulas.last_axes(ndim_of(x) - 2)
+            mean = running_mean
+            variance = running_var
+            return ops._affine(
+                (x - ops.expand_dims(mean, behind)) * ops.expand_dims(ops.rsqrt(variance + eps), behind), weight, bias,
+                ndim_of(x) - 2
+            )
+        return wrap_forward(
+            forward_batch_norm(
+                array_of(x), array_of(running_mean), array_of(running_var), array_of(weight), array_of(bias), training, eps
+            )
+        )
+    except Exception as error_:
+        raise explain(
+            error_, "batch_norm", x=x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias,
+            training=training, eps=eps
+        ) from None
+
+def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, training=False, *, eps=1e-05):
+    """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else
+    the running ones. The running ones are not written to; batch_norm_update gives the next ones."""
+    return op_batch_norm(x, running_mean, running_var, weight, bias, training, eps)
+
+
+cdef object op_group_norm(object x, object num_groups, object weight, object bias, object eps):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "group_norm", "x")
+    num_groups = as_int(num_groups, "group_norm", "num_groups")
+    weight = None if weight is None else as_real_operand(weight, "group_norm", "weight")
+    bias = None if bias is None else as_real_operand(bias, "group_norm", "bias")
+    eps = as_float(eps, "group_norm", "eps")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+            groups = ops._standardize(ops.reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps)[0]
+            return ops._affine(ops.reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
+        return wrap_forward(forward_group_norm(array_of(x), num_groups, array_of(weight), array_of(bias), eps))
+    except Exception as error_:
+        raise explain(error_, "group_norm", x=x, num_groups=num_groups, weight=weight, bias=bias, eps=eps) from None
+
+def group_norm(x, num_groups, weight=None, bias=None, eps=1e-05):
+    """Each group of channels of an example less its mean, divided by the root of its variance plus eps."""
+    return op_group_norm(x, num_groups, weight, bias, eps)
+
+
+cdef object op_instance_norm(object x, object weight, object bias, object eps):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "instance_norm", "x")
+    weight = None if weight is None else as_real_operand(weight, "instance_norm", "weight")
+    bias = None if bias is None else as_real_operand(bias, "instance_norm", "bias")
+    eps = as_float(eps, "instance_norm", "eps")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+            return ops._affine(ops._standardize(x, formulas.last_axes(ndim_of(x) - 2), eps)[0], weight, bias, ndim_of(x) - 2)
+        return wrap_forward(forward_instance_norm(array_of(x), array_of(weight), array_of(bias), eps))
+    except Exception as error_:
+        raise explain(error_, "instance_norm", x=x, weight=weight, bias=bias, eps=eps) from None
+
+def instance_norm(x, weight=None, bias=None, eps=1e-05):
+    """Each channel of an example less its mean, divided by the root of its variance plus eps."""
+    return op_instance_norm(x, weight, bias, eps)
+
+
+cdef object op_layer_norm(object x, object normalized_shape, object weight, object bias, object eps):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "layer_norm", "x")
+    normalized_shape = as_ints(normalized_shape, "layer_norm", "normalized_shape", -1)
+    weight = None if weight is None else as_real_operand(weight, "layer_norm", "weight")
+    bias = None if bias is None else as_real_operand(bias, "layer_norm", "bias")
+    eps = as_float(eps, "layer_norm", "eps")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+            return ops._affine(ops._standardize(x, formulas.block_axes(shape_of(x), normalized_shape), eps)[0], weight, bias)
+        return wrap_forward(forward_layer_norm(array_of(x), normalized_shape, array_of(weight), array_of(bias), eps))
+    except Exception as error_:
+        raise explain(error_, "layer_norm", x=x, normalized_shape=normalized_shape, weight=weight, bias=bias, eps=eps) from None
+
+def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-05):
+    """Each block of the given shape less its mean, divided by the root of its variance plus eps."""
+    return op_layer_norm(x, normalized_shape, weight, bias, eps)
+
+
+cdef object op_local_response_norm(object x, object size, object alpha, object beta, object k):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "local_response_norm", "x")
+    size = as_int(size, "local_response_norm", "size")
+    alpha = as_float(alpha, "local_response_norm", "alpha")
+    beta = as_float(beta, "local_response_norm", "beta")
+    k = as_float(k, "local_response_norm", "k")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            window = (size, 1, size // 2, 1, 0)
+            squares = ops._resample(x * x, 1 - ndim_of(x), shape_of(x)[1], 'windows', window)
+            return x / (k + alpha * squares) ** beta
+        return wrap_forward(forward_local_response_norm(array_of(x), size, alpha, beta, k))
+    except Exception as error_:
+        raise explain(error_, "local_response_norm", x=x, size=size, alpha=alpha, beta=beta, k=k) from None
+
+def local_response_norm(x, size, alpha=0.0001, beta=0.75, k=1.0):
+    """x / (k + alpha * mean of squares)^beta, the mean over `size` neighbouring channels and 0 beyond the ends."""
+    return op_local_response_norm(x, size, alpha, beta, k)
 
 
 cdef object op_log_softmax(object x, object axis):
@@ -90,6 +244,48 @@ cdef tuple jvp__log_softmax_backward(tuple outputs_, tuple inputs_, tuple tangen
 def _log_softmax_backward(a, y, axis=-1):
     """a - exp(y) * sum(a) along `axis`; the adjoint of log_softmax at its result `y`."""
     return op__log_softmax_backward(a, y, axis)
+
+
+cdef object op_normalize(object x, object p, object axis, object eps):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "normalize", "x")
+    p = as_float(p, "normalize", "p")
+    axis = as_int(axis, "normalize", "axis")
+    eps = as_float(eps, "normalize", "eps")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x / ops.clip(ops.vector_norm(x, p, axis, True), eps)
+        return wrap_forward(forward_normalize(array_of(x), p, axis, eps))
+    except Exception as error_:
+        raise explain(error_, "normalize", x=x, p=p, axis=axis, eps=eps) from None
+
+def normalize(x, p=2.0, axis=1, eps=1e-12):
+    """Vectors along `axis` divided by their norm, or by `eps` where that is larger."""
+    return op_normalize(x, p, axis, eps)
+
+
+cdef object op_rms_norm(object x, object normalized_shape, object weight, object eps):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "rms_norm", "x")
+    normalized_shape = as_ints(normalized_shape, "rms_norm", "normalized_shape", -1)
+    weight = None if weight is None else as_real_operand(weight, "rms_norm", "weight")
+    eps = None if eps is None else as_float(eps, "rms_norm", "eps")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+            if eps is None:
+                least = formulas.spacing(dtype_of(x))
+            else:
+                least = eps
+            return ops._affine(ops._standardize(x, formulas.block_axes(shape_of(x), normalized_shape), least, False)[0], weight)
+        return wrap_forward(forward_rms_norm(array_of(x), normalized_shape, array_of(weight), eps))
+    except Exception as error_:
+        raise explain(error_, "rms_norm", x=x, normalized_shape=normalized_shape, weight=weight, eps=eps) from None
+
+def rms_norm(x, normalized_shape, weight=None, eps=None):
+    """Each block of the given shape divided by the root of its mean square plus eps."""
+    return op_rms_norm(x, normalized_shape, weight, eps)
 
 
 cdef object op_softmax(object x, object axis):
@@ -177,9 +373,55 @@ def softmin(x, axis=-1):
     return op_softmin(x, axis)
 
 
+cdef object op__standardize(object x, object axis, object eps, object centred):
+    cdef ThreadState* state_ = thread_state()
+    cdef StandardizeBackward node_ = None
+    cdef TensorBase y, rate
+    x = as_real_operand(x, "_standardize", "x")
+    axis = as_ints(axis, "_standardize", "axis", -1)
+    eps = as_float(eps, "_standardize", "eps")
+    centred = as_bool(centred, "_standardize", "centred")
+
+    if needs_grad(state_, x):
+        node_ = StandardizeBackward.__new__(StandardizeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_axis = axis
+        node_.saved_centred = centred
+        node_.saved_x_shape = shape_of(x)
+
+    y, rate = wrap_forward(forward__standardize(array_of(x), axis, eps, centred))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(y, node_, 0)
+        set_history(rate, node_, 1)
+        node_.saved_y = save_output(y)
+        node_.saved_rate = save_output(rate)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__standardize, (y, rate), (x, axis, eps, centred))
+    return y, rate
+
+cdef tuple jvp__standardize(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, centred, y, rate = tangents_[0], inputs_[1], inputs_[3], outputs_[0], outputs_[1]
+    slope = ops.mean(y * x_t, axis, True)
+    if centred:
+        moved = x_t - ops.mean(x_t, axis, True)
+    else:
+        moved = x_t
+    y_t = rate * moved - y * (rate * slope)
+    rate_t = -rate * rate * slope
+    return (y_t, rate_t)
+
+def _standardize(x, axis, eps=1e-05, centred=True):
+    """Each element less the mean where `centred`, times `rate`, one over the root of the mean square plus eps."""
+    return op__standardize(x, axis, eps, centred)
+
+
 answer_calls()
 
 register({
-"log_softmax": log_softmax, "_log_softmax_backward": _log_softmax_backward, "softmax": softmax, "_softmax_backward":
-    _softmax_backward, "softmin": softmin,
+"_affine": _affine, "batch_norm": batch_norm, "group_norm": group_norm, "instance_norm": instance_norm, "layer_norm":
+    layer_norm, "local_response_norm": local_response_norm, "log_softmax": log_softmax, "_log_softmax_backward":
+    _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm, "softmax": softmax, "_softmax_backward":
+    _softmax_backward, "softmin": softmin, "_standardize": _standardize,
 })

@@ -7,3 +7,4 @@ from .shapes import *
 from .contraction import *
 from .fourier import *
 from .statistics import *
+from .windows import *

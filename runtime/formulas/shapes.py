@@ -115,11 +115,6 @@ def is_lower(lower, upper):
     return bool(lower) if lower is not None else upper is not None and not upper
 
 
-def leading_axes(ndim):
-    """All axes but the last."""
-    return tuple(range(ndim - 1))
-
-
 def len_of(values):
     """How many values there are."""
     return len(values)

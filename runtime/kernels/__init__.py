@@ -2,11 +2,13 @@
 
 from ..extension import offer
 
-offer(__name__, ["basic_index", "exponentials", "forward", "logistic", "memory", "rows", "softmax", "triangular", "ufunc"])
+offer(__name__, ["basic_index", "exponentials", "forward", "logistic", "memory", "rows", "softmax", "triangular", "ufunc",
+                 "windows"])  # fmt: skip
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
-from .elementwise import divide_or_zero, dropout, entr, fill_, fill_diagonal_, scaled_pow, sinc, xlogy, zero_
+from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
+from .elementwise import divide_or_zero, dropout, entr, fill_, fill_diagonal_, rrelu, scaled_pow, sinc, xlogy, zero_
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (
     gather,
@@ -56,6 +58,15 @@ from .random import (
     randperm,
     standard,
     uniform_,
+)
+from .normalisers import standardize
+from .pooling import (
+    adaptive_max_pool,
+    max_pool,
+    resample,
+    resample_backward,
+    take_planes,
+    take_planes_backward,
 )
 from .reductions import centred, euclidean_norm, power_norm, std, sum_to, unreduce, var
 from .scans import cummax, cummin, cumprod, cumsum, linear_recurrence, shift

@@ -113,6 +113,32 @@ def fill_diagonal_(x, value):
     return x
 
 
+def rrelu(x, lower, upper, training, generator):
+    """``x`` where it is positive, elsewhere times a random slope, or times the mean of the two bounds.
+
+    Parameters
+    ----------
+    x : ndarray
+    lower, upper : float
+    training : bool
+        Whether the slopes are random.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    y : ndarray
+    slope : ndarray
+        What `x` was multiplied by.
+    """
+    if not lower <= upper:
+        raise ValueError(f"rrelu: lower must not be above upper, got {lower} and {upper}")
+    x = np.asarray(x)
+    dtype = np.result_type(x, 1.0)
+    slope = generator.uniform(lower, upper, x.shape) if training else (lower + upper) / 2
+    slope = np.where(x > 0, 1, slope).astype(dtype)
+    return x * slope, slope
+
+
 def scaled_pow(c, a, b):
     """``c * a**b``, 0 where ``c`` is 0 even if the power is infinite or NaN.
 

@@ -58,7 +58,8 @@ def reference(op):
     """PyTorch's function, or None."""
     if op.name in RENAMED:
         return RENAMED[op.name]
-    places = {"": (torch, torch.special), "linalg": (torch.linalg,), "nn": (torch.nn.functional, torch)}[op.namespace]
+    places = {"": (torch, torch.special), "linalg": (torch.linalg,), "nn": (torch.nn.functional, torch), "fft": (torch.fft,),
+              "special": (torch.special,), "random": (torch,)}[op.namespace]  # fmt: skip
     for name in (op.name, *op.aliases):
         for place in places:
             function = getattr(place, name, None)

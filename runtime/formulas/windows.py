@@ -1,0 +1,128 @@
+"""What formulas compute of axes that kernels and windows move over, and of the channels before them."""
+
+import math
+
+from .shapes import _integers, _length
+
+
+def block_axes(shape, block):
+    """The last axes, which have to have the lengths of a block."""
+    block = tuple(_integers(block))
+    if not block or tuple(shape[-len(block) :]) != block:
+        raise ValueError(f"normalized_shape is {block}, the array is of shape {tuple(shape)}")
+    return last_axes(len(block))
+
+
+def count(values):
+    """How many there are."""
+    return len(values)
+
+
+def feature_shape(shape, axes):
+    """The shape with as many of the last axes of length 1."""
+    if not 0 < axes < len(shape):
+        raise ValueError(f"an array of shape {tuple(shape)} has no channels before its last {axes} axes")
+    return (*shape[: len(shape) - axes], *(1,) * axes)
+
+
+def grouped_shape(shape, groups):
+    """Examples, groups of channels, and what is in a group."""
+    if len(shape) < 2 or groups < 1 or shape[1] % groups:
+        raise ValueError(f"num_groups {groups} does not divide the channels of an array of shape {tuple(shape)}")
+    return shape[0], groups, math.prod(shape[1:]) // groups
+
+
+def last_axes(count):
+    """The last axes, counted from the end."""
+    return tuple(range(-count, 0))
+
+
+def other_axes(axis, ndim):
+    """All axes but one."""
+    _length((1,) * ndim, axis)
+    return tuple(i for i in range(ndim) if i != axis % ndim)
+
+
+def pooled_length(shape, axis, kernel, stride, padding, dilation, ceil_mode):
+    """How many windows stand along one axis; with `ceil_mode` the last one may reach beyond the padding behind it."""
+    if min(kernel, stride, dilation) < 1 or not 0 <= padding <= (dilation * (kernel - 1) + 1) // 2:
+        raise ValueError(f"kernel_size {kernel}, stride {stride}, dilation {dilation} and padding {padding} make no windows: "
+                         "they must be positive, and the padding at most half of the window")  # fmt: skip
+    length = _length(shape, axis)
+    room = length + 2 * padding - dilation * (kernel - 1) - 1
+    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    if ceil_mode and (count - 1) * stride >= length + padding:
+        count -= 1
+    if count < 1:
+        raise ValueError(f"a window of length {kernel}, dilation {dilation}, does not fit into the length {length}")
+    return count
+
+
+def pooled_lengths(shape, kernel, stride, padding, dilation, ceil_mode):
+    """pooled_length of each of the last axes."""
+    windows = zip(range(-len(kernel), 0), kernel, stride, padding, dilation, strict=True)
+    return tuple(pooled_length(shape, *window, ceil_mode) for window in windows)
+
+
+def resized(shape, size, scale):
+    """The lengths behind the first two axes that a size, or a factor, asks for."""
+    inner = shape[2:]
+    if (size is None) == (scale is None) or not inner:
+        raise ValueError("either size or scale_factor has to be given, and an array of three axes or more")
+    if size is None:
+        sizes = [math.floor(n * scale) if 0 < scale < math.inf else 0 for n in inner]
+    else:
+        sizes = list(size) * len(inner) if len(size) == 1 else list(size)
+    if len(sizes) != len(inner) or min(sizes) < 1 or min(inner) < 1:
+        raise ValueError(f"size {size} and scale_factor {scale} ask for lengths {sizes} of {tuple(inner)}")
+    return tuple(sizes)
+
+
+def resized_kind(mode, align_corners, ndim):
+    """How one axis is resampled in a mode of interpolate."""
+    kinds = {"linear": (3, "linear"), "bilinear": (4, "linear"), "trilinear": (5, "linear"), "bicubic": (4, "cubic")}
+    if mode in ("nearest", "nearest-exact", "area"):
+        if align_corners:
+            raise ValueError(f"mode {mode!r} has no corners to align")
+        return mode
+    if mode not in kinds or kinds[mode][0] != ndim:
+        raise ValueError(f"mode {mode!r} is not one for {ndim} axes; it is one of 'nearest', 'nearest-exact', 'area', 'linear' "
+                         "(3 axes), 'bilinear' (4), 'trilinear' (5) and 'bicubic' (4)")  # fmt: skip
+    return kinds[mode][1] + (" aligned" if align_corners else "")
+
+
+def resized_step(shape, axis, size, kind, scale):
+    """How far apart in an axis the elements stand of which the resampled one consists."""
+    length = _length(shape, axis)
+    if size < 1 or scale is not None and not 0 < scale < math.inf:
+        raise ValueError(f"no axis has length {size}, or a scale of {scale}")
+    if kind.endswith("aligned"):
+        return (length - 1) / (size - 1) if size > 1 else 0.0
+    return length / size if scale is None else 1 / scale
+
+
+def spacing(dtype):
+    """The distance from 1 to the next number of the dtype."""
+    return {"e": 2.0**-10, "f": 2.0**-23}.get(dtype.char, 2.0**-52)
+
+
+def transposed_shape(shape, weight, stride, padding, output_padding, dilation, groups):
+    """The shape of what a convolution with a weight makes an array of the given shape of."""
+    spatial = len(stride)
+    if len(weight) != spatial + 2 or len(shape) not in (spatial + 1, spatial + 2) or groups < 1:
+        raise ValueError(f"no {spatial} axes stand behind the channels of {tuple(shape)} and of the weight, {tuple(weight)}")
+    if any(not 0 <= o < max(s, d) for o, s, d in zip(output_padding, stride, dilation)):
+        raise ValueError(f"output_padding {output_padding} must be smaller than stride or dilation")
+    ends = zip(shape[-spatial:], weight[2:], stride, padding, output_padding, dilation)
+    lengths = tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, o, d in ends)
+    if min(lengths) < 1:
+        raise ValueError(f"padding {padding} leaves nothing of the result")
+    return (*shape[: -spatial - 1], weight[1] * groups, *lengths)
+
+
+def unpooled_shape(shape, kernel, stride, padding):
+    """The shape of which windows make an array of the given shape."""
+    lengths = [(n - 1) * s - 2 * p + k for n, k, s, p in zip(shape[-len(kernel) :], kernel, stride, padding)]
+    if len(shape) <= len(kernel) or min(*kernel, *stride, *lengths) < 1 or min(padding) < 0:
+        raise ValueError(f"windows of {kernel}, stride {stride}, padding {padding}, make no array of shape {tuple(shape)}")
+    return (*shape[: -len(kernel)], *lengths)
