@@ -208,12 +208,6 @@ cdef class ArrayTensor(TensorBase):
     def __complex__(self):
         return complex(number(self, "complex"))
 
-    def __divmod__(self, other):
-        return self // other, self % other
-
-    def __rdivmod__(self, other):
-        return other // self, other % self
-
     def __index__(self):
         if self.array.size != 1 or self.array.dtype.kind not in "iub":
             raise TypeError("only integer tensors of one element can be converted to an index")
@@ -315,12 +309,6 @@ cdef class ArrayTensor(TensorBase):
                                "Use detach() first, or clone() to keep the graph")
         return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
                          None if self.extra is None else self.extra.attributes)
-
-    def __copy__(self):
-        if self.grad_fn_ is not None:
-            return self.alias_with_history()
-        cls, arguments = self.__reduce_ex__(4)
-        return cls(*arguments)
 
     def __copy__(self):
         """A copy of the array, as NumPy's; it keeps the graph."""
