@@ -1,10 +1,10 @@
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradspec import Tensor
 
 class UnpackedDualTensor(NamedTuple):
     primal: Tensor
-    tangent: Tensor | None
+    tangent: Tensor | Any  # None where there is none
 
 class dual_level:
     def __enter__(self) -> int: ...

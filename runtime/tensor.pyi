@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 from gradspec import Tensor
 
@@ -12,10 +12,10 @@ class TensorBase:
     @property
     def is_leaf(self) -> bool: ...
     @property
-    def grad_fn(self) -> Node | None: ...
+    def grad_fn(self) -> Node | Any: ...  # None on a leaf
     @property
     def output_nr(self) -> int: ...
-    grad: Tensor | None
+    grad: Tensor | Any  # None before the first backward
     @property
     def retains_grad(self) -> bool: ...
     def retain_grad(self) -> None: ...

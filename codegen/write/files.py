@@ -91,6 +91,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         emit(f"variable_type/{family.name}.pxd", "variable_type.pxd.j2", **context)
 
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=texts)
+    emit("tensor.pyi", "tensor.pyi.j2")
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     emit("docs.py", "docs.py.j2", ops=everything)
     ops = list(spec.ops.values())

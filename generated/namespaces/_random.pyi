@@ -409,4 +409,27 @@ def randn(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None,
     -------
     y : Tensor
     """
-__all__: list[str]
+__all__ = [
+    "binomial",
+    "cauchy",
+    "choice",
+    "exponential",
+    "geometric",
+    "gumbel",
+    "integers",
+    "laplace",
+    "logistic",
+    "lognormal",
+    "pareto",
+    "permutation",
+    "poisson",
+    "random",
+    "rayleigh",
+    "standard_normal",
+    "uniform",
+    "weibull",
+    "normal",
+    "rand",
+    "randint",
+    "randn",
+]

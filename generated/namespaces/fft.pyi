@@ -314,4 +314,23 @@ def rfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence
     y : Tensor
     """
 
-__all__: list[str]
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "ifftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]

@@ -236,4 +236,19 @@ def svdvals(x: Operand) -> Tensor:
     """
 
 inverse = inv
-__all__: list[str]
+__all__ = [
+    "vector_norm",
+    "cholesky",
+    "det",
+    "eigh",
+    "eigvalsh",
+    "inv", "inverse",
+    "matrix_power",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+]

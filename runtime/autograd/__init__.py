@@ -47,13 +47,15 @@ _LATER = {
 }  # fmt: skip
 
 
-def __getattr__(name):
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_LATER[name] or name}")
-    found = globals()[name] = getattr(module, name) if _LATER[name] else module
-    return found
+if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
+
+    def __getattr__(name):
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = import_module(f"{__name__}.{_LATER[name] or name}")
+        found = globals()[name] = getattr(module, name) if _LATER[name] else module
+        return found
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return __all__

@@ -8,6 +8,8 @@ runs.
 import contextlib
 import warnings
 import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +50,7 @@ class _Stop(BaseException):
         self.run = run
 
 
-def noop_context_fn():
+def noop_context_fn() -> tuple[Any, Any]:
     """Two contexts that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
@@ -61,20 +63,23 @@ class set_checkpoint_early_stop:
     enable : bool
     """
 
-    def __init__(self, enable):
+    def __init__(self, enable: bool) -> None:
         self.enable = enable
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         global _early_stop
         self._previous, _early_stop = _early_stop, self.enable
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         global _early_stop
         _early_stop = self._previous
 
 
-def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False,
-               early_stop=True, preserve_rng_state=True, **kwargs):  # fmt: skip
+def checkpoint(
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default", debug: bool = False,
+    early_stop: bool = True, preserve_rng_state: bool = True, **kwargs: Any,
+) -> Any:  # fmt: skip
     """Call a function without keeping what its operators save; backward calls it once more.
 
     Parameters
@@ -132,7 +137,9 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     return result
 
 
-def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+def checkpoint_sequential(
+    functions: Iterable[Callable[..., Any]], segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
     """Call functions one after the other, all but the last segment of them checkpointed.
 
     Parameters

@@ -5,6 +5,9 @@ twice the products with a Hessian, which here takes less time than forward over 
 may pass in, are in `passes`.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from ..dispatch import ops
 from ..grad_mode import enable_grad
 from .nest import LEAF, rebuild
@@ -27,11 +30,13 @@ from .passes import (
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return __all__
 
 
-def vjp(func, inputs, v=None, create_graph=False, strict=False):
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """The product of a vector with the Jacobian of a function, by one backward pass.
 
     Parameters
@@ -71,7 +76,9 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return function.finished(outputs, function.outputs_form), function.finished(found, function.inputs_form)
 
 
-def jvp(func, inputs, v=None, create_graph=False, strict=False):
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """The product of the Jacobian of a function with a vector, by one pass in forward mode.
 
     Parameters
@@ -109,7 +116,10 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     return function.finished(outputs, form), function.finished(found, form)
 
 
-def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy=None):
+def jacobian(
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    strategy: str | None = None,
+) -> Any:  # fmt: skip
     """The Jacobian of a function.
 
     Parameters
@@ -150,7 +160,10 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     return rebuild(function.outputs_form, [function.finished(row, function.inputs_form) for row in blocks])
 
 
-def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+def hessian(
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
     """The Hessian of a function that returns a single element.
 
     Parameters
@@ -191,7 +204,9 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
     return rebuild(form, [function.finished(row, form) for row in blocks])
 
 
-def vhp(func, inputs, v=None, create_graph=False, strict=False):
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """The product of a vector with the Hessian of a function, by a backward pass through a backward pass.
 
     Parameters
@@ -215,7 +230,9 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     return function.finished([output], LEAF), function.finished(found, function.inputs_form)
 
 
-def hvp(func, inputs, v=None, create_graph=False, strict=False):
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """The product of the Hessian of a function with a vector: of a symmetric Hessian, as second derivatives that are continuous
     make it, the same as `vhp`.
 

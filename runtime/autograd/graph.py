@@ -8,6 +8,7 @@ import contextlib
 import functools
 import os
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ class save_to_disk(saved_tensors_hooks):
     >>> y.backward()
     """
 
-    def __init__(self, directory=None):
+    def __init__(self, directory: str | None = None) -> None:
         def pack(tensor):
             return _File(directory, tensor.numpy())
 
@@ -103,15 +104,15 @@ class _Handles:
     def __init__(self, handles):
         self.handles = tuple(handles)
 
-    def remove(self):
+    def remove(self) -> None:
         """Forget the hooks; removing them twice is fine."""
         for handle in self.handles:
             handle.remove()
 
-    def __enter__(self):
+    def __enter__(self) -> "_Handles":
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.remove()
 
 
@@ -142,7 +143,9 @@ class _Passes:
         return found, True
 
 
-def register_multi_grad_hook(tensors, fn, *, mode="all"):
+def register_multi_grad_hook(
+    tensors: collections.abc.Sequence[Any], fn: collections.abc.Callable[..., Any], *, mode: str = "all"
+) -> _Handles:
     """Call a function once in each backward pass, with the gradients of several tensors.
 
     Parameters

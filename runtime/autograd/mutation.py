@@ -138,7 +138,7 @@ class allow_mutation_on_saved_tensors:
     ...     z.backward()
     """
 
-    def __enter__(self):
+    def __enter__(self) -> "SavedValues":
         if getattr(_thread, "inside", False):
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         _thread.inside = True
@@ -148,7 +148,7 @@ class allow_mutation_on_saved_tensors:
         self._watching.__enter__()
         return values
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         _thread.inside = False
         self._watching.__exit__(*exc_info)
         self._hooks.__exit__(*exc_info)

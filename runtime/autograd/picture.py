@@ -3,6 +3,8 @@
 Owns what of a node is shown, and how.  Reads nodes only: it unpacks nothing and computes nothing.
 """
 
+from typing import Any
+
 from ..tensor import TensorBase
 
 
@@ -44,7 +46,7 @@ class Picture:
             return None
 
 
-def make_dot(tensors, params=None, *, show_saved=True):
+def make_dot(tensors: Any, params: dict[str, Any] | None = None, *, show_saved: bool = True) -> "Picture":
     """A picture of the graph that backward would walk.
 
     Parameters

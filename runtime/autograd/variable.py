@@ -1,5 +1,7 @@
 """Variable: what tensors that take part in a graph were called once, and the engine under the name that its users know."""
 
+from typing import Any
+
 from ..engine import queue_callback
 from ..operand import asarray
 from ..tensor import TensorBase
@@ -33,5 +35,5 @@ class Variable(metaclass=_VariableMeta):
 
     _execution_engine = _Engine()
 
-    def __new__(cls, data, requires_grad=False):
+    def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
         return asarray(data).detach().requires_grad_(requires_grad)

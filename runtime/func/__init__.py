@@ -32,13 +32,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name):
-    for module, names in _OWNERS.items():
-        if name in names:
-            found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
+
+    def __getattr__(name):
+        for module, names in _OWNERS.items():
+            if name in names:
+                found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return __all__

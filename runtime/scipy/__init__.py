@@ -11,14 +11,16 @@ if TYPE_CHECKING:
 __all__ = ["Objective", "objective"]
 
 
-def __getattr__(name):
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .objective import Objective, objective
+if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
 
-    globals().update(Objective=Objective, objective=objective)
-    return globals()[name]
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .objective import Objective, objective
+
+        globals().update(Objective=Objective, objective=objective)
+        return globals()[name]
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return __all__

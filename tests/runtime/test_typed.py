@@ -24,7 +24,7 @@ def functions():
             yield pytest.param(function, [name for name, *_ in op.arguments], id=op.name)
 
 
-@pytest.mark.parametrize(("function", "names"), functions())
+@pytest.mark.parametrize(("function", "names"), list(functions()))
 def test_a_misspelt_keyword_is_answered_with_the_nearest(function, names):
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):

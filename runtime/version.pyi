@@ -1,0 +1,6 @@
+from collections.abc import Sequence
+
+from gradspec import Tensor
+
+def increment_version(tensor: Tensor | Sequence[Tensor]) -> None: ...
+def set_version(tensor: Tensor, version: int) -> None: ...

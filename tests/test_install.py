@@ -1,0 +1,56 @@
+"""Installing: metadata without a compiler, a source distribution that holds what a build needs, wheels for the Pythons named."""
+
+import email
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def hook(call, folder):
+    """Call a hook of the build backend as pip does, in a process of its own."""
+    code = f"import build_backend; print(build_backend.{call})"
+    return subprocess.run([sys.executable, "-c", code, folder], cwd=ROOT, capture_output=True, check=True, text=True).stdout.split()[-1]
+
+
+def test_metadata_is_there_before_anything_is_built(tmp_path):
+    pytest.importorskip("mesonpy")
+    name = hook("prepare_metadata_for_build_wheel(__import__('sys').argv[1])", tmp_path)
+    assert name == f"gradspec-{PROJECT['project']['version']}.dist-info"
+    assert [path.name for path in (tmp_path / name).iterdir()] == ["METADATA"]
+    metadata = email.message_from_string((tmp_path / name / "METADATA").read_text())
+    assert metadata["Name"] == "gradspec" and metadata["Requires-Python"] == PROJECT["project"]["requires-python"]
+    assert metadata.get_payload() == (ROOT / "README.md").read_text()
+    wanted = [*PROJECT["project"]["dependencies"], *(w for extra in PROJECT["project"]["optional-dependencies"].values() for w in extra)]
+    assert [required.split(";")[0].strip() for required in metadata.get_all("Requires-Dist")] == wanted
+
+
+def test_wheels_are_for_the_pythons_that_are_supported():
+    found = [int(minor) for minor in re.findall(r"cp3(\d+)-\*", PROJECT["tool"]["cibuildwheel"]["build"])]
+    assert PROJECT["project"]["requires-python"] == f">=3.{found[0]}" and found == list(range(found[0], found[-1] + 1))
+    assert (ROOT / re.search(r"\{project\}/(\S+)", PROJECT["tool"]["cibuildwheel"]["test-command"])[1]).exists()
+
+
+@pytest.mark.slow
+def test_a_source_distribution_holds_what_a_build_needs(tmp_path):
+    pytest.importorskip("mesonpy")
+    if subprocess.run(["git", "rev-parse"], cwd=ROOT, capture_output=True).returncode:
+        pytest.skip("meson makes distributions of git checkouts only")
+    archive = tmp_path / hook("build_sdist(__import__('sys').argv[1])", tmp_path)
+    with tarfile.open(archive) as tar:
+        held = {name.partition("/")[2] for name in tar.getnames()}
+        tar.extractall(tmp_path, filter="data")
+    kept = subprocess.run(["git", "ls-tree", "-r", "--name-only", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    assert set(kept) <= held
+    source = tmp_path / archive.name.removesuffix(".tar.gz")
+    command = [sys.executable, "-m", "mesonbuild.mesonmain", "setup", str(tmp_path / "build"), str(source)]
+    configured = subprocess.run(command, capture_output=True, text=True)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    assert (tmp_path / "build" / "build.ninja").exists()
