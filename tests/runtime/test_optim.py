@@ -78,6 +78,12 @@ CASES = [
     ("Adam", {"lr": 0.05, "maximize": True}),
     ("AdamW", {}),
     ("AdamW", {"lr": 0.05, "weight_decay": 0.3, "amsgrad": True}),
+    ("RMSprop", {}),
+    ("RMSprop", {"lr": 0.05, "alpha": 0.7, "eps": 1e-3, "weight_decay": 0.2}),
+    ("RMSprop", {"lr": 0.05, "momentum": 0.9, "centered": True}),
+    ("RMSprop", {"lr": 0.05, "maximize": True}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr": 0.05, "lr_decay": 0.1, "weight_decay": 0.2, "initial_accumulator_value": 0.3, "eps": 1e-3}),
 ]
 
 
@@ -108,12 +114,184 @@ def test_same_as_torch(name, options, dtype):
         np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS"])
 def test_same_defaults_as_torch(name):
     torch = pytest.importorskip("torch", reason=TORCH)
     ours = getattr(gs.optim, name)([parameter([0.0])]).param_groups[0]
     theirs = getattr(torch.optim, name)([torch.zeros(1, requires_grad=True)]).param_groups[0]
     assert {key: theirs[key] for key in ours if key != "params"} == {k: v for k, v in ours.items() if k != "params"}
+
+
+def test_rmsprop_and_adagrad_by_hand():
+    p = parameter([1.0])
+    optimizer = gs.optim.RMSprop([p], lr=0.1, alpha=0.75, eps=0.0)
+    np.testing.assert_allclose(step(optimizer, p, [2.0]), [1.0 - 0.1 * 2.0 / np.sqrt(0.25 * 4.0)])
+    np.testing.assert_allclose(step(optimizer, p, [0.0]), [0.8])
+    q = parameter([1.0])
+    optimizer = gs.optim.Adagrad([q], lr=0.1, lr_decay=1.0, eps=0.0)
+    step(optimizer, q, [3.0])
+    np.testing.assert_allclose(step(optimizer, q, [4.0]), [1.0 - 0.1 - 0.1 / 2 * 4.0 / 5.0])
+
+
+def rosenbrock(x):
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+def minimise(library, x, steps, loss=rosenbrock, **options):
+    """The parameters after each call of LBFGS's step, and how often the closure was called."""
+    optimizer, calls, seen = library.optim.LBFGS([x], **options), [], []
+
+    def closure():
+        optimizer.zero_grad()
+        value = loss(x)
+        value.backward()
+        calls.append(value.item())
+        return value
+
+    for _ in range(steps):
+        optimizer.step(closure)
+        seen.append(np.array(x.detach().numpy()))
+    return seen, calls
+
+
+class TestLBFGS:
+    @pytest.mark.parametrize("options", [
+        {"lr": 1e-3}, {"lr": 0.1, "max_iter": 4, "history_size": 3}, {"lr": 0.5, "max_iter": 7, "max_eval": 5, "tolerance_grad": 1e-2},
+    ])  # fmt: skip
+    def test_without_a_line_search_it_is_torchs(self, options):
+        torch = pytest.importorskip("torch", reason=TORCH)
+        start = np.array([-0.5, 0.4, 0.7])
+        ours, our_calls = minimise(gs, parameter(start), 6, **options)
+        theirs, their_calls = minimise(torch, torch.tensor(start, requires_grad=True), 6, **options)
+        np.testing.assert_allclose(our_calls, their_calls, rtol=1e-9)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_strong_wolfe_finds_the_minimum(self, dtype):
+        seen, calls = minimise(gs, parameter([-1.2, 1.0, -0.5, 2.0], dtype), 6, line_search_fn="strong_wolfe",
+                               max_iter=30, tolerance_change=1e-14)  # fmt: skip
+        np.testing.assert_allclose(seen[-1], np.ones(4), atol=1e-2 if dtype == np.float32 else 1e-6)
+        assert seen[-1].dtype == dtype and len(calls) < 150
+
+    def test_a_quadratic_in_few_calls(self):
+        scale = np.array([1.0, 10.0, 100.0])
+        seen, calls = minimise(gs, parameter([1.0, 1.0, 1.0]), 1, lambda x: (scale * x * x).sum(), line_search_fn="strong_wolfe")
+        np.testing.assert_allclose(seen[-1], np.zeros(3), atol=1e-5)
+        assert len(calls) < 30
+
+    def test_each_step_of_the_search_satisfies_the_strong_wolfe_conditions(self):
+        from gradspec.optim.lbfgs import CURVATURE, SUFFICIENT, strong_wolfe
+
+        rng = np.random.default_rng(0)
+        for _ in range(200):
+            a, b, c = rng.normal(), rng.normal(), rng.uniform(0.01, 1)
+
+            def at(t, a=a, b=b, c=c):
+                slope = a - b * np.sin(b * t) + 2 * c * t
+                return a * t + np.cos(b * t) + c * t * t, np.array([slope]), slope
+
+            loss, gradient, slope = at(0.0)
+            if slope >= 0:
+                continue
+            length, found, gradient, used = strong_wolfe(at, rng.uniform(0.01, 3), loss, gradient, slope, 1e-12)
+            assert found <= loss + SUFFICIENT * length * slope and abs(gradient[0]) <= CURVATURE * abs(slope) and used < 20
+
+    def test_several_parameters_complex_ones_among_them(self):
+        x, z = parameter([3.0, 4.0]), parameter([1 + 1j], np.complex128)
+        optimizer = gs.optim.LBFGS([x, z], line_search_fn="strong_wolfe", tolerance_change=1e-14)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((x - 1) ** 2).sum() + (gs.abs(z - (2 - 1j)) ** 2).sum() * 3
+            loss.backward()
+            return loss
+
+        first = optimizer.step(closure)
+        assert np.isclose(first.item(), 4 + 9 + 15)
+        np.testing.assert_allclose(x.detach(), [1, 1], atol=1e-6)
+        np.testing.assert_allclose(z.detach(), [2 - 1j], atol=1e-6)
+
+    def test_state_goes_on_where_it_was(self):
+        def run(restart):
+            x = parameter([-0.5, 0.4, 0.7])
+            optimizer = gs.optim.LBFGS([x], lr=0.1, max_iter=4)
+
+            def closure():
+                optimizer.zero_grad()
+                loss = rosenbrock(x)
+                loss.backward()
+                return loss
+
+            for i in range(4):
+                optimizer.step(closure)
+                if restart and i == 1:
+                    state, optimizer = optimizer.state_dict(), gs.optim.LBFGS([x], lr=0.1, max_iter=4)
+                    optimizer.load_state_dict(state)
+            return x.tolist()
+
+        assert run(True) == run(False)
+
+    def test_errors(self):
+        p, q = parameter([1.0]), parameter([1.0])
+        with pytest.raises(ValueError, match="doesn't support per-parameter options"):
+            gs.optim.LBFGS([{"params": [p]}, {"params": [q]}])
+        with pytest.raises(ValueError, match="line_search_fn must be None or 'strong_wolfe', got 'armijo'"):
+            gs.optim.LBFGS([p], line_search_fn="armijo")
+        with pytest.raises(TypeError, match="needs a closure"):
+            gs.optim.LBFGS([p]).step()
+
+
+SCHEDULES = [
+    ("StepLR", {"step_size": 3, "gamma": 0.5}, [1, 1, 1, 0.5, 0.5, 0.5, 0.25]),
+    ("MultiStepLR", {"milestones": [4, 2]}, [1, 1, 0.1, 0.1, 0.01, 0.01]),
+    ("ExponentialLR", {"gamma": 0.5}, [1, 0.5, 0.25, 0.125]),
+    ("CosineAnnealingLR", {"T_max": 2, "eta_min": 0.2}, [1, 0.6, 0.2, 0.6, 1]),
+    ("LambdaLR", {"lr_lambda": lambda epoch: 1 / (1 + epoch)}, [1, 1 / 2, 1 / 3]),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "rates"), SCHEDULES)
+def test_schedules(name, options, rates):
+    make = getattr(gs.optim.lr_scheduler, name)
+    optimizer = SGD([{"params": [parameter([1.0])]}, {"params": [parameter([1.0])], "lr": 10.0}], lr=1.0)
+    scheduler = make(optimizer, **options)
+    found = []
+    for i in range(len(rates)):
+        found.append(scheduler.get_last_lr())
+        optimizer.step()
+        scheduler.step()
+        if i == 1:
+            state, scheduler = scheduler.state_dict(), make(optimizer, **options)
+            scheduler.load_state_dict(state)
+    lowest = options.get("eta_min", 0)
+    np.testing.assert_allclose(found, [[rate, lowest + (rate - lowest) * (10 - lowest) / (1 - lowest)] for rate in rates])
+    torch = pytest.importorskip("torch", reason=TORCH)
+    theirs = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    scheduler = getattr(torch.optim.lr_scheduler, name)(theirs, **options)
+    for rate in rates:
+        assert np.isclose(scheduler.get_last_lr()[0], rate)
+        theirs.step()
+        scheduler.step()
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "max"}, {"threshold_mode": "abs", "threshold": 0.3}, {"cooldown": 3}, {"min_lr": 0.2}])
+def test_a_plateau_lowers_the_learning_rate(options):
+    options = {"patience": 2, "factor": 0.5, **options}
+    optimizer = SGD([parameter([1.0])], lr=1.0)
+    scheduler = gs.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
+    numbers = [3.0, 2.0, 1.9, 1.9, 1.9, 1.9, -1.0, -1.0, -1.0, -1.0, -1.1, -1.1, -1.1, -1.1, -1.1, -1.1]
+    found = []
+    for number in numbers:
+        scheduler.step(gs.tensor(number))
+        found += scheduler.get_last_lr()
+    if options.get("mode") is None and len(options) == 2:
+        assert found == [1.0] * 5 + [0.5] * 11
+    torch = pytest.importorskip("torch", reason=TORCH)
+    theirs = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(theirs, **options)
+    for number, rate in zip(numbers, found):
+        scheduler.step(number)
+        assert theirs.param_groups[0]["lr"] == rate
 
 
 def test_trains_through_backward():

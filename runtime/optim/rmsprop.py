@@ -1,0 +1,130 @@
+"""RMSprop and Adagrad, with PyTorch's formulas, defaults and state."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..generated.tensor import Tensor
+from .optimizer import Optimizer, as_real
+
+
+class RMSprop(Optimizer):
+    """Steps divided by the running root mean square of the gradient (Hinton, 2012).
+
+    Parameters
+    ----------
+    params : iterable of Tensor, or of dict
+    lr : float
+    alpha : float
+        Decay of the running mean of the square.
+    eps : float
+        Added to the denominator.
+    weight_decay : float
+        L2 penalty, added to the gradient.
+    momentum : float
+        How much of the last step is kept.
+    centered : bool
+        Divide by the running standard deviation instead.
+    maximize : bool
+        Climb instead of descending.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
+        lr: float = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        options = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum}
+        super().__init__(params, {**options, "centered": centered, "maximize": maximize})
+
+    def check_options(self, group: dict[str, Any]) -> None:
+        super().check_options(group)
+        for name in ("momentum", "alpha"):
+            if not group[name] >= 0:
+                raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
+
+    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+        if not state:
+            state["square_avg"] = np.zeros(array.shape, array.dtype)
+            for name, wanted in (("momentum_buffer", group["momentum"]), ("grad_avg", group["centered"])):
+                if wanted:
+                    state[name] = np.zeros(array.shape, array.dtype)
+        if group["weight_decay"]:
+            grad = grad + group["weight_decay"] * array
+        grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])
+        square *= alpha
+        square += (1 - alpha) * (grad * grad)
+        variance = square
+        if group["centered"]:
+            mean = as_real(state["grad_avg"])
+            mean += (1 - alpha) * (grad - mean)
+            variance = square - mean * mean
+        step = grad / (np.sqrt(variance) + group["eps"])
+        if group["momentum"]:
+            buffer = as_real(state["momentum_buffer"])
+            buffer *= group["momentum"]
+            buffer += step
+            step = buffer
+        return (group["lr"] * step).astype(step.dtype).view(array.dtype).reshape(array.shape)
+
+
+class Adagrad(Optimizer):
+    """Steps divided by the root of the sum of all squared gradients so far (Duchi, Hazan and Singer, 2011).
+
+    Parameters
+    ----------
+    params : iterable of Tensor, or of dict
+    lr : float
+    lr_decay : float
+        The learning rate falls as 1 / (1 + lr_decay * steps).
+    weight_decay : float
+        L2 penalty, added to the gradient.
+    initial_accumulator_value : float
+        What the sum starts from.
+    eps : float
+        Added to the denominator.
+    maximize : bool
+        Climb instead of descending.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
+        lr: float = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        options = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}
+        super().__init__(params, {**options, "initial_accumulator_value": initial_accumulator_value, "maximize": maximize})
+
+    def check_options(self, group: dict[str, Any]) -> None:
+        super().check_options(group)
+        for name in ("lr_decay", "initial_accumulator_value"):
+            if not group[name] >= 0:
+                raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
+
+    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+        if not state:
+            start = group["initial_accumulator_value"]
+            state["step"] = 0
+            state["sum"] = np.full(array.shape, complex(start, start) if np.iscomplexobj(array) else start, array.dtype)
+        if group["weight_decay"]:
+            grad = grad + group["weight_decay"] * array
+        rate = group["lr"] / (1 + state["step"] * group["lr_decay"])
+        state["step"] += 1
+        grad, total = as_real(grad), as_real(state["sum"])
+        total += grad * grad
+        step = grad / (np.sqrt(total) + group["eps"])
+        return (rate * step).astype(step.dtype).view(array.dtype).reshape(array.shape)
