@@ -71,7 +71,7 @@ cdef object forward__logsumexp_backward(object a, object x, object axis, object 
 
 cdef object forward_max(object x, object axis, object keepdims):
     try:
-        return as_array(np.max(x, axis=axis, keepdims=keepdims))
+        return as_array(kernels.max_along(x, axis, keepdims))
     except Exception as error_:
         raise explain(error_, "max", x=x, axis=axis, keepdims=keepdims) from None
 
@@ -83,7 +83,7 @@ cdef object forward_mean(object x, object axis, object keepdims):
 
 cdef object forward_min(object x, object axis, object keepdims):
     try:
-        return as_array(np.min(x, axis=axis, keepdims=keepdims))
+        return as_array(kernels.min_along(x, axis, keepdims))
     except Exception as error_:
         raise explain(error_, "min", x=x, axis=axis, keepdims=keepdims) from None
 
@@ -131,7 +131,7 @@ cdef object forward_std(object x, object axis, object keepdims, object correctio
 
 cdef object forward_sum(object x, object axis, object keepdims):
     try:
-        return as_array(np.sum(x, axis=axis, keepdims=keepdims))
+        return as_array(kernels.sum_along(x, axis, keepdims))
     except Exception as error_:
         raise explain(error_, "sum", x=x, axis=axis, keepdims=keepdims) from None
 

@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from . import error_function
+
 
 def digamma(x):
     """Derivative of the logarithm of the gamma function. Needs SciPy.
@@ -31,7 +33,8 @@ def erf(x):
     -------
     ndarray
     """
-    return _function("erf", _erf)(x)
+    y = error_function.erf(x)
+    return _function("erf", _erf)(x) if y is None else y
 
 
 def erfc(x):
@@ -45,7 +48,8 @@ def erfc(x):
     -------
     ndarray
     """
-    return _function("erfc", _erfc)(x)
+    y = error_function.erfc(x)
+    return _function("erfc", _erfc)(x) if y is None else y
 
 
 def erfcx(x, n):
@@ -99,6 +103,9 @@ def gelu(x, approximate):
     -------
     ndarray
     """
+    y = error_function.gelu(x) if approximate == "none" else None
+    if y is not None:
+        return y
     above = np.maximum(x, -50)  # below it all is 0, -inf too
     if approximate == "none":
         return above * (erfc(-math.sqrt(0.5) * above) * 0.5)
