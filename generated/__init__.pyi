@@ -29,6 +29,8 @@ from .grad_mode import no_grad as no_grad
 from .grad_mode import set_grad_enabled as set_grad_enabled
 from .kernels.memory import empty_cache as empty_cache
 from .kernels.memory import memory_stats as memory_stats
+from .kernels.threads import get_num_threads as get_num_threads
+from .kernels.threads import set_num_threads as set_num_threads
 from .serialization import load as load
 from .serialization import save as save
 from .operand import asarray as asarray

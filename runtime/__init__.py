@@ -21,6 +21,7 @@ from .grad_mode import (
     set_grad_enabled,
 )
 from .kernels.memory import empty_cache, memory_stats
+from .kernels.threads import get_num_threads, set_num_threads
 from .operand import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops
@@ -36,8 +37,9 @@ __version__ = "0.1.0"
 
 __all__ = sorted([
     "Tensor", "asarray", "autograd", "clip_grad_norm_", "clip_grad_value_", "empty_cache", "enable_grad", "func",
-    "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "load", "manual_seed", "memory_stats", "no_grad", "optim",
-    "random", "save", "scipy", "set_grad_enabled", "tensor", *constants.__all__, *ops.__all__,
+    "get_num_threads", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "load", "manual_seed", "memory_stats",
+    "no_grad", "optim", "random", "save", "scipy", "set_grad_enabled", "set_num_threads", "tensor",
+    *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 
 

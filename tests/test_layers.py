@@ -16,7 +16,7 @@ RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas.shapes", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
     ["hints"],
-    ["formulas.contraction", "formulas.fourier", "formulas.statistics", "formulas.windows", "kernels.flags", "kernels.forward", "kernels.memory"],
+    ["formulas.contraction", "formulas.fourier", "formulas.statistics", "formulas.windows", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
     ["formulas"],
     [
         "kernels.contraction",

@@ -14,6 +14,7 @@ offer(
         "rows",
         "selection",
         "softmax",
+        "threads",
         "triangular",
         "ufunc",
         "windows",

@@ -17,6 +17,7 @@ cdef class Ufunc:
     cdef PyUFuncGenericFunction loops[4]  # for float32, float64, complex64, complex128; NULL where there is none
     cdef void* loop_data[4]
     cdef int out_types[4]
+    cdef int nargs                      # of operands and results
 
     cdef object unary(self, object x)
     cdef object binary(self, object a, object b)

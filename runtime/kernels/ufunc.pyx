@@ -21,6 +21,7 @@ from ..capi cimport (
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .memory cimport empty
+from .threads cimport parallel
 from ..errors import explain
 
 cnp.import_array()
@@ -37,6 +38,8 @@ cdef extern from "numpy/ufuncobject.h":
         const char* types
 
 cdef npy_intp GRAIN = 4096  # elements from which the loop is worth a release of the GIL
+
+cdef npy_intp CHUNK = 1 << 16  # elements that a thread takes at a time; large arrays are worth several threads from two of them
 
 cdef npy_intp[4] ITEM_SIZES = [4, 8, 8, 16]
 
@@ -74,6 +77,29 @@ cdef inline bint is_real(object x) noexcept:
     if PyArray_CheckExact(x):
         return not cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE(x))
     return type(x) is float or type(x) is int
+
+
+cdef struct Loop:
+    PyUFuncGenericFunction function
+    void* data
+    int count               # of operands and results
+    char* args[3]
+    npy_intp steps[3]
+    bint raised             # a floating-point flag, in some part
+
+
+cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Run a loop over some of its elements."""
+    cdef Loop* loop = <Loop*> context
+    cdef char* args[3]
+    cdef npy_intp size = stop - start
+    cdef int i
+    for i in range(loop.count):
+        args[i] = loop.args[i] + start * loop.steps[i]
+    fp_clear()
+    loop.function(args, &size, loop.steps, loop.data)
+    if fp_raised():
+        loop.raised = True
 
 
 cdef union Number:
@@ -144,6 +170,7 @@ cdef class Ufunc:
         self.claim = claim
         self.operands = operands or (("x",) if ufunc.nin == 1 else ("a", "b"))
         self.keeps_reals = function is np.conjugate
+        self.nargs = ufunc.nargs
         for i in range(4):
             self.loops[i] = NULL
         for i in range(ufunc.ntypes):
@@ -221,18 +248,22 @@ cdef class Ufunc:
 
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
         """Run the loop; False where it raised a floating-point flag, so that the ufunc may tell the user."""
-        cdef PyUFuncGenericFunction loop = self.loops[slot]
-        cdef void* data = self.loop_data[slot]
-        cdef bint raised
+        cdef Loop loop
+        cdef int i
+        loop.function, loop.data, loop.raised = self.loops[slot], self.loop_data[slot], False
         if size < GRAIN:
             fp_clear()
-            loop(args, &size, steps, data)
+            loop.function(args, &size, steps, loop.data)
             return not fp_raised()
+        loop.count = self.nargs
+        for i in range(loop.count):
+            loop.args[i], loop.steps[i] = args[i], steps[i]
         with nogil:
-            fp_clear()
-            loop(args, &size, steps, data)
-            raised = fp_raised()
-        return not raised
+            if size < 2 * CHUNK:
+                run_part(&loop, 0, size)
+            else:
+                parallel(run_part, &loop, size, CHUNK)
+        return not loop.raised
 
     cdef object into(self, tuple operands, ndarray out, str name):
         """Compute into `out` with NumPy's rules for `out=`; `name` is what an error calls the operator."""

@@ -1,0 +1,8 @@
+"""Loops over large arrays on several threads."""
+
+from numpy cimport npy_intp
+
+# Works on the elements from `start` to `stop`; called without the GIL, on any thread.
+ctypedef void (*Work)(void* context, npy_intp start, npy_intp stop) noexcept nogil
+
+cdef void parallel(Work work, void* context, npy_intp size, npy_intp chunk) noexcept nogil
