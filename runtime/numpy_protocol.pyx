@@ -30,7 +30,8 @@ cdef int load() except -1:
         call.operator, call.required, call.leading, call.keywords = operator, required, leading, keywords
         found[function] = call
     numpy_calls, numpy_universal = calls, methods
-    universal, functions = numpy_parameters.universal_operators(), found
+    functions = found
+    universal = numpy_parameters.universal_operators()  # last: what other threads look at
     return 0
 
 
