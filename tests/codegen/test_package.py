@@ -57,7 +57,7 @@ def test_a_kernel_that_is_not_handed_on_is_refused(other):
         analyze(read_text(SPEC.replace("own.kernels", "kernels"), other.spec), other)
 
 
-LATE = ("array_api", "func", "scipy")  # which a program imports that wants them
+LATE = ("array_api",)  # which a program imports that wants it
 
 
 def test_what_is_called_by_name_is_required():
