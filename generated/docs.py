@@ -155,7 +155,7 @@ for _name, _text in {
     Notes
     -----
     cbrt(x) -> y
-    dy/dx = 1 / (3 * y * y)
+    dy/dx = square(1 / y) / 3
     """,
     "ceil": """Least integer that is not below x.
 
@@ -294,7 +294,7 @@ for _name, _text in {
     Notes
     -----
     erf(x) -> y
-    dy/dx = 2 / sqrt(pi) * exp(-x * x)
+    dy/dx = 2 / sqrt(pi) * _gauss(x)
 
     References
     ----------
@@ -315,7 +315,7 @@ for _name, _text in {
     Notes
     -----
     erfc(x) -> y
-    dy/dx = -2 / sqrt(pi) * exp(-x * x)
+    dy/dx = -2 / sqrt(pi) * _gauss(x)
 
     References
     ----------
@@ -545,7 +545,7 @@ for _name, _text in {
     Notes
     -----
     logit(x) -> y
-    dy/dx = 1 / (x * (1 - x))
+    dy/dx = 1 / x + 1 / (1 - x)
     """,
     "nan_to_num": """NaN and infinities replaced, by default by 0 and the largest finite numbers.
 
@@ -5506,7 +5506,7 @@ for _name, _text in {
     Notes
     -----
     hardsigmoid(x) -> y
-    dy/dx = ((y > 0) & (y < 1)) / 6
+    dy/dx = ((x > -3) & (x < 3)) / 6
     """,
     "hardswish": """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.
 

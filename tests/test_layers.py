@@ -94,7 +94,7 @@ CODEGEN = [
     ["verify.coverage"],
     ["verify.evaluate"],
     ["verify.case"],
-    ["verify.composites", "verify.forms", "verify.promises", "verify.stated", "verify.tried"],
+    ["verify.composites", "verify.forms", "verify.reference", "verify.promises", "verify.stated", "verify.tried"],
     ["verify.check"],
     ["verify.mutate"],
     ["write.bindings", "write.layout", "write.maths", "write.numpy_calls", "write.spelling"],

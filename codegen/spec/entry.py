@@ -29,8 +29,8 @@ DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "no
 PARTIAL = "dy/dx"
 ENTRY_KEYS = (
     "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
-    "forward", "inplace", "composite", "let", PARTIAL, "linear", "multilinear", "nondifferentiable", "unimplemented", "vjp",
-    "jvp", "samples", "examples", "kinks",
+    "forward", "inplace", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
+    "unimplemented", "vjp", "jvp", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
@@ -151,8 +151,10 @@ class EntryReader(Nodes):
             case "shape":
                 parse_shape(text := self._text(node), op.signature)
                 return {"shape": text.value}
-            case "domain" | "forward" | "inplace" | "composite":
-                return {key: parse_formula(self._text(node)) if key == "domain" else self._formula(node)}
+            case "domain" | "reference":
+                return {key: parse_formula(self._text(node))}
+            case "forward" | "inplace" | "composite":
+                return {key: self._formula(node)}
             case "linear" | "multilinear":
                 return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}
             case "let" | "vjp":

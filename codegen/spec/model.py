@@ -223,6 +223,7 @@ class Op:
     forward: Formula | None = None
     inplace: Formula | None = None  # statement-like kernel call that writes into the first input
     composite: Formula | None = None
+    reference: Formula | None = None  # the value in mpmath's functions, where forward does not say it
     lets: dict[str, Formula] = field(default_factory=dict)
     partials: dict[tuple[str, str], Formula] = field(default_factory=dict)  # (output, input)
     linear: tuple[str, ...] = ()

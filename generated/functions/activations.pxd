@@ -23,8 +23,8 @@ cdef class GeluBackward(Node):
     cdef readonly object saved_approximate
 
 cdef class HardsigmoidBackward(Node):
-    cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class HardswishBackward(Node):
     cdef public object saved_x

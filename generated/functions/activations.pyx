@@ -154,19 +154,19 @@ cdef class GeluBackward(Node):
 
 
 cdef class HardsigmoidBackward(Node):
-    """hardsigmoid(x) -> y; dy/dx = ((y > 0) & (y < 1)) / 6"""
-    saves = ("y",)
+    """hardsigmoid(x) -> y; dy/dx = ((x > -3) & (x < 3)) / 6"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_divide(forward_bitwise_and(forward_greater(y, 0), forward_less(y, 1)), 6))
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward_divide(forward_bitwise_and(forward_greater(x, -3), forward_less(x, 3)), 6))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (((y > 0) & (y < 1)) / 6)
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * (((x > -3) & (x < 3)) / 6)
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_x = True, None
 
 
 cdef class HardswishBackward(Node):

@@ -34,6 +34,7 @@ cdef class AsinhBackward(Node):
 cdef class AsinhSlopeBackward(Node):
     cdef public object saved_x, saved_y
     cdef public uint32_t version_x, version_y
+    cdef readonly object saved_x_dtype
 
 cdef class AtanBackward(Node):
     cdef public object saved_x
@@ -42,6 +43,7 @@ cdef class AtanBackward(Node):
 cdef class AtanSlopeBackward(Node):
     cdef public object saved_x, saved_y
     cdef public uint32_t version_x, version_y
+    cdef readonly object saved_x_dtype
 
 cdef class AtanhBackward(Node):
     cdef public object saved_x
@@ -115,6 +117,10 @@ cdef class Expm1Backward(Node):
 
 cdef class FloorBackward(Node):
     pass
+
+cdef class GaussBackward(Node):
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
 
 cdef class ImagBackward(Node):
     pass

@@ -4,10 +4,12 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward1, Forward2, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
@@ -24,8 +26,10 @@ cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
 )
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward1 forward__gauss = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_gauss", 1)
 cdef Forward1 forward_imag = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "imag", 1)
 cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
+cdef Forward4 forward_nan_to_num = <Forward4> load_forward("gradspec.generated.kernels.pointwise_unary", "nan_to_num", 4)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
 cdef Forward1 forward_rsqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "rsqrt", 1)
@@ -36,6 +40,7 @@ cdef Forward2 forward__sinc_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_sinc_derivative", 2
 )
 cdef Forward1 forward_sinh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sinh", 1)
+cdef Forward1 forward_square = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "square", 1)
 cdef Forward1 forward_tanh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "tanh", 1)
 cdef Forward1 forward__tanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_tanh_slope", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -166,20 +171,34 @@ cdef class AsinhBackward(Node):
 
 
 cdef class AsinhSlopeBackward(Node):
-    """_asinh_slope(x) -> y; dy/dx = -x * y * y * y"""
-    saves = ("x", "y")
+    """_asinh_slope(x) -> y
+
+    dy/dx = -(finite * y) * y * y
+    where finite = x if is_complex(x.dtype) else nan_to_num(x, nan)
+    """
+    saves = ("x_dtype", "x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_dtype = self.saved_x_dtype
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if formulas.is_complex(x_dtype):
+            finite = x
+        else:
+            finite = forward_nan_to_num(x, math.nan, None, None)
         return forward_multiply(
-            grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(forward_negative(x), y), y), y))
+            grad, forward_conj(forward_multiply(forward_multiply(forward_negative(forward_multiply(finite, y)), y), y))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(-x * y * y * y)
+        x_dtype = self.saved_x_dtype
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if formulas.is_complex(x_dtype):
+            finite = x
+        else:
+            finite = ops.nan_to_num(x, math.nan)
+        return grad * ops.conj(-(finite * y) * y * y)
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -202,18 +221,32 @@ cdef class AtanBackward(Node):
 
 
 cdef class AtanSlopeBackward(Node):
-    """_atan_slope(x) -> y; dy/dx = -2 * x * y * y"""
-    saves = ("x", "y")
+    """_atan_slope(x) -> y
+
+    dy/dx = -2 * (finite * y) * y
+    where finite = x if is_complex(x.dtype) else nan_to_num(x, nan)
+    """
+    saves = ("x_dtype", "x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(-2, x), y), y)))
+        x_dtype = self.saved_x_dtype
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if formulas.is_complex(x_dtype):
+            finite = x
+        else:
+            finite = forward_nan_to_num(x, math.nan, None, None)
+        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(-2, forward_multiply(finite, y)), y)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(-2 * x * y * y)
+        x_dtype = self.saved_x_dtype
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if formulas.is_complex(x_dtype):
+            finite = x
+        else:
+            finite = ops.nan_to_num(x, math.nan)
+        return grad * ops.conj(-2 * (finite * y) * y)
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -254,16 +287,16 @@ cdef class AtanhSlopeBackward(Node):
 
 
 cdef class CbrtBackward(Node):
-    """cbrt(x) -> y; dy/dx = 1 / (3 * y * y)"""
+    """cbrt(x) -> y; dy/dx = square(1 / y) / 3"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_divide(grad, forward_multiply(forward_multiply(3, y), y))
+        return forward_multiply(grad, forward_divide(forward_square(forward_divide(1, y)), 3))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad / (3 * y * y)
+        return grad * (ops.square(1 / y) / 3)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -364,34 +397,32 @@ cdef class EntrBackward(Node):
 
 
 cdef class ErfBackward(Node):
-    """erf(x) -> y; dy/dx = 2 / sqrt(pi) * exp(-x * x)"""
+    """erf(x) -> y; dy/dx = 2 / sqrt(pi) * _gauss(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_multiply(1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x))))
+        return forward_multiply(grad, forward_multiply(1.1283791670955126, forward__gauss(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (1.1283791670955126 * ops.exp(-x * x))
+        return grad * (1.1283791670955126 * ops._gauss(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
 
 cdef class ErfcBackward(Node):
-    """erfc(x) -> y; dy/dx = -2 / sqrt(pi) * exp(-x * x)"""
+    """erfc(x) -> y; dy/dx = -2 / sqrt(pi) * _gauss(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(
-            grad, forward_multiply(-1.1283791670955126, forward_exp(forward_multiply(forward_negative(x), x)))
-        )
+        return forward_multiply(grad, forward_multiply(-1.1283791670955126, forward__gauss(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (-1.1283791670955126 * ops.exp(-x * x))
+        return grad * (-1.1283791670955126 * ops._gauss(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -505,6 +536,26 @@ cdef class FloorBackward(Node):
         return ops.zeros_like(grad)
 
 
+cdef class GaussBackward(Node):
+    """_gauss(x) -> y; dy/dx = -2 * (finite * y); where finite = nan_to_num(x, nan)"""
+    saves = ("x", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        finite = forward_nan_to_num(x, math.nan, None, None)
+        return forward_multiply(grad, forward_multiply(-2, forward_multiply(finite, y)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        finite = ops.nan_to_num(x, math.nan)
+        return grad * (-2 * (finite * y))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y = True, None, None
+
+
 cdef class ImagBackward(Node):
     """imag(x) -> y; linear in x; grad_x = grad * 1j"""
 
@@ -596,16 +647,16 @@ cdef class Log2Backward(Node):
 
 
 cdef class LogitBackward(Node):
-    """logit(x) -> y; dy/dx = 1 / (x * (1 - x))"""
+    """logit(x) -> y; dy/dx = 1 / x + 1 / (1 - x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_divide(grad, forward_conj(forward_multiply(x, forward_subtract(1, x))))
+        return forward_multiply(grad, forward_conj(forward_add(forward_divide(1, x), forward_divide(1, forward_subtract(1, x)))))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad / ops.conj(x * (1 - x))
+        return grad * ops.conj(1 / x + 1 / (1 - x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -187,6 +187,6 @@ cdef object forward_tanhshrink(object x):
 
 cdef object forward_threshold(object x, object threshold, object value):
     try:
-        return as_array(np.where(forward_greater(x, threshold), x, value))
+        return as_array(np.where(forward_less_equal(x, threshold), value, x))
     except Exception as error_:
         raise explain(error_, "threshold", x=x, threshold=threshold, value=value) from None

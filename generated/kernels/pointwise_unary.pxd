@@ -47,6 +47,7 @@ cdef Ufunc expm1_ufunc
 cdef object forward_expm1(object x)
 cdef Ufunc floor_ufunc
 cdef object forward_floor(object x)
+cdef object forward__gauss(object x)
 cdef object forward_imag(object x)
 cdef object forward_lgamma(object x)
 cdef Ufunc log_ufunc

@@ -14,6 +14,7 @@ from gradspec.kernels.ufunc cimport Ufunc
 from gradspec.operand cimport REALS
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 
 
 absolute_ufunc = Ufunc(np.absolute, "absolute")
@@ -156,6 +157,12 @@ floor_ufunc = Ufunc(np.floor, "floor", REALS)
 cdef object forward_floor(object x):
     return floor_ufunc.unary(x)
 
+cdef object forward__gauss(object x):
+    try:
+        return as_array(np.exp(forward_multiply(forward_negative(x), x)))
+    except Exception as error_:
+        raise explain(error_, "_gauss", x=x) from None
+
 cdef object forward_imag(object x):
     try:
         return as_array(np.imag(x))
@@ -228,7 +235,7 @@ cdef object forward_reciprocal(object x):
 
 cdef object forward_round(object x, object decimals):
     try:
-        return as_array(np.round(x, decimals))
+        return as_array(kernels.round_to(x, decimals))
     except Exception as error_:
         raise explain(error_, "round", x=x, decimals=decimals) from None
 

@@ -320,23 +320,23 @@ cdef object op_hardsigmoid(object x):
     if needs_grad(state_, x):
         node_ = HardsigmoidBackward.__new__(HardsigmoidBackward)
         connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_hardsigmoid(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_hardsigmoid, (y,), (x,))
     return y
 
 cdef tuple jvp_hardsigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (x_t * (((y > 0) & (y < 1)) / 6),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (((x > -3) & (x < 3)) / 6),)
 
 cdef object op_hardsigmoid_(object x):
     x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")
-    old_ = prepare_inplace(x, (x,), 0b0, "hardsigmoid_")
+    old_ = prepare_inplace(x, (x,), 0b1, "hardsigmoid_")
     return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
 
 def hardsigmoid(x):

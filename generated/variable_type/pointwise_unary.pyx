@@ -4,6 +4,8 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 
@@ -13,23 +15,24 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     forward__atan_slope, forward_atanh, atanh_ufunc, forward__atanh_slope, forward_cbrt, cbrt_ufunc, forward_ceil,
     ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc, forward_cosh, cosh_ufunc, forward_deg2rad, deg2rad_ufunc,
     forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward__erfcx_derivative, forward_erfinv,
-    forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_imag,
-    forward_lgamma, forward_log, log_ufunc, forward_log10, log10_ufunc, forward_log1p, log1p_ufunc, forward_log2,
-    log2_ufunc, forward_logit, forward_nan_to_num, forward_negative, negative_ufunc, forward_polygamma, forward_positive,
-    forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid,
-    forward__sigmoid_slope, forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative,
-    forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh,
-    tanh_ufunc, forward__tanh_slope, forward_trunc, trunc_ufunc,
+    forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc,
+    forward__gauss, forward_imag, forward_lgamma, forward_log, log_ufunc, forward_log10, log10_ufunc, forward_log1p,
+    log1p_ufunc, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num, forward_negative, negative_ufunc,
+    forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal, forward_round,
+    forward_rsqrt, forward_sigmoid, forward__sigmoid_slope, forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc,
+    forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan,
+    tan_ufunc, forward_tanh, tanh_ufunc, forward__tanh_slope, forward_trunc, trunc_ufunc,
 )
 from gradspec.generated.functions.pointwise_unary cimport (
     AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinSlopeBackward, AsinhBackward,
     AsinhSlopeBackward, AtanBackward, AtanSlopeBackward, AtanhBackward, AtanhSlopeBackward, CbrtBackward, CeilBackward,
     ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward, ErfBackward, ErfcBackward,
     ErfcxBackward, ErfcxDerivativeBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
-    ImagBackward, LgammaBackward, LogBackward, Log10Backward, Log1pBackward, Log2Backward, LogitBackward, NanToNumBackward,
-    NegativeBackward, PolygammaBackward, PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward,
-    RsqrtBackward, SigmoidBackward, SigmoidSlopeBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward,
-    SinhBackward, SqrtBackward, SquareBackward, TanBackward, TanhBackward, TanhSlopeBackward, TruncBackward,
+    GaussBackward, ImagBackward, LgammaBackward, LogBackward, Log10Backward, Log1pBackward, Log2Backward, LogitBackward,
+    NanToNumBackward, NegativeBackward, PolygammaBackward, PositiveBackward, Rad2degBackward, RealBackward,
+    ReciprocalBackward, RoundBackward, RsqrtBackward, SigmoidBackward, SigmoidSlopeBackward, SignBackward, SinBackward,
+    SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward, SquareBackward, TanBackward, TanhBackward,
+    TanhSlopeBackward, TruncBackward,
 )
 from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -276,6 +279,7 @@ cdef object op__asinh_slope(object x):
     if needs_grad(state_, x):
         node_ = AsinhSlopeBackward.__new__(AsinhSlopeBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__asinh_slope(array_of(x)))
@@ -289,7 +293,11 @@ cdef object op__asinh_slope(object x):
 
 cdef tuple jvp__asinh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
-    return (x_t * (-x * y * y * y),)
+    if formulas.is_complex(dtype_of(x)):
+        finite = x
+    else:
+        finite = ops.nan_to_num(x, math.nan)
+    return (x_t * (-(finite * y) * y * y),)
 
 def _asinh_slope(x):
     """1 / sqrt(1 + x * x) without overflow."""
@@ -338,6 +346,7 @@ cdef object op__atan_slope(object x):
     if needs_grad(state_, x):
         node_ = AtanSlopeBackward.__new__(AtanSlopeBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__atan_slope(array_of(x)))
@@ -351,7 +360,11 @@ cdef object op__atan_slope(object x):
 
 cdef tuple jvp__atan_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
-    return (x_t * (-2 * x * y * y),)
+    if formulas.is_complex(dtype_of(x)):
+        finite = x
+    else:
+        finite = ops.nan_to_num(x, math.nan)
+    return (x_t * (-2 * (finite * y) * y),)
 
 def _atan_slope(x):
     """1 / (1 + x * x) without overflow."""
@@ -441,7 +454,7 @@ cdef object op_cbrt(object x):
 
 cdef tuple jvp_cbrt(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, y = tangents_[0], outputs_[0]
-    return (x_t / (3 * y * y),)
+    return (x_t * (ops.square(1 / y) / 3),)
 
 cdef object op_cbrt_(object x):
     return inplace_unary(op_cbrt, cbrt_ufunc, x, 0b0, "cbrt_")
@@ -701,7 +714,7 @@ cdef object op_erf(object x):
 
 cdef tuple jvp_erf(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (1.1283791670955126 * ops.exp(-x * x)),)
+    return (x_t * (1.1283791670955126 * ops._gauss(x)),)
 
 cdef object op_erf_(object x):
     x = as_real_operand(writable(x, "erf_"), "erf_", "x")
@@ -737,7 +750,7 @@ cdef object op_erfc(object x):
 
 cdef tuple jvp_erfc(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (-1.1283791670955126 * ops.exp(-x * x)),)
+    return (x_t * (-1.1283791670955126 * ops._gauss(x)),)
 
 cdef object op_erfc_(object x):
     x = as_real_operand(writable(x, "erfc_"), "erfc_", "x")
@@ -977,6 +990,36 @@ def floor(x, *, out=None):
     return op_floor(x)
 
 
+cdef object op__gauss(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef GaussBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_gauss", "x")
+
+    if needs_grad(state_, x):
+        node_ = GaussBackward.__new__(GaussBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__gauss(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__gauss, (y,), (x,))
+    return y
+
+cdef tuple jvp__gauss(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    finite = ops.nan_to_num(x, math.nan)
+    return (x_t * (-2 * (finite * y)),)
+
+def _gauss(x):
+    """exp(-x * x)."""
+    return op__gauss(x)
+
+
 cdef object op_imag(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ImagBackward node_ = None
@@ -1194,7 +1237,7 @@ cdef object op_logit(object x):
 
 cdef tuple jvp_logit(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t / (x * (1 - x)),)
+    return (x_t * (1 / x + 1 / (1 - x)),)
 
 cdef object op_logit_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "logit_")
@@ -1944,10 +1987,10 @@ register({
     asinh, "_asinh_slope": _asinh_slope, "atan": atan, "_atan_slope": _atan_slope, "atanh": atanh, "_atanh_slope":
     _atanh_slope, "cbrt": cbrt, "ceil": ceil, "conj": conj, "cos": cos, "cosh": cosh, "deg2rad": deg2rad, "digamma":
     digamma, "entr": entr, "erf": erf, "erfc": erfc, "erfcx": erfcx, "_erfcx_derivative": _erfcx_derivative, "erfinv":
-    erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "imag": imag, "lgamma": lgamma, "log": log, "log10":
-    log10, "log1p": log1p, "log2": log2, "logit": logit, "nan_to_num": nan_to_num, "negative": negative, "polygamma":
-    polygamma, "positive": positive, "rad2deg": rad2deg, "real": real, "reciprocal": reciprocal, "round": round, "rsqrt":
-    rsqrt, "sigmoid": sigmoid, "_sigmoid_slope": _sigmoid_slope, "sign": sign, "sin": sin, "sinc": sinc, "_sinc_derivative":
-    _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh": tanh, "_tanh_slope": _tanh_slope,
-    "trunc": trunc,
+    erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "_gauss": _gauss, "imag": imag, "lgamma": lgamma,
+    "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit": logit, "nan_to_num": nan_to_num, "negative":
+    negative, "polygamma": polygamma, "positive": positive, "rad2deg": rad2deg, "real": real, "reciprocal": reciprocal,
+    "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid, "_sigmoid_slope": _sigmoid_slope, "sign": sign, "sin": sin, "sinc":
+    sinc, "_sinc_derivative": _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh": tanh,
+    "_tanh_slope": _tanh_slope, "trunc": trunc,
 })

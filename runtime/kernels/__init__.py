@@ -24,7 +24,7 @@ offer(
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
 from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
-from .elementwise import divide_or_zero, dropout, entr, fill_, fill_diagonal_, rrelu, scaled_pow, sinc, xlogy, zero_
+from .elementwise import divide_or_zero, dropout, entr, fill_, fill_diagonal_, round_to, rrelu, scaled_pow, sinc, xlogy, zero_
 from .folds import max_along, min_along, sum_along
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (

@@ -113,6 +113,23 @@ def fill_diagonal_(x, value):
     return x
 
 
+def round_to(x, decimals):
+    """``np.round``, and `x` itself where that overflows on its way.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+    decimals : int
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.round(x, decimals)
+    return y if decimals <= 0 or np.isfinite(y).all() else np.where(np.isinf(y), x, y)
+
+
 def rrelu(x, lower, upper, training, generator):
     """``x`` where it is positive, elsewhere times a random slope, or times the mean of the two bounds.
 

@@ -68,13 +68,14 @@ def erfcx(x, n):
     function = _function("erfcx")
     if n == 0:
         return function(x)
-    x = np.asarray(x, np.result_type(x, np.float16))
-    far = x > 6 + n
+    dtype = np.result_type(x, np.float16)
+    x = np.asarray(x, np.float64)  # the series has terms beyond float32
+    far = x > 6.5
     near = np.where(far, 0, x)
     before, y = 0, function(near)  # y' = 2 x y - 2 / sqrt(pi), which cancels far from 0
     for k in range(n):
         before, y = y, 2 * near * y + (2 * k * before if k else -2 / math.sqrt(math.pi))
-    return np.where(far, _far_erfcx(np.where(far, x, 8 + n), n), y).astype(x.dtype)
+    return np.where(far, _far_erfcx(np.where(far, x, 8 + n), n), y).astype(dtype)
 
 
 def erfinv(x):

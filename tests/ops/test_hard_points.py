@@ -1,0 +1,225 @@
+"""Every elementwise operator where formulas go wrong: zeros, edges of the domain, the tiny, the huge, infinities and NaN.
+
+Value, both first-order modes and the four second-order pairs are held to mpmath's value and its difference quotients.  What an
+entry states under `kinks:` or `examples:` is held to that by test_stated; here it says that the point is known to be one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import forward_ad, grad
+from gradspec.codegen.package import Package
+from gradspec.codegen.rules.analyze import analyze
+from gradspec.codegen.spec.reader import read
+from gradspec.codegen.spec.samples import evaluate_sample
+from gradspec.codegen.verify.reference import Reference, derivatives, domain_test
+from gradspec.dispatch import ops
+
+from .calls import array
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+ROOT = Path(__file__).parents[2]
+PACKAGE = Package(ROOT)
+SPEC = analyze(read(PACKAGE.path(PACKAGE.spec)), PACKAGE)
+REFERENCE = Reference(SPEC)
+MODES = ("value", "reverse", "forward", "reverse of reverse", "forward of reverse", "reverse of forward", "forward of forward")
+
+
+def points(dtype):
+    """The hard points of a dtype, of both signs."""
+    limits = np.finfo(dtype)
+    if dtype is np.float64:
+        sizes = [0, 5e-324, 1e-300, 1e-8, 0.3, 1, 3, 7.25, 25, 40, 1e8, 1e155]
+    else:
+        sizes = [0, 1e-45, 1e-30, 1e-4, 0.3, 1, 3, 7.25, 12, 20, 1e4, 1e19]
+    sizes = [dtype(s) for s in sizes] + [limits.max, dtype(np.inf)]
+    return [float(sign * s) for s in sizes for sign in (1, -1)]
+
+
+def edges(op, dtype):
+    """The numbers that the domain, the kinks and the examples name, and their neighbours."""
+    sources = [op.domain.source] if op.domain else []
+    sources += [stated.call.source for stated in (*op.kinks, *op.examples)]
+    found = {dtype(float(text)) for source in sources for text in re.findall(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?", source)}
+    near = [np.nextafter(v, dtype(s)) for v in found for s in (-np.inf, np.inf)]
+    return [float(v) for v in (*found, *near) if np.isfinite(v)]
+
+
+def static(op, source):
+    """The arguments of a sample that are no arrays."""
+    positional = [a.name for a in op.signature.arguments if not a.keyword_only]
+    args, kwargs = evaluate_sample(source, None, np.float64, 0)
+    given = dict(zip(positional, args)) | kwargs
+    return {a.name: given[a.name] for a in op.signature.arguments if not a.is_array and a.name in given}
+
+
+def is_elementwise(op):
+    arguments = op.signature.arguments
+    if any(a.type.base not in ("Array", "float", "Scalar", "int", "str") or a.type.is_list for a in arguments):
+        return False
+    if any(a.name == "axis" for a in arguments):  # a partial all the same, but of neighbours
+        return False
+    if len(op.signature.outputs) != 1 or any(a.type.is_list for a in op.signature.arrays):
+        return False
+    if op.form == "composite":
+        called = [SPEC.ops[node.op] for e in (op.composite.expression, *op.let_expressions.values()) for node in calls(e)]
+        return (
+            bool(re.fullmatch(r"\w+(, \w+)* -> (\w+|broadcast\(.*\))", op.shape))
+            and op not in called
+            and all(map(is_elementwise, called))
+        )
+    return op.form == "partial"
+
+
+def calls(expression):
+    from gradspec.codegen.spec.expression import Call, walk
+
+    return [node for node in walk(expression) if isinstance(node, Call) and node.op]
+
+
+@cache
+def functions(count):
+    """The elementwise operators of so many arrays, each with the static arguments that its samples try."""
+    found = []
+    for op in SPEC.ops.values():
+        if not is_elementwise(op) or len([a for a in op.signature.arrays if a.default is None]) != count:
+            continue
+        tried = []
+        for sample in op.samples:
+            given = static(op, sample.source)
+            if given not in tried:
+                tried.append(given)
+        found += [pytest.param(op, given, id="-".join([op.name, *map(str, given.values())])) for given in tried]
+    return found
+
+
+def exact_at(op, given, x, dtype):
+    """Value and derivatives at a point, and whether it is a kink; None outside of the domain and where nothing settles."""
+    name = op.signature.arrays[0].name
+    inside = domain_test(op, given)
+    if not inside({name: x}):
+        return None
+    return derivatives(lambda v: REFERENCE.value(op, {**given, name: v}), x, lambda v: inside({name: v}), REFERENCE.digits(op))
+
+
+def found_at(op, given, x):
+    """What each mode gives at each of the points."""
+
+    def f(x):
+        return getattr(ops, op.name)(**{op.signature.arrays[0].name: x}, **given)
+
+    ones = np.ones_like(x)
+
+    def reverse(f):
+        def gradient(x):
+            return grad(f(x), x, gs.tensor(ones), create_graph=True, materialize_grads=True)[0]
+
+        return gradient
+
+    def forward(f):
+        def tangent(x):
+            with forward_ad.dual_level():
+                found = forward_ad.unpack_dual(f(forward_ad.make_dual(x, gs.tensor(ones)))).tangent
+            return gs.zeros_like(x) if found is None else found
+
+        return tangent
+
+    def run(function, requires_grad):
+        leaf = gs.tensor(x, requires_grad=requires_grad)
+        return array(function(leaf)).copy()
+
+    return {
+        "value": run(f, False), "reverse": run(reverse(f), True), "forward": run(forward(f), False),
+        "reverse of reverse": run(reverse(zeroed(reverse(f))), True), "forward of reverse": run(forward(reverse(f)), True),
+        "reverse of forward": run(reverse(zeroed(forward(f))), True), "forward of forward": run(forward(forward(f)), False),
+    }  # fmt: skip
+
+
+def zeroed(f):
+    """A function whose result requires grad even if it is constant."""
+    return lambda x: f(x) + 0 * gs.where(gs.isfinite(x), x, 0)
+
+
+def wrong(found, exact, dtype, order, shift=0.0):
+    """Whether a number is off; what is below the normal numbers may be lost.
+
+    `shift` is how much it changes where the argument moves by its own size: what an ulp of float32 comes to.
+    """
+    if math.isnan(exact):
+        return False
+    limits = np.finfo(dtype)
+    with np.errstate(over="ignore"):
+        exact = float(dtype(exact))
+    if math.isinf(exact) or not math.isfinite(found):
+        return found != exact
+    if dtype is np.float64:
+        return abs(found - exact) > 1e-12 * abs(exact) + float(limits.tiny)
+    shift = abs(shift) if math.isfinite(shift) else 0
+    return abs(found - exact) > (16, 16, 64)[order] * limits.eps * abs(exact) + 4 * limits.eps * shift + float(limits.tiny)
+
+
+def stated(op, entries):
+    """The numbers at which an entry says what it gives, by whichever static arguments."""
+    found = set()
+    for source, _ in entries:
+        args, _ = evaluate_sample(source, None, np.float64, 0)
+        for value in args:
+            if isinstance(value, (int, float, list)):
+                found |= {*map(repr, np.ravel(np.asarray(value, float)).tolist())}
+    return found
+
+
+def faults(op, x, found, exact, dtype, static_kinks, static_values):
+    """What is wrong at one point, where the entry does not say so; a kink has to be one of its `kinks:`."""
+    *expected, kink = exact
+    known, point = repr(x) in static_kinks, f"{x!r}"
+    corner = bool(kink) and all(map(math.isfinite, kink))
+    if corner and not known:
+        return [f"{point} is a kink, and `kinks:` does not say what holds there"]
+    if kink and not corner:  # a jump, where the slope is that of the side which the value belongs to
+        expected[1:] = next((side for side in kink if math.isfinite(side)), math.nan), math.nan
+    wrongs = []
+    for mode, order in zip(MODES, (0, 1, 1, 2, 2, 2, 2)):
+        if order == 2 and op.private or order and known and (kink or wrong(found["reverse"], expected[1], dtype, 1)):
+            continue
+        if order == 0 and repr(x) in static_values:
+            continue
+        shift = x * expected[order + 1] if order < 2 else 0.0
+        if wrong(found[mode], expected[order], dtype, order, shift):
+            wrongs.append(f"{mode} at {point}: {found[mode]!r}, exact {expected[order]!r}")
+    return wrongs
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("op", "given"), functions(1))
+def test_one_array(op, given, dtype):
+    x = np.array([*dict.fromkeys([*points(dtype), *edges(op, dtype)])], dtype)
+    found = found_at(op, given, x)
+    kinks = stated(op, [(k.call.source, k.value.source) for k in op.kinks])
+    values = stated(op, [(e.call.source, e.value.source) for e in op.examples])
+    wrongs = []
+    for place, point in enumerate(x.tolist()):
+        exact = exact_at(op, given, point, dtype)
+        if exact is not None:
+            here = {mode: numbers[place].item() for mode, numbers in found.items()}
+            wrongs += faults(op, point, here, exact, dtype, kinks, values)
+    assert not wrongs, "\n".join(wrongs)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("op", "given"), functions(1))
+def test_nan(op, given, dtype):
+    """What is not a number stays so, in the value and, where the derivative is no constant, in the slope."""
+    if "nan" in {v for e in (*op.examples, *op.kinks) for v in re.findall(r"nan", e.call.source)}:
+        return  # test_stated holds it to what the entry says
+    x = gs.tensor(np.array([np.nan], dtype), requires_grad=True)
+    y = getattr(ops, op.name)(**{op.signature.arrays[0].name: x}, **given)
+    assert np.isnan(array(y)).all()
