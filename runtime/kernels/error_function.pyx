@@ -16,6 +16,7 @@ import numpy as np
 
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
 from .memory cimport empty
+from .threads cimport parallel
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cnp.import_array()
@@ -104,7 +105,8 @@ cdef extern from *:
 ctypedef void (*Block)(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
 
 cdef enum:
-    BLOCK = 512
+    BLOCK = 512     # elements whose exponentials are taken at once
+    CHUNK = 8192    # elements that are worth a thread
 
 cdef Ufunc _exp = Ufunc(np.exp, "exp")
 cdef PyUFuncGenericFunction EXP = _exp.loops[1]
@@ -127,18 +129,29 @@ cdef void fill(Block block, double scale, const float* x, float* y, npy_intp n) 
         start += some
 
 
+cdef struct Job:
+    Block block
+    double scale
+    float* x
+    float* y
+
+
+cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef Job* job = <Job*> context
+    fill(job.block, job.scale, job.x + start, job.y + start, stop - start)
+
+
 cdef ndarray apply(Block block, double scale, object x):
     cdef ndarray x_, y
-    cdef float* source
-    cdef float* target
+    cdef Job job
     cdef npy_intp n
     if not PyArray_CheckExact(x) or PyArray_TYPE(x) != cnp.NPY_FLOAT32:
         return None
     x_ = np.ascontiguousarray(x, np.float32)
     y = empty(PyArray_NDIM(x), PyArray_DIMS(x), cnp.NPY_FLOAT32)
-    source, target, n = <float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y), PyArray_SIZE(x_)
+    job.block, job.scale, job.x, job.y, n = block, scale, <float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y), PyArray_SIZE(x_)
     with nogil:
-        fill(block, scale, source, target, n)
+        parallel(part, &job, n, CHUNK)
     return y
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..capi cimport PyArray_BYTES, PyArray_SIZE, PyArray_TYPE
 from .flags cimport fp_clear, fp_raised
+from .threads cimport parallel
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cnp.import_array()
@@ -25,6 +26,7 @@ ctypedef fused real:
 
 cdef enum:
     GRAIN = 4096    # elements from which the loop is worth a release of the GIL
+    CHUNK = 16384   # elements that are worth a thread
     BLOCK = 2048    # elements whose exponentials are taken at once
     LANES = 16      # numbers that are compared or added side by side
     SHORT = 16      # below this length a loop of ours costs less than a call of NumPy's
@@ -337,18 +339,47 @@ cdef bint run(Task task, Span span, real* x, Operands at) noexcept nogil:
     return not raised
 
 
+cdef struct Job:
+    Task task
+    Span span
+    Operands at
+    char* x
+    bint single     # float32
+    bint odd        # some part of it has to be said by NumPy
+
+
+cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """The outer places from `start` to `stop`, on whichever thread."""
+    cdef Job* job = <Job*> context
+    cdef Span span = job.span
+    cdef Operands at = job.at
+    cdef npy_intp size = 4 if job.single else 8, one = span.length * span.inner
+    cdef bint whole = job.task == LOGSUMEXP or job.task == CROSS_ENTROPY
+    cdef char* x = job.x + start * one * size
+    cdef bint done
+    span.outer = stop - start
+    at.other += start * one * size
+    at.y += start * (span.inner if whole else one) * size
+    at.grad += start * span.inner * size
+    at.classes += start * span.inner
+    done = run(job.task, span, <float*> x, at) if job.single else run(job.task, span, <double*> x, at)
+    if not done:
+        job.odd = True
+
+
 cdef bint compute(Task task, Span* span, ndarray x, ndarray y, ndarray other, ndarray grad, ndarray classes):
     """Fill `y`; False where NumPy has to say what is wrong.  Arrays are contiguous, and of the type of `x` but the classes."""
-    cdef Operands at
-    cdef Span where = span[0]
-    cdef bint done, single = PyArray_TYPE(x) == cnp.NPY_FLOAT32
-    cdef char* start = PyArray_BYTES(x)
-    at.y = PyArray_BYTES(y)
-    at.other = NULL if other is None else PyArray_BYTES(other)
-    at.grad = NULL if grad is None else PyArray_BYTES(grad)
-    at.classes = NULL if classes is None else <npy_intp*> PyArray_BYTES(classes)
+    cdef Job job
+    cdef npy_intp chunk
+    job.task, job.span, job.x, job.single, job.odd = task, span[0], PyArray_BYTES(x), PyArray_TYPE(x) == cnp.NPY_FLOAT32, False
+    job.at.y = PyArray_BYTES(y)
+    job.at.other = NULL if other is None else PyArray_BYTES(other)
+    job.at.grad = NULL if grad is None else PyArray_BYTES(grad)
+    job.at.classes = NULL if classes is None else <npy_intp*> PyArray_BYTES(classes)
     if PyArray_SIZE(x) < GRAIN:
-        return run(task, where, <float*> start, at) if single else run(task, where, <double*> start, at)
-    with nogil:
-        done = run(task, where, <float*> start, at) if single else run(task, where, <double*> start, at)
-    return done
+        part(&job, 0, span.outer)
+    else:
+        chunk = max(<npy_intp> 1, <npy_intp> CHUNK // (span.length * span.inner))
+        with nogil:
+            parallel(part, &job, job.span.outer, chunk)
+    return not job.odd

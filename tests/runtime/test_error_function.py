@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gradspec import kernels
+from gradspec import get_num_threads, kernels, set_num_threads
 
 
 def points():
@@ -67,3 +67,14 @@ def test_double_precision_is_left_to_scipy(name):
     found = call(name, x)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, exact(name, x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc", "gelu"])
+def test_results_do_not_depend_on_the_number_of_threads(name):
+    x, before = np.resize(points(), 100_001), get_num_threads()
+    try:
+        results = [set_num_threads(number) or call(name, x) for number in (1, 2, 3)]
+    finally:
+        set_num_threads(before)
+    np.testing.assert_array_equal(results[1], results[0])
+    np.testing.assert_array_equal(results[2], results[0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradspec import kernels
+from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels import losses, reductions
 
 SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 9), (2, 33, 70), (3, 2, 2, 5), (1, 1), (600, 20), (30, 9, 200)]
@@ -152,3 +152,28 @@ def test_the_operands_are_left_as_they_were():
     kernels.cross_entropy_backward(g[:, 0], x, target, 1)
     for now, before in zip((x, g, target), kept):
         np.testing.assert_array_equal(now, before)
+
+
+@pytest.mark.parametrize("shape", [(300, 1000), (20000, 10), (40, 9, 2000), (3, 70000)])
+def test_results_do_not_depend_on_the_number_of_threads(shape):
+    x, g = arrays(shape, np.float32, 2)
+    others = np.delete(shape, 1)
+    target = np.random.default_rng(1).integers(-shape[1], shape[1], size=others)
+    before, results = get_num_threads(), []
+    try:
+        for number in (1, 2, 3):
+            set_num_threads(number)
+            y = kernels.softmax(x, 1)
+            results.append([
+                y, kernels.log_softmax(x, 1), kernels.logsumexp(x, 1, False), kernels.softmax_backward(g, y, 1),
+                kernels.log_softmax_backward(g, y, 1), kernels.logsumexp_backward(arrays(others, np.float32), x, 1, False),
+                kernels.cross_entropy(x, target, 1), kernels.cross_entropy_backward(arrays(others, np.float32), x, target, 1),
+            ])
+            x[-1] = np.nan  # the last part is for NumPy, and with it all
+            assert np.isnan(kernels.softmax(x, 1)[-1]).all() and not np.isnan(kernels.softmax(x, 1)[:-1]).any()
+            x[-1] = arrays(shape, np.float32, 2)[0][-1]
+    finally:
+        set_num_threads(before)
+    for other in results[1:]:
+        for found, expected in zip(other, results[0]):
+            np.testing.assert_array_equal(found, expected)
