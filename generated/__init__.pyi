@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gradspec.generated import results as _results
+
 from . import autograd as autograd
 from . import func as func
 from . import fft as fft
@@ -315,9 +317,9 @@ class Tensor(ArrayTensor):
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
     def vector_norm(self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
-    def cummax(self, axis: int) -> tuple[Tensor, Tensor]:
+    def cummax(self, axis: int) -> _results.CummaxResult:
         """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
-    def cummin(self, axis: int) -> tuple[Tensor, Tensor]:
+    def cummin(self, axis: int) -> _results.CumminResult:
         """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
     def cumprod(self, axis: int | None = None, *, reverse: _bool = False) -> Tensor:
         """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
@@ -479,7 +481,7 @@ class Tensor(ArrayTensor):
         """The order that sorts `x` along `axis`; equal elements keep theirs."""
     def sort(self, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Sorted along `axis`; equal elements keep their order."""
-    def topk(self, k: int, axis: int = -1, *, largest: _bool = True) -> tuple[Tensor, Tensor]:
+    def topk(self, k: int, axis: int = -1, *, largest: _bool = True) -> _results.TopkResult:
         """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
     def relu(self) -> Tensor:
         """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
@@ -2417,7 +2419,7 @@ def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     -------
     y : Tensor
     """
-def aminmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> tuple[Tensor, Tensor]:
+def aminmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
     """Smallest and largest element; ties share the gradient equally.
 
     Parameters
@@ -2689,7 +2691,7 @@ def quantile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, ke
     ----------
     Hyndman and Fan (1996), Sample quantiles in statistical packages.
     """
-def cummax(x: Operand, axis: int) -> tuple[Tensor, Tensor]:
+def cummax(x: Operand, axis: int) -> _results.CummaxResult:
     """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
 
     Parameters
@@ -2703,7 +2705,7 @@ def cummax(x: Operand, axis: int) -> tuple[Tensor, Tensor]:
     values : Tensor
     indices : Tensor
     """
-def cummin(x: Operand, axis: int) -> tuple[Tensor, Tensor]:
+def cummin(x: Operand, axis: int) -> _results.CumminResult:
     """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
 
     Parameters
@@ -4170,7 +4172,7 @@ def sort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool
     -------
     y : Tensor
     """
-def topk(x: Operand, k: int, axis: int = -1, *, largest: _bool = True) -> tuple[Tensor, Tensor]:
+def topk(x: Operand, k: int, axis: int = -1, *, largest: _bool = True) -> _results.TopkResult:
     """The `k` largest or smallest elements along `axis`, in order, and where they stood.
 
     Parameters
@@ -4587,6 +4589,27 @@ repeat_interleave = repeat
 unbind = unstack
 row_stack = vstack
 clone = copy
+def alpha_dropout(x: Operand, p: float = 0.5, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability.
+    training : bool, default False
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
+    """
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
 
@@ -4625,6 +4648,57 @@ def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np
     ----------
     Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.
     """
+def dropout1d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """dropout of whole channels, each of the last axis's rows one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def dropout2d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """dropout of whole channels, each of the last two axes' planes one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def dropout3d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """dropout of whole channels, each of the last three axes' boxes one.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 0.5
+        Probability of a 0.
+    training : bool, default True
+        Whether anything is dropped.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere.
 
@@ -4658,6 +4732,23 @@ def gelu(x: Operand, approximate: str = 'none') -> Tensor:
     References
     ----------
     Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).
+    """
+def glu(x: Operand, axis: int = -1) -> Tensor:
+    """The first half along `axis` times the sigmoid of the second.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default -1
+        Axis that is halved.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.
     """
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere.
@@ -4756,6 +4847,23 @@ def mish(x: Operand) -> Tensor:
     ----------
     Misra (2019), Mish, a self regularized non-monotonic neural activation function.
     """
+def prelu(x: Operand, weight: Operand) -> Tensor:
+    """x where x > 0, weight * x elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    weight : array_like
+        One slope, or one for each channel, which stand along axis 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.
+    """
 def relu(x: Operand) -> Tensor:
     """x where x > 0, 0 elsewhere, with derivative 0 at 0.
 
@@ -4777,6 +4885,29 @@ def relu6(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+    """
+def rrelu(x: Operand, lower: float = 0.125, upper: float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`.
+
+    Parameters
+    ----------
+    x : array_like
+    lower : float, default 0.125
+        Least slope.
+    upper : float, default 0.3333333333333333
+        Largest slope.
+    training : bool, default False
+        Whether slopes are random.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Xu, Wang, Chen and Li (2015), Empirical evaluation of rectified activations in convolutional network.
     """
 def selu(x: Operand) -> Tensor:
     """elu with the scale and alpha of self-normalising networks.
@@ -4854,6 +4985,21 @@ def tanhshrink(x: Operand) -> Tensor:
     Parameters
     ----------
     x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def threshold(x: Operand, threshold: float, value: float) -> Tensor:
+    """x where x > threshold, `value` elsewhere.
+
+    Parameters
+    ----------
+    x : array_like
+    threshold : float
+        Bound.
+    value : float
+        What stands for elements that are not above it.
 
     Returns
     -------

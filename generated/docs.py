@@ -2967,7 +2967,7 @@ for _name, _text in {
     composite: a * b if a.ndim == 0 or b.ndim == 0 else a @ b if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))
     """,
     "eigh": """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
-    largest entry of a complex vector is real; between equal eigenvalues the derivative of the vectors is NaN.
+    largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN.
 
     Parameters
     ----------
@@ -2975,21 +2975,22 @@ for _name, _text in {
 
     Returns
     -------
-    values : Tensor
-    vectors : Tensor
+    eigenvalues : Tensor
+    eigenvectors : Tensor
 
     Notes
     -----
-    eigh(x) -> values, vectors
-    grad_x = vectors @ _hermitian_part(core) @ mH(vectors)
-    where gaps = _reciprocal_gaps(values)
-    where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
-    where held = grad_vectors - _phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
-    where core = gaps * (mH(vectors) @ held) + diag_embed(grad_values)
-    values_t = real(diagonal(change, 0, -2, -1))
-    vectors_t = free - vectors * _phase_turn(free, vectors) if is_complex(x.dtype) else free
-    where change = mH(vectors) @ _hermitian_part(x_t) @ vectors
-    where free = vectors @ (gaps * change)
+    eigh(x) -> eigenvalues, eigenvectors
+    grad_x = eigenvectors @ _hermitian_part(core) @ mH(eigenvectors)
+    where gaps = _reciprocal_gaps(eigenvalues)
+    where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+    where held = grad_eigenvectors - _phase_turn_backward(turn, eigenvectors) if is_complex(x.dtype) else
+      grad_eigenvectors
+    where core = gaps * (mH(eigenvectors) @ held) + diag_embed(grad_eigenvalues)
+    eigenvalues_t = real(diagonal(change, 0, -2, -1))
+    eigenvectors_t = free - eigenvectors * _phase_turn(free, eigenvectors) if is_complex(x.dtype) else free
+    where change = mH(eigenvectors) @ _hermitian_part(x_t) @ eigenvectors
+    where free = eigenvectors @ (gaps * change)
 
     References
     ----------
@@ -3193,7 +3194,7 @@ for _name, _text in {
     ----------
     Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
     """,
-    "qr": """Reduced factorisation x = q @ r; of a matrix with more columns than rows the first ones give `q`.
+    "qr": """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`.
 
     Parameters
     ----------
@@ -3201,12 +3202,12 @@ for _name, _text in {
 
     Returns
     -------
-    q : Tensor
-    r : Tensor
+    Q : Tensor
+    R : Tensor
 
     Notes
     -----
-    qr(x) -> q, r
+    qr(x) -> Q, R
     composite: tall if x.shape[-2] >= x.shape[-1] else (tall[0], concat([tall[1], mH(tall[0]) @ rest], -1))
     where tall = _qr_tall(x if x.shape[-2] >= x.shape[-1] else getitem(x, slice_along(-1, None, x.shape[-2])))
     where rest = getitem(x, slice_along(-1, x.shape[-2], None))
@@ -3286,46 +3287,46 @@ for _name, _text in {
       unit_diagonal=unit_diagonal)
     where load = _triangle(a_t, low, unit_diagonal) @ y
     """,
-    "svd": """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is
+    "svd": """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is
     real; between equal values the derivative of the vectors is NaN.
 
     Parameters
     ----------
     x : array_like
     full_matrices : bool, default False
-        Whether `u` and `vh` are square.
+        Whether `U` and `Vh` are square.
 
     Returns
     -------
-    u : Tensor
-    s : Tensor
-    vh : Tensor
+    U : Tensor
+    S : Tensor
+    Vh : Tensor
 
     Notes
     -----
-    svd(x, *, bool full_matrices=False) -> u, s, vh
-    grad_x = left @ vh if x.shape[-2] >= x.shape[-1] else left @ vh + u @ ((grad_vh - mH(b) @ vh) / column)
-    where row = expand_dims(s, -2)
-    where column = expand_dims(s, -1)
-    where gaps = _reciprocal_gaps(s * s)
-    where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
-    where turns = vecdot(u, grad_u, -2) - vecdot(vh, grad_vh)
+    svd(x, *, bool full_matrices=False) -> U, S, Vh
+    grad_x = left @ Vh if x.shape[-2] >= x.shape[-1] else left @ Vh + U @ ((grad_Vh - mH(b) @ Vh) / column)
+    where row = expand_dims(S, -2)
+    where column = expand_dims(S, -1)
+    where gaps = _reciprocal_gaps(S * S)
+    where u_gaps = gaps + diag_embed(1 / (2 * S * S)) if is_complex(x.dtype) else gaps
+    where turns = vecdot(U, grad_U, -2) - vecdot(Vh, grad_Vh)
     where turn = expand_dims(turns, -2)
-    where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
-    where a = mH(u) @ held
-    where b = vh @ mH(grad_vh)
-    where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s)
-    where core = u @ middle
-    where left = core + (held - u @ a) / row if x.shape[-2] > x.shape[-1] else core
-    u_t = u_free - u * _phase_turn(u_free, u) if is_complex(x.dtype) else u_free
-    s_t = real(p_s)
-    vh_t = v_free + mT(_phase_turn(u_free, u)) * vh if is_complex(x.dtype) else v_free
-    where p = mH(u) @ (x_t @ mH(vh))
+    where held = grad_U - _phase_turn_backward(turn, U) if is_complex(x.dtype) else grad_U
+    where a = mH(U) @ held
+    where b = Vh @ mH(grad_Vh)
+    where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_S)
+    where core = U @ middle
+    where left = core + (held - U @ a) / row if x.shape[-2] > x.shape[-1] else core
+    U_t = u_free - U * _phase_turn(u_free, U) if is_complex(x.dtype) else u_free
+    S_t = real(p_s)
+    Vh_t = v_free + mT(_phase_turn(u_free, U)) * Vh if is_complex(x.dtype) else v_free
+    where p = mH(U) @ (x_t @ mH(Vh))
     where p_s = diagonal(p, 0, -2, -1)
-    where twist = diag_embed((p_s - conj(p_s)) / (2 * s)) + gaps * (p * row + mH(p) * column)
-    where u_free = u @ twist if x.shape[-2] <= x.shape[-1] else u @ twist + (x_t @ mH(vh) - u @ p) / row
-    where v_free = -(gaps * (p * column + mH(p) * row)) @ vh if x.shape[-2] >= x.shape[-1] else (mH(u) @ x_t - p @
-      vh) / column - (gaps * (p * column + mH(p) * row)) @ vh
+    where twist = diag_embed((p_s - conj(p_s)) / (2 * S)) + gaps * (p * row + mH(p) * column)
+    where u_free = U @ twist if x.shape[-2] <= x.shape[-1] else U @ twist + (x_t @ mH(Vh) - U @ p) / row
+    where v_free = -(gaps * (p * column + mH(p) * row)) @ Vh if x.shape[-2] >= x.shape[-1] else (mH(U) @ x_t - p @
+      Vh) / column - (gaps * (p * column + mH(p) * row)) @ Vh
 
     References
     ----------

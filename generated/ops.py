@@ -259,10 +259,15 @@ from .variable_type.random import randint
 from .variable_type.random import randn
 from .variable_type.random import randn_like
 from .variable_type.random import randperm
+from .variable_type.activations import alpha_dropout
 from .variable_type.activations import celu
 from .variable_type.activations import dropout
+from .variable_type.activations import dropout1d
+from .variable_type.activations import dropout2d
+from .variable_type.activations import dropout3d
 from .variable_type.activations import elu
 from .variable_type.activations import gelu
+from .variable_type.activations import glu
 from .variable_type.activations import hardshrink
 from .variable_type.activations import hardsigmoid
 from .variable_type.activations import hardswish
@@ -270,14 +275,17 @@ from .variable_type.activations import hardtanh
 from .variable_type.activations import leaky_relu
 from .variable_type.activations import log_sigmoid
 from .variable_type.activations import mish
+from .variable_type.activations import prelu
 from .variable_type.activations import relu
 from .variable_type.activations import relu6
+from .variable_type.activations import rrelu
 from .variable_type.activations import selu
 from .variable_type.activations import silu
 from .variable_type.activations import softplus
 from .variable_type.activations import softshrink
 from .variable_type.activations import softsign
 from .variable_type.activations import tanhshrink
+from .variable_type.activations import threshold
 from .variable_type.normalisers import log_softmax
 from .variable_type.normalisers import softmax
 from .variable_type.normalisers import softmin
@@ -598,10 +606,15 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "alpha_dropout",
     "celu",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "gelu",
+    "glu",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -609,14 +622,17 @@ __all__ = [
     "leaky_relu",
     "log_sigmoid",
     "mish",
+    "prelu",
     "relu",
     "relu6",
+    "rrelu",
     "selu",
     "silu",
     "softplus",
     "softshrink",
     "softsign",
     "tanhshrink",
+    "threshold",
     "log_softmax",
     "softmax",
     "softmin",

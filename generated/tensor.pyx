@@ -70,6 +70,7 @@ from gradspec.generated.variable_type.mutation cimport (
     op_copy_, op_fill_, op_fill_diagonal_, op_normal_, op_uniform_, op_zero_,
 )
 from gradspec.backward import backward
+from gradspec.generated.results import CummaxResult, CumminResult, TopkResult
 
 cdef class Tensor(ArrayTensor):
     """A NumPy array that knows how to differentiate what is computed from it.
@@ -1079,11 +1080,11 @@ cdef class Tensor(ArrayTensor):
 
     def cummax(self, axis):
         """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
-        return op_cummax(self, axis)
+        return tuple.__new__(CummaxResult, op_cummax(self, axis))
 
     def cummin(self, axis):
         """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
-        return op_cummin(self, axis)
+        return tuple.__new__(CumminResult, op_cummin(self, axis))
 
     def cumprod(self, axis=None, *, reverse=False):
         """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
@@ -1519,7 +1520,7 @@ cdef class Tensor(ArrayTensor):
 
     def topk(self, k, axis=-1, *, largest=True):
         """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
-        return op_topk(self, k, axis, largest)
+        return tuple.__new__(TopkResult, op_topk(self, k, axis, largest))
 
     def celu_(self, alpha=1.0):
         """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. In place."""

@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[1]
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas.shapes", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
-    ["hints"],
+    ["hints", "named_result"],
+    ["generated.results"],
     ["formulas.contraction", "formulas.fourier", "formulas.statistics", "formulas.windows", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
     ["formulas"],
     [

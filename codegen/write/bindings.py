@@ -113,6 +113,13 @@ class Bindings:
         return a.variadic and a.type.base == "int"
 
     @property
+    def result_class(self) -> str | None:
+        """`EighResult`, the class of several results; None where callers get one."""
+        if len(self.visible) == 1 or self.name.startswith("_"):
+            return None
+        return "".join(part.title() for part in self.name.split("_")) + "Result"
+
+    @property
     def names(self) -> list[str]:
         return [a.name for a in self.arguments]
 

@@ -92,6 +92,9 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
 
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=texts)
     emit("tensor.pyi", "tensor.pyi.j2")
+    several = [text for text in everything if text.result_class]
+    emit("results.py", "results.py.j2", ops=several)
+    emit("results.pyi", "results.pyi.j2", ops=several, stubs=stubs)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     emit("docs.py", "docs.py.j2", ops=everything)
     ops = list(spec.ops.values())

@@ -27,9 +27,12 @@ def argument_type(type_: Type) -> str:
     return f"{base} | None" if type_.optional else base
 
 
-def result_type(outputs: Iterable[Output]) -> str:
-    types = ["list[Tensor]" if output.type.is_list else "Tensor" for output in outputs]
-    return types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
+def result_type(op: Bindings) -> str:
+    return f"_results.{op.result_class}" if op.result_class else output_type(op.visible[0])
+
+
+def output_type(output: Output) -> str:
+    return "list[Tensor]" if output.type.is_list else "Tensor"
 
 
 def function_parameters(op: Bindings) -> str:

@@ -28,8 +28,8 @@ cdef class DetBackward(Node):
     cdef public uint32_t version_x
 
 cdef class EighBackward(Node):
-    cdef public object saved_values, saved_vectors
-    cdef public uint32_t version_values, version_vectors
+    cdef public object saved_eigenvalues, saved_eigenvectors
+    cdef public uint32_t version_eigenvalues, version_eigenvectors
     cdef readonly object saved_x_dtype
 
 cdef class EinsumPairBackward(Node):
@@ -94,8 +94,8 @@ cdef class SolveTriangularBackward(Node):
     cdef readonly object saved_lower, saved_upper, saved_unit_diagonal
 
 cdef class SvdBackward(Node):
-    cdef public object saved_s, saved_u, saved_vh
-    cdef public uint32_t version_s, version_u, version_vh
+    cdef public object saved_S, saved_U, saved_Vh
+    cdef public uint32_t version_S, version_U, version_Vh
     cdef readonly object saved_x_dtype, saved_x_shape
 
 cdef class TensordotBackward(Node):

@@ -223,61 +223,65 @@ cdef class DetBackward(Node):
 
 
 cdef class EighBackward(Node):
-    """eigh(x) -> values, vectors
+    """eigh(x) -> eigenvalues, eigenvectors
 
-    grad_x = vectors @ _hermitian_part(core) @ mH(vectors)
-    where gaps = _reciprocal_gaps(values)
-    where turn = expand_dims(vecdot(vectors, grad_vectors, -2), -2)
-    where held = grad_vectors - _phase_turn_backward(turn, vectors) if is_complex(x.dtype) else grad_vectors
-    where core = gaps * (mH(vectors) @ held) + diag_embed(grad_values)
+    grad_x = eigenvectors @ _hermitian_part(core) @ mH(eigenvectors)
+    where gaps = _reciprocal_gaps(eigenvalues)
+    where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+    where held = grad_eigenvectors - _phase_turn_backward(turn, eigenvectors) if is_complex(x.dtype) else
+      grad_eigenvectors
+    where core = gaps * (mH(eigenvectors) @ held) + diag_embed(grad_eigenvalues)
     """
-    saves = ("values", "vectors", "x_dtype")
+    saves = ("eigenvalues", "eigenvectors", "x_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_values, grad_vectors = grad
-        if grad_vectors is not None:
-            values = saved_array(self, self.saved_values, self.version_values, "values")
-        vectors = saved_array(self, self.saved_vectors, self.version_vectors, "vectors")
-        if grad_vectors is not None:
-            gaps = forward__reciprocal_gaps(values)
+        grad_eigenvalues, grad_eigenvectors = grad
+        if grad_eigenvectors is not None:
+            eigenvalues = saved_array(self, self.saved_eigenvalues, self.version_eigenvalues, "eigenvalues")
+        eigenvectors = saved_array(self, self.saved_eigenvectors, self.version_eigenvectors, "eigenvectors")
+        if grad_eigenvectors is not None:
+            gaps = forward__reciprocal_gaps(eigenvalues)
         x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
-            turn = None if grad_vectors is None else forward_expand_dims(forward_vecdot(vectors, grad_vectors, -2), -2)
-            held = grad_vectors
+            turn = (
+                None if grad_eigenvectors is None
+                else forward_expand_dims(forward_vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+            )
+            held = grad_eigenvectors
             if turn is not None:
-                held = minus_array(held, forward__phase_turn_backward(turn, vectors))
+                held = minus_array(held, forward__phase_turn_backward(turn, eigenvectors))
         else:
-            held = grad_vectors
-        core = None if held is None else forward_multiply(gaps, forward_matmul(forward_mH(vectors), held))
-        if grad_values is not None:
-            core = plus_array(core, forward_diag_embed(grad_values, 0, -2, -1))
+            held = grad_eigenvectors
+        core = None if held is None else forward_multiply(gaps, forward_matmul(forward_mH(eigenvectors), held))
+        if grad_eigenvalues is not None:
+            core = plus_array(core, forward_diag_embed(grad_eigenvalues, 0, -2, -1))
         return (
             None if core is None
-            else forward_matmul(forward_matmul(vectors, forward__hermitian_part(core)), forward_mH(vectors))
+            else forward_matmul(forward_matmul(eigenvectors, forward__hermitian_part(core)), forward_mH(eigenvectors))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_values, grad_vectors = grad
-        if grad_vectors is not None:
-            values = saved_tensor(self, self.saved_values, self.version_values, "values")
-        vectors = saved_tensor(self, self.saved_vectors, self.version_vectors, "vectors")
-        if grad_vectors is not None:
-            gaps = ops._reciprocal_gaps(values)
+        grad_eigenvalues, grad_eigenvectors = grad
+        if grad_eigenvectors is not None:
+            eigenvalues = saved_tensor(self, self.saved_eigenvalues, self.version_eigenvalues, "eigenvalues")
+        eigenvectors = saved_tensor(self, self.saved_eigenvectors, self.version_eigenvectors, "eigenvectors")
+        if grad_eigenvectors is not None:
+            gaps = ops._reciprocal_gaps(eigenvalues)
         x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
-            turn = None if grad_vectors is None else ops.expand_dims(ops.vecdot(vectors, grad_vectors, -2), -2)
-            held = grad_vectors
+            turn = None if grad_eigenvectors is None else ops.expand_dims(ops.vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+            held = grad_eigenvectors
             if turn is not None:
-                held = minus(held, ops._phase_turn_backward(turn, vectors))
+                held = minus(held, ops._phase_turn_backward(turn, eigenvectors))
         else:
-            held = grad_vectors
-        core = None if held is None else gaps * (ops.mH(vectors) @ held)
-        if grad_values is not None:
-            core = plus(core, ops.diag_embed(grad_values))
-        return None if core is None else vectors @ ops._hermitian_part(core) @ ops.mH(vectors)
+            held = grad_eigenvectors
+        core = None if held is None else gaps * (ops.mH(eigenvectors) @ held)
+        if grad_eigenvalues is not None:
+            core = plus(core, ops.diag_embed(grad_eigenvalues))
+        return None if core is None else eigenvectors @ ops._hermitian_part(core) @ ops.mH(eigenvectors)
 
     cdef void release_variables(self):
-        self.released, self.saved_values, self.saved_vectors = True, None, None
+        self.released, self.saved_eigenvalues, self.saved_eigenvectors = True, None, None
 
 
 cdef class EinsumPairBackward(Node):
@@ -747,127 +751,127 @@ cdef class SolveTriangularBackward(Node):
 
 
 cdef class SvdBackward(Node):
-    """svd(x, *, bool full_matrices=False) -> u, s, vh
+    """svd(x, *, bool full_matrices=False) -> U, S, Vh
 
-    grad_x = left @ vh if x.shape[-2] >= x.shape[-1] else left @ vh + u @ ((grad_vh - mH(b) @ vh) / column)
-    where row = expand_dims(s, -2)
-    where column = expand_dims(s, -1)
-    where gaps = _reciprocal_gaps(s * s)
-    where u_gaps = gaps + diag_embed(1 / (2 * s * s)) if is_complex(x.dtype) else gaps
-    where turns = vecdot(u, grad_u, -2) - vecdot(vh, grad_vh)
+    grad_x = left @ Vh if x.shape[-2] >= x.shape[-1] else left @ Vh + U @ ((grad_Vh - mH(b) @ Vh) / column)
+    where row = expand_dims(S, -2)
+    where column = expand_dims(S, -1)
+    where gaps = _reciprocal_gaps(S * S)
+    where u_gaps = gaps + diag_embed(1 / (2 * S * S)) if is_complex(x.dtype) else gaps
+    where turns = vecdot(U, grad_U, -2) - vecdot(Vh, grad_Vh)
     where turn = expand_dims(turns, -2)
-    where held = grad_u - _phase_turn_backward(turn, u) if is_complex(x.dtype) else grad_u
-    where a = mH(u) @ held
-    where b = vh @ mH(grad_vh)
-    where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_s)
-    where core = u @ middle
-    where left = core + (held - u @ a) / row if x.shape[-2] > x.shape[-1] else core
+    where held = grad_U - _phase_turn_backward(turn, U) if is_complex(x.dtype) else grad_U
+    where a = mH(U) @ held
+    where b = Vh @ mH(grad_Vh)
+    where middle = u_gaps * (a - mH(a)) * row + gaps * (b - mH(b)) * column + diag_embed(grad_S)
+    where core = U @ middle
+    where left = core + (held - U @ a) / row if x.shape[-2] > x.shape[-1] else core
     """
-    saves = ("s", "x_dtype", "u", "vh", "x_shape")
+    saves = ("S", "x_dtype", "U", "Vh", "x_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_u, grad_s, grad_vh = grad
-        s = saved_array(self, self.saved_s, self.version_s, "s")
-        u = saved_array(self, self.saved_u, self.version_u, "u")
-        vh = saved_array(self, self.saved_vh, self.version_vh, "vh")
+        grad_U, grad_S, grad_Vh = grad
+        S = saved_array(self, self.saved_S, self.version_S, "S")
+        U = saved_array(self, self.saved_U, self.version_U, "U")
+        Vh = saved_array(self, self.saved_Vh, self.version_Vh, "Vh")
         x_shape = self.saved_x_shape
-        if grad_vh is not None:
-            column = forward_expand_dims(s, -1)
-        b = None if grad_vh is None else forward_matmul(vh, forward_mH(grad_vh))
+        if grad_Vh is not None:
+            column = forward_expand_dims(S, -1)
+        b = None if grad_Vh is None else forward_matmul(Vh, forward_mH(grad_Vh))
         x_dtype = self.saved_x_dtype
-        if grad_u is not None or grad_vh is not None:
-            row = forward_expand_dims(s, -2)
-            gaps = forward__reciprocal_gaps(forward_multiply(s, s))
+        if grad_U is not None or grad_Vh is not None:
+            row = forward_expand_dims(S, -2)
+            gaps = forward__reciprocal_gaps(forward_multiply(S, S))
             if formulas.is_complex(x_dtype):
                 u_gaps = forward_add(
-                    gaps, forward_diag_embed(forward_divide(1, forward_multiply(forward_multiply(2, s), s)), 0, -2, -1)
+                    gaps, forward_diag_embed(forward_divide(1, forward_multiply(forward_multiply(2, S), S)), 0, -2, -1)
                 )
             else:
                 u_gaps = gaps
         if formulas.is_complex(x_dtype):
-            turns = None if grad_u is None else forward_vecdot(u, grad_u, -2)
-            if grad_vh is not None:
-                turns = minus_array(turns, forward_vecdot(vh, grad_vh, -1))
+            turns = None if grad_U is None else forward_vecdot(U, grad_U, -2)
+            if grad_Vh is not None:
+                turns = minus_array(turns, forward_vecdot(Vh, grad_Vh, -1))
             turn = None if turns is None else forward_expand_dims(turns, -2)
-            held = grad_u
+            held = grad_U
             if turn is not None:
-                held = minus_array(held, forward__phase_turn_backward(turn, u))
+                held = minus_array(held, forward__phase_turn_backward(turn, U))
         else:
-            held = grad_u
-        a = None if held is None else forward_matmul(forward_mH(u), held)
+            held = grad_U
+        a = None if held is None else forward_matmul(forward_mH(U), held)
         middle = None if a is None else forward_multiply(forward_multiply(u_gaps, forward_subtract(a, forward_mH(a))), row)
         if b is not None:
             middle = plus_array(middle, forward_multiply(forward_multiply(gaps, forward_subtract(b, forward_mH(b))), column))
-        if grad_s is not None:
-            middle = plus_array(middle, forward_diag_embed(grad_s, 0, -2, -1))
-        core = None if middle is None else forward_matmul(u, middle)
+        if grad_S is not None:
+            middle = plus_array(middle, forward_diag_embed(grad_S, 0, -2, -1))
+        core = None if middle is None else forward_matmul(U, middle)
         if x_shape[-2] > x_shape[-1]:
             left = core
             if held is not None:
-                left = plus_array(left, forward_divide(forward_subtract(held, forward_matmul(u, a)), row))
+                left = plus_array(left, forward_divide(forward_subtract(held, forward_matmul(U, a)), row))
         else:
             left = core
         if x_shape[-2] >= x_shape[-1]:
-            grad_x = None if left is None else forward_matmul(left, vh)
+            grad_x = None if left is None else forward_matmul(left, Vh)
         else:
-            grad_x = None if left is None else forward_matmul(left, vh)
-            if grad_vh is not None:
+            grad_x = None if left is None else forward_matmul(left, Vh)
+            if grad_Vh is not None:
                 grad_x = plus_array(
                     grad_x,
-                    forward_matmul(u, forward_divide(forward_subtract(grad_vh, forward_matmul(forward_mH(b), vh)), column))
+                    forward_matmul(U, forward_divide(forward_subtract(grad_Vh, forward_matmul(forward_mH(b), Vh)), column))
                 )
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_u, grad_s, grad_vh = grad
-        s = saved_tensor(self, self.saved_s, self.version_s, "s")
-        u = saved_tensor(self, self.saved_u, self.version_u, "u")
-        vh = saved_tensor(self, self.saved_vh, self.version_vh, "vh")
+        grad_U, grad_S, grad_Vh = grad
+        S = saved_tensor(self, self.saved_S, self.version_S, "S")
+        U = saved_tensor(self, self.saved_U, self.version_U, "U")
+        Vh = saved_tensor(self, self.saved_Vh, self.version_Vh, "Vh")
         x_shape = self.saved_x_shape
-        if grad_vh is not None:
-            column = ops.expand_dims(s, -1)
-        b = None if grad_vh is None else vh @ ops.mH(grad_vh)
+        if grad_Vh is not None:
+            column = ops.expand_dims(S, -1)
+        b = None if grad_Vh is None else Vh @ ops.mH(grad_Vh)
         x_dtype = self.saved_x_dtype
-        if grad_u is not None or grad_vh is not None:
-            row = ops.expand_dims(s, -2)
-            gaps = ops._reciprocal_gaps(s * s)
+        if grad_U is not None or grad_Vh is not None:
+            row = ops.expand_dims(S, -2)
+            gaps = ops._reciprocal_gaps(S * S)
             if formulas.is_complex(x_dtype):
-                u_gaps = gaps + ops.diag_embed(1 / (2 * s * s))
+                u_gaps = gaps + ops.diag_embed(1 / (2 * S * S))
             else:
                 u_gaps = gaps
         if formulas.is_complex(x_dtype):
-            turns = None if grad_u is None else ops.vecdot(u, grad_u, -2)
-            if grad_vh is not None:
-                turns = minus(turns, ops.vecdot(vh, grad_vh))
+            turns = None if grad_U is None else ops.vecdot(U, grad_U, -2)
+            if grad_Vh is not None:
+                turns = minus(turns, ops.vecdot(Vh, grad_Vh))
             turn = None if turns is None else ops.expand_dims(turns, -2)
-            held = grad_u
+            held = grad_U
             if turn is not None:
-                held = minus(held, ops._phase_turn_backward(turn, u))
+                held = minus(held, ops._phase_turn_backward(turn, U))
         else:
-            held = grad_u
-        a = None if held is None else ops.mH(u) @ held
+            held = grad_U
+        a = None if held is None else ops.mH(U) @ held
         middle = None if a is None else u_gaps * (a - ops.mH(a)) * row
         if b is not None:
             middle = plus(middle, gaps * (b - ops.mH(b)) * column)
-        if grad_s is not None:
-            middle = plus(middle, ops.diag_embed(grad_s))
-        core = None if middle is None else u @ middle
+        if grad_S is not None:
+            middle = plus(middle, ops.diag_embed(grad_S))
+        core = None if middle is None else U @ middle
         if x_shape[-2] > x_shape[-1]:
             left = core
             if held is not None:
-                left = plus(left, (held - u @ a) / row)
+                left = plus(left, (held - U @ a) / row)
         else:
             left = core
         if x_shape[-2] >= x_shape[-1]:
-            grad_x = None if left is None else left @ vh
+            grad_x = None if left is None else left @ Vh
         else:
-            grad_x = None if left is None else left @ vh
-            if grad_vh is not None:
-                grad_x = plus(grad_x, u @ ((grad_vh - ops.mH(b) @ vh) / column))
+            grad_x = None if left is None else left @ Vh
+            if grad_Vh is not None:
+                grad_x = plus(grad_x, U @ ((grad_Vh - ops.mH(b) @ Vh) / column))
         return grad_x
 
     cdef void release_variables(self):
-        self.released, self.saved_s, self.saved_u, self.saved_vh = True, None, None, None
+        self.released, self.saved_S, self.saved_U, self.saved_Vh = True, None, None, None
 
 
 cdef class TensordotBackward(Node):

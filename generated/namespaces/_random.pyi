@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gradspec.generated import results as _results
+
 from gradspec import Tensor
 
 Operand: TypeAlias = Tensor | npt.ArrayLike

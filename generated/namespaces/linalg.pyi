@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gradspec.generated import results as _results
+
 from gradspec import Tensor
 
 Operand: TypeAlias = Tensor | npt.ArrayLike
@@ -63,9 +65,9 @@ def det(x: Operand) -> Tensor:
     ----------
     Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
     """
-def eigh(x: Operand) -> tuple[Tensor, Tensor]:
+def eigh(x: Operand) -> _results.EighResult:
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
-    largest entry of a complex vector is real; between equal eigenvalues the derivative of the vectors is NaN.
+    largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN.
 
     Parameters
     ----------
@@ -73,8 +75,8 @@ def eigh(x: Operand) -> tuple[Tensor, Tensor]:
 
     Returns
     -------
-    values : Tensor
-    vectors : Tensor
+    eigenvalues : Tensor
+    eigenvectors : Tensor
 
     References
     ----------
@@ -139,8 +141,8 @@ def pinv(x: Operand) -> Tensor:
     ----------
     Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
     """
-def qr(x: Operand) -> tuple[Tensor, Tensor]:
-    """Reduced factorisation x = q @ r; of a matrix with more columns than rows the first ones give `q`.
+def qr(x: Operand) -> _results.QrResult:
+    """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`.
 
     Parameters
     ----------
@@ -148,15 +150,15 @@ def qr(x: Operand) -> tuple[Tensor, Tensor]:
 
     Returns
     -------
-    q : Tensor
-    r : Tensor
+    Q : Tensor
+    R : Tensor
 
     References
     ----------
     Roberts and Roberts (2020), QR and LQ decomposition matrix backpropagation algorithms for square, wide, and deep
     matrices.
     """
-def slogdet(x: Operand) -> tuple[Tensor, Tensor]:
+def slogdet(x: Operand) -> _results.SlogdetResult:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant.
 
     Parameters
@@ -203,21 +205,21 @@ def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, uppe
     -------
     y : Tensor
     """
-def svd(x: Operand, *, full_matrices: _bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of `u` is
+def svd(x: Operand, *, full_matrices: _bool = False) -> _results.SvdResult:
+    """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is
     real; between equal values the derivative of the vectors is NaN.
 
     Parameters
     ----------
     x : array_like
     full_matrices : bool, default False
-        Whether `u` and `vh` are square.
+        Whether `U` and `Vh` are square.
 
     Returns
     -------
-    u : Tensor
-    s : Tensor
-    vh : Tensor
+    U : Tensor
+    S : Tensor
+    Vh : Tensor
 
     References
     ----------

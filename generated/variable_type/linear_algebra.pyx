@@ -10,6 +10,7 @@ import math
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generated.results import EighResult, QrResult, SlogdetResult, SvdResult
 
 from gradspec.generated.kernels.linear_algebra cimport (
     forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_baddbmm, forward__blend, forward__checkerboard,
@@ -462,7 +463,7 @@ def dot(a, b):
 cdef object op_eigh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef EighBackward node_ = None
-    cdef TensorBase values, vectors
+    cdef TensorBase eigenvalues, eigenvectors
     x = as_operand(x, "eigh", "x")
 
     if needs_grad(state_, x):
@@ -470,35 +471,35 @@ cdef object op_eigh(object x):
         connect_one(node_, state_, x)
         node_.saved_x_dtype = dtype_of(x)
 
-    values, vectors = wrap_forward(forward_eigh(array_of(x)))
+    eigenvalues, eigenvectors = wrap_forward(forward_eigh(array_of(x)))
 
     if node_ is not None:
         node_.set_outputs(2)
-        set_history(values, node_, 0)
-        set_history(vectors, node_, 1)
-        node_.saved_values = save_output(values)
-        node_.saved_vectors = save_output(vectors)
+        set_history(eigenvalues, node_, 0)
+        set_history(eigenvectors, node_, 1)
+        node_.saved_eigenvalues = save_output(eigenvalues)
+        node_.saved_eigenvectors = save_output(eigenvectors)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_eigh, (values, vectors), (x,))
-    return values, vectors
+        push_forward(jvp_eigh, (eigenvalues, eigenvectors), (x,))
+    return eigenvalues, eigenvectors
 
 cdef tuple jvp_eigh(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, values, vectors = tangents_[0], inputs_[0], outputs_[0], outputs_[1]
-    change = ops.mH(vectors) @ ops._hermitian_part(x_t) @ vectors
-    values_t = ops.real(ops.diagonal(change, 0, -2, -1))
-    gaps = ops._reciprocal_gaps(values)
-    free = vectors @ (gaps * change)
+    x_t, x, eigenvalues, eigenvectors = tangents_[0], inputs_[0], outputs_[0], outputs_[1]
+    change = ops.mH(eigenvectors) @ ops._hermitian_part(x_t) @ eigenvectors
+    eigenvalues_t = ops.real(ops.diagonal(change, 0, -2, -1))
+    gaps = ops._reciprocal_gaps(eigenvalues)
+    free = eigenvectors @ (gaps * change)
     if formulas.is_complex(dtype_of(x)):
-        vectors_t = free - vectors * ops._phase_turn(free, vectors)
+        eigenvectors_t = free - eigenvectors * ops._phase_turn(free, eigenvectors)
     else:
-        vectors_t = free
-    return (values_t, vectors_t)
+        eigenvectors_t = free
+    return (eigenvalues_t, eigenvectors_t)
 
 def eigh(x):
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is
-    read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the vectors is
-    NaN."""
-    return op_eigh(x)
+    read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the
+    eigenvectors is NaN."""
+    return tuple.__new__(EighResult, op_eigh(x))
 
 
 cdef object op_eigvalsh(object x):
@@ -1048,8 +1049,8 @@ cdef object op_qr(object x):
         raise explain(error_, "qr", x=x) from None
 
 def qr(x):
-    """Reduced factorisation x = q @ r; of a matrix with more columns than rows the first ones give `q`."""
-    return op_qr(x)
+    """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`."""
+    return tuple.__new__(QrResult, op_qr(x))
 
 
 cdef object op__qr_tall(object x):
@@ -1148,7 +1149,7 @@ cdef tuple jvp_slogdet(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def slogdet(x):
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
-    return op_slogdet(x)
+    return tuple.__new__(SlogdetResult, op_slogdet(x))
 
 
 cdef object op_solve(object a, object b):
@@ -1252,7 +1253,7 @@ def solve_triangular(a, b, *, lower=None, upper=None, unit_diagonal=False):
 cdef object op_svd(object x, object full_matrices):
     cdef ThreadState* state_ = thread_state()
     cdef SvdBackward node_ = None
-    cdef TensorBase u, s, vh
+    cdef TensorBase U, S, Vh
     x = as_operand(x, "svd", "x")
     full_matrices = as_bool(full_matrices, "svd", "full_matrices")
 
@@ -1262,51 +1263,51 @@ cdef object op_svd(object x, object full_matrices):
         node_.saved_x_dtype = dtype_of(x)
         node_.saved_x_shape = shape_of(x)
 
-    u, s, vh = wrap_forward(forward_svd(array_of(x), full_matrices))
+    U, S, Vh = wrap_forward(forward_svd(array_of(x), full_matrices))
 
     if node_ is not None:
         node_.set_outputs(3)
-        set_history(u, node_, 0)
-        set_history(s, node_, 1)
-        set_history(vh, node_, 2)
-        node_.saved_s = save_output(s)
-        node_.saved_u = save_output(u)
-        node_.saved_vh = save_output(vh)
+        set_history(U, node_, 0)
+        set_history(S, node_, 1)
+        set_history(Vh, node_, 2)
+        node_.saved_S = save_output(S)
+        node_.saved_U = save_output(U)
+        node_.saved_Vh = save_output(Vh)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_svd, (u, s, vh), (x, full_matrices))
-    return u, s, vh
+        push_forward(jvp_svd, (U, S, Vh), (x, full_matrices))
+    return U, S, Vh
 
 cdef tuple jvp_svd(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, u, s, vh = tangents_[0], inputs_[0], outputs_[0], outputs_[1], outputs_[2]
-    row = ops.expand_dims(s, -2)
-    column = ops.expand_dims(s, -1)
-    gaps = ops._reciprocal_gaps(s * s)
-    p = ops.mH(u) @ (x_t @ ops.mH(vh))
+    x_t, x, U, S, Vh = tangents_[0], inputs_[0], outputs_[0], outputs_[1], outputs_[2]
+    row = ops.expand_dims(S, -2)
+    column = ops.expand_dims(S, -1)
+    gaps = ops._reciprocal_gaps(S * S)
+    p = ops.mH(U) @ (x_t @ ops.mH(Vh))
     p_s = ops.diagonal(p, 0, -2, -1)
-    twist = ops.diag_embed((p_s - ops.conj(p_s)) / (2 * s)) + gaps * (p * row + ops.mH(p) * column)
+    twist = ops.diag_embed((p_s - ops.conj(p_s)) / (2 * S)) + gaps * (p * row + ops.mH(p) * column)
     if shape_of(x)[-2] <= shape_of(x)[-1]:
-        u_free = u @ twist
+        u_free = U @ twist
     else:
-        u_free = u @ twist + (x_t @ ops.mH(vh) - u @ p) / row
+        u_free = U @ twist + (x_t @ ops.mH(Vh) - U @ p) / row
     if formulas.is_complex(dtype_of(x)):
-        u_t = u_free - u * ops._phase_turn(u_free, u)
+        U_t = u_free - U * ops._phase_turn(u_free, U)
     else:
-        u_t = u_free
-    s_t = ops.real(p_s)
+        U_t = u_free
+    S_t = ops.real(p_s)
     if shape_of(x)[-2] >= shape_of(x)[-1]:
-        v_free = -(gaps * (p * column + ops.mH(p) * row)) @ vh
+        v_free = -(gaps * (p * column + ops.mH(p) * row)) @ Vh
     else:
-        v_free = (ops.mH(u) @ x_t - p @ vh) / column - gaps * (p * column + ops.mH(p) * row) @ vh
+        v_free = (ops.mH(U) @ x_t - p @ Vh) / column - gaps * (p * column + ops.mH(p) * row) @ Vh
     if formulas.is_complex(dtype_of(x)):
-        vh_t = v_free + ops.mT(ops._phase_turn(u_free, u)) * vh
+        Vh_t = v_free + ops.mT(ops._phase_turn(u_free, U)) * Vh
     else:
-        vh_t = v_free
-    return (u_t, s_t, vh_t)
+        Vh_t = v_free
+    return (U_t, S_t, Vh_t)
 
 def svd(x, *, full_matrices=False):
-    """Reduced singular value decomposition x = u @ diag(s) @ vh, `s` falling. The largest entry of a complex column of
-    `u` is real; between equal values the derivative of the vectors is NaN."""
-    return op_svd(x, full_matrices)
+    """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of
+    `U` is real; between equal values the derivative of the vectors is NaN."""
+    return tuple.__new__(SvdResult, op_svd(x, full_matrices))
 
 
 cdef object op_svdvals(object x):

@@ -9,6 +9,7 @@ import math
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generated.results import CummaxResult, CumminResult
 
 from gradspec.generated.kernels.scans cimport (
     forward_cummax, forward_cummin, forward_cumprod, forward_cumsum, forward_cumulative_trapezoid,
@@ -59,7 +60,7 @@ cdef tuple jvp_cummax(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def cummax(x, axis):
     """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
-    return op_cummax(x, axis)
+    return tuple.__new__(CummaxResult, op_cummax(x, axis))
 
 
 cdef object op_cummin(object x, object axis):
@@ -91,7 +92,7 @@ cdef tuple jvp_cummin(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def cummin(x, axis):
     """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
-    return op_cummin(x, axis)
+    return tuple.__new__(CumminResult, op_cummin(x, axis))
 
 
 cdef object op_cumprod(object x, object axis, object reverse):

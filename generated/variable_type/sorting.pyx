@@ -6,6 +6,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generated.results import TopkResult
 
 from gradspec.generated.kernels.sorting cimport (
     forward_argmax, forward_argmin, forward_argsort, forward_searchsorted, forward_sort, forward_topk,
@@ -120,7 +121,7 @@ cdef tuple jvp_topk(tuple outputs_, tuple inputs_, tuple tangents_):
 
 def topk(x, k, axis=-1, *, largest=True):
     """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
-    return op_topk(x, k, axis, largest)
+    return tuple.__new__(TopkResult, op_topk(x, k, axis, largest))
 
 
 answer_calls()

@@ -7,6 +7,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generated.results import AminmaxResult
 
 from gradspec.generated.kernels.statistics cimport (
     forward_aminmax, forward__as_index, forward_average, forward_corrcoef, forward_cov, forward_median, forward_nanmax,
@@ -39,7 +40,7 @@ cdef object op_aminmax(object x, object axis, object keepdims):
 
 def aminmax(x, axis=None, keepdims=False):
     """Smallest and largest element; ties share the gradient equally."""
-    return op_aminmax(x, axis, keepdims)
+    return tuple.__new__(AminmaxResult, op_aminmax(x, axis, keepdims))
 
 
 cdef object op__as_index(object x):

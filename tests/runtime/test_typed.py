@@ -130,7 +130,7 @@ def test_answers_name_what_exists():
                 found = getattr(found, part)
 
 
-@pytest.mark.parametrize(("line", "near"), [("gs.sqrtt", "sqrt"), ("gs.nn.relo", "relu"), ("gs.linalg.cholesk", "cholesky"), ("gs.optim.adam", "Adam")])
+@pytest.mark.parametrize(("line", "near"), [("gs.sqrtt", "sqrt"), ("gs.nn.relo", "relu"), ("gs.linalg.cholesk", "cholesky"), ("gs.optim.Adan", "Adam")])
 def test_python_answers_a_missing_name_of_a_module(line, near):
     found = subprocess.run([sys.executable, "-c", f"import gradspec as gs; {line}"], capture_output=True, text=True)
     assert f"Did you mean: '{near}'?" in found.stderr
@@ -155,3 +155,34 @@ def test_notebooks_show_values_shape_and_dtype():
     html = (gs.tensor(X, requires_grad=True) < 1)._repr_html_()
     assert "2&times;3 bool" in html and "True,  True" in html
     assert "grad_fn=&lt;MultiplyBackward&gt;" in (gs.tensor(X, requires_grad=True) * 2)._repr_html_()
+
+
+SEVERAL = [op for op in OPS if len([name for name, *_ in op.outputs if not name.startswith("_")]) > 1 and not op.name.startswith("_")]
+
+
+@pytest.mark.parametrize("op", SEVERAL, ids=lambda op: op.name)
+def test_results_of_several_arrays_have_names(op):
+    a = gs.tensor(X[:, :2] @ X[:, :2].T + np.eye(2), requires_grad=True)
+    function = getattr(getattr(gs, op.namespace) if op.namespace else gs, op.name)
+    required = [1] * len([default for _, _, default, _ in op.arguments[1:] if default is None])
+    fields = [name for name, *_ in op.outputs if not name.startswith("_")]
+    calls = [function(a, *required)] + ([getattr(a, op.name)(*required)] if "method" in op.variants else [])
+    for result in calls:
+        assert isinstance(result, tuple) and len(result) == len(fields) and list(result._fields) == fields
+        assert all(getattr(result, name) is item for name, item in zip(fields, result))
+        assert repr(result).startswith(f"{type(result).__name__}({fields[0]}=tensor(")
+        plain = type(result)(*[item.detach() for item in result])
+        again = pickle.loads(pickle.dumps(plain))
+        assert type(again) is type(result) and all(np.array_equal(one, other) for one, other in zip(again, plain))
+        sum(item.sum() for item in result if item.requires_grad).backward()
+    with pytest.raises(TypeError, match=f"{type(result).__name__}: expected {fields[0]}, .*, got 1 items"):
+        type(result)(1)
+
+
+def test_names_of_results_as_people_know_them():
+    a = gs.asarray(X[:, :2] @ X[:, :2].T + np.eye(2))
+    assert np.allclose(gs.linalg.slogdet(a).logabsdet, np.linalg.slogdet(a.numpy()).logabsdet)
+    assert np.allclose(gs.linalg.eigh(a).eigenvalues, np.linalg.eigh(a.numpy()).eigenvalues)
+    assert np.allclose(gs.linalg.svd(a).S, np.linalg.svd(a.numpy()).S)
+    values, vectors = gs.linalg.eigh(a)
+    assert np.allclose(vectors @ gs.diag(values) @ vectors.mH, a) and gs.linalg.qr(a).R.shape == (2, 2)
