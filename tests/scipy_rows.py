@@ -7,7 +7,7 @@ quaternion, `i` integers.
 SCIPY = """
     special.gammaln(p) | special.expit(x) | special.logit(u) | special.erf(x) | special.erfc(x) | special.entr(p) | special.xlogy(p, u)
     special.logsumexp(x) | special.logsumexp(x, axis=1) | special.softmax(x, axis=1) | special.log_softmax(x, axis=1) | special.rel_entr(p, u)
-    special.ndtr(x) | special.log_ndtr(x) | special.ndtri(u) | special.i0(x) | special.i0e(x) | special.i1(x) | special.i1e(x) | special.chdtr(p, v)
+    special.ndtr(x) | special.log_ndtr(x) | special.ndtri(u) | special.i0(x) | special.i0e(x) | special.i1(x) | special.i1e(x) | special.chdtr(p, p)
     special.gammainc(p, p) | special.gammaincc(p, p) | special.betaln(p, u) | special.betainc(p, p, u) | special.stdtr(p, v) | special.zeta(p + 2, p)
     stats.gmean(p) | stats.hmean(p) | stats.pmean(p, 3) | stats.skew(x, axis=1) | stats.kurtosis(x, axis=1) | stats.moment(v, 3) | stats.zscore(x, axis=1)
     stats.gzscore(p) | stats.zmap(v, w) | stats.variation(p) | stats.sem(v) | stats.tmean(v, (-10, 10)) | stats.tvar(v, (-10, 10)) | stats.tstd(v, (-10, 10))

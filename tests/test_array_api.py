@@ -180,6 +180,24 @@ def random_numbers(rng, shape, dtype):
     return (numbers_ + 1j * rng.uniform(size=shape) if dtype.kind == "c" else np.asarray(numbers_)).astype(dtype)
 
 
+def test_special_functions():
+    """Operators under SciPy's names; of the others SciPy's values, and a refusal in backward alone."""
+    from scipy import special
+
+    values_ = np.array([0.3, 0.7])
+    for name in ("gammaln", "expit", "erf", "logit", "entr"):
+        x = gs.tensor(values_, requires_grad=True)
+        y = getattr(xp.special, name)(x)
+        y.sum().backward()
+        np.testing.assert_allclose(y.detach().numpy(), getattr(special, name)(values_))
+    x = gs.tensor(values_, requires_grad=True)
+    assert not hasattr(xp.special, "shichi") and not hasattr(xp.special, "no_such_function")
+    y = xp.special.owens_t(x, 0.5)
+    np.testing.assert_allclose(y.detach().numpy(), special.owens_t(values_, 0.5))
+    with pytest.raises(NotImplementedError, match="the derivative for 'special.owens_t' is not implemented"):
+        y.sum().backward()
+
+
 def test_isin_inverted():
     """Which the reference does not do."""
     i = np.array([[3, 1, 1], [0, 2, 3]])
