@@ -50,6 +50,15 @@ cdef extern from *:
     object gradspec_new(PyTypeObject*, object)
     void gradspec_adopt(PyTypeObject*, PyTypeObject*, destructor)
 
+# Leaves that took an array of another shape: by id, a weak reference and the number that the next node had then.
+cdef dict reshaped = {}
+
+
+def is_of_another_shape(leaf, node):
+    """Whether a leaf has taken an array of another shape since `node` was made."""
+    return id(leaf) in reshaped and node._sequence_nr() < reshaped[id(leaf)][1]
+
+
 cdef PyTypeObject* tensor_type = NULL
 cdef Refresh refresh_view = NULL
 cdef tuple NOTHING = ()
@@ -140,6 +149,9 @@ cdef class TensorBase:
 
     cdef int replace_array(self, ndarray array) except -1:
         """Take other memory, or another look at it: what nodes hold of this tensor is not what they saved any more."""
+        if self.flags & REQUIRES_GRAD and self.grad_fn_ is None and (<object> self.array).shape != (<object> array).shape:
+            number = id(self)
+            reshaped[number] = weakref.ref(self, lambda _: reshaped.pop(number, None)), thread_state().sequence_nr
         self.array = array
         if self.flags & SAVED or self.counter is not None and self.counter.saved:
             self.flags |= REPLACED

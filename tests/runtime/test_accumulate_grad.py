@@ -287,6 +287,26 @@ def test_a_grad_of_another_shape_than_the_new_data():
         same(x.grad, np.zeros(old))
 
 
+@pytest.mark.parametrize("replace", ["data", "set_", "resize_"])
+@pytest.mark.parametrize("old, new", [((3,), (1,)), ((2, 3), (3,)), ((4,), ()), ((1,), (3,)), ((2, 2), (4,))])
+def test_data_of_another_shape_after_the_forward(old, new, replace):
+    """An old graph's gradient is never summed to a shape that its leaf did not have."""
+    x = gs.ones(old, requires_grad=True)
+    y = (x + 1.0).sum() if old != (1,) else (x + gs.ones((1,))).sum()
+    with gs.no_grad():
+        if replace == "data":
+            x.data = gs.ones(new)
+        elif replace == "set_":
+            x.set_(gs.ones(new))
+        else:
+            x.resize_(new)
+    with pytest.raises(RuntimeError, match="data was replaced|invalid gradient"):
+        y.backward()
+    assert x.grad is None
+    (x * gs.ones((2, *new))).sum().backward()  # a new graph broadcasts and is summed back
+    same(x.grad, np.full(new, 2.0))
+
+
 @pytest.mark.parametrize("shape", [(2, 2, 3), (3, 2), (7,), ()])
 def test_a_gradient_handed_to_an_accumulator_has_the_shape_of_its_leaf(shape):
     """grad_fn is callable: with tensors of the shape of its outputs, or that broadcast from it."""
