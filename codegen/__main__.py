@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 STALE = "generated/ is stale: run python -m codegen"
-PACKAGES = {"yaml": "PyYAML", "jinja2": "Jinja2", "numpy": "NumPy"}
+PACKAGES = {"yaml": "PyYAML", "jinja2": "Jinja2", "numpy": "NumPy", "mpmath": "mpmath", "sympy": "SymPy"}
 
 
 class Failed(Exception):
@@ -63,6 +63,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 
     command = commands.add_parser("check", help="check the spec; what needs unbuilt kernels is listed as deferred")
     command.add_argument("--built", action="store_true", help="fail where a kernel is still missing")
+    command.add_argument("--prove", action="store_true", help="say which elementwise rules sympy proves; needs sympy")
     command.set_defaults(run=_check_command)
     command = commands.add_parser("mutate", help="change each formula in one place; print what the check lets pass")
     command.add_argument("op", metavar="OP", nargs="*", help="names; all operators by default")
@@ -171,6 +172,10 @@ def _check_command(options: argparse.Namespace) -> None:
     if deferred:
         print("deferred until the kernels are built (python -m codegen builds and checks them):")
         print("\n".join(f"  {name}" for name in deferred))
+    if options.prove:
+        from .verify.prove import prove
+
+        print("\n".join(f"{how:13} {name}" for name, how in prove(_read(options.root))))
 
 
 def _mutate_command(options: argparse.Namespace) -> None:

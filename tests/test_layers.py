@@ -96,7 +96,7 @@ CODEGEN = [
     ["verify.evaluate"],
     ["verify.case"],
     ["verify.composites", "verify.forms", "verify.reference", "verify.promises", "verify.stated", "verify.tried"],
-    ["verify.check"],
+    ["verify.check", "verify.prove"],
     ["verify.mutate"],
     ["write.bindings", "write.layout", "write.maths", "write.numpy_calls", "write.spelling"],
     ["write.node", "write.sections"],

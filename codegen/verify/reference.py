@@ -94,21 +94,25 @@ ELEMENTARY = {"abs", "cosh", "cospi", "exp", "log", "log1p", "max", "min", "mpf"
 class Reference:
     """The operators of a spec as functions of mpmath's numbers."""
 
+    functions: Mapping[str, Callable[..., Any]] = FUNCTIONS
+    operators: Mapping[str, Callable[..., Any]] = _OPERATORS
+    names: Mapping[str, Any] = {**_NAMES, "abs": abs, "min": min, "max": max}
+
     def __init__(self, spec: Spec):
         self.ops = spec.ops
 
     def value(self, op: Op, arguments: Mapping[str, Any]) -> Any:
         """What the operator gives for real numbers, in the precision that mpmath works in."""
-        names = {**{a.name: ast.literal_eval(a.default) for a in op.signature.arguments if a.default is not None}, **arguments}
+        names = self.all_of(op, arguments)
         if op.reference is not None:
             return eval(compile(ast.Expression(op.reference.tree), f"<reference of {op.name}>", "eval"),
-                        {"__builtins__": {}}, {**_NAMES, "abs": abs, "min": min, "max": max, **names})  # fmt: skip
+                        {"__builtins__": {}}, {**self.names, **names})  # fmt: skip
         formula = op.composite or op.forward
         if formula is None or formula.expression is None:
             raise NoReference(op.name)
         for name, let in op.lets.items() if op.composite else ():
             names[name] = _Later(self, let.expression, names)
-        return self._value(formula.expression, names)
+        return self.of(formula.expression, names)
 
     def digits(self, op: Op) -> int:
         """How many digits may be asked for."""
@@ -119,7 +123,7 @@ class Reference:
         calls = [node for formula in formulas for node in walk(formula.expression) if isinstance(node, Call) and node.op]
         return min((self.digits(self.ops[call.op]) for call in calls), default=10**4)
 
-    def _value(self, expression: Expression, names: Mapping[str, Any]) -> Any:
+    def of(self, expression: Expression, names: Mapping[str, Any]) -> Any:
         match expression:
             case Name(name):
                 value = names[name]
@@ -127,32 +131,40 @@ class Reference:
             case Constant(value):
                 return value
             case Conditional(test, body, orelse):
-                return self._value(body if self._value(test, names) else orelse, names)
+                return self.of(body if self.of(test, names) else orelse, names)
             case Call("", arguments, symbol):
-                return self._operate(symbol, [self._value(a, names) for a in arguments])
+                return self._operate(symbol, [self.of(a, names) for a in arguments])
             case Call(name, arguments):
                 op = self.ops[name]
-                given = {p.name: self._value(a, names) for p, a in zip(op.signature.arguments, arguments) if a is not None}
+                given = {p.name: self.of(a, names) for p, a in zip(op.signature.arguments, arguments) if a is not None}
                 return self.value(op, given)
             case Operation(operators, operands):
-                values = [self._value(operand, names) for operand in operands]
+                values = [self.of(operand, names) for operand in operands]
                 if len(values) > 2:
                     return all(self._operate(o, [a, b]) for o, a, b in zip(operators, values, values[1:]))
                 return self._operate(operators[0], values)
             case Foreign("np" | "kernels", (name,), arguments, keywords) if (
-                arguments is not None and name in FUNCTIONS and not keywords
+                arguments is not None and name in self.functions and not keywords
             ):
-                return FUNCTIONS[name](*(self._value(a, names) for a in arguments))
+                return self.functions[name](*(self.of(a, names) for a in arguments))
             case Helper("is_complex"):
                 return False
             case Metadata(_, "dtype"):
                 return float
             case Sequence(items):
-                return tuple(self._value(item, names) for item in items)
+                return tuple(self.of(item, names) for item in items)
         raise NoReference(f"{expression}")
 
+    def later(self, expression: Expression, names: Mapping[str, Any]) -> _Later:
+        """What a let stands for."""
+        return _Later(self, expression, names)
+
+    def all_of(self, op: Op, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments with the defaults of those that are not given."""
+        return {**{a.name: ast.literal_eval(a.default) for a in op.signature.arguments if a.default is not None}, **arguments}
+
     def _operate(self, symbol: str, values: list[Any]) -> Any:
-        return _UNARY[symbol](values[0]) if len(values) == 1 else _OPERATORS[symbol](*values)
+        return _UNARY[symbol](values[0]) if len(values) == 1 else self.operators[symbol](*values)
 
 
 class _Later:
@@ -162,7 +174,7 @@ class _Later:
         self.reference, self.expression, self.names = reference, expression, names
 
     def __call__(self) -> Any:
-        return self.reference._value(self.expression, self.names)
+        return self.reference.of(self.expression, self.names)
 
 
 def number(value: Any) -> float:
