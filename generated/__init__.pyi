@@ -16,12 +16,17 @@ from . import func as func
 from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
+from . import special as special
 from . import optim as optim
 from . import random as random
 from . import scipy as scipy
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .clip_grad import clip_grad_value_ as clip_grad_value_
 from .constants import *
+from .conversion import as_tensor as as_tensor
+from .conversion import from_numpy as from_numpy
+from .conversion import is_complex as is_complex
+from .conversion import is_floating_point as is_floating_point
 from .generator import manual_seed as manual_seed
 from .grad_mode import enable_grad as enable_grad
 from .grad_mode import inference_mode as inference_mode
@@ -347,6 +352,8 @@ class Tensor(ArrayTensor):
         """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
     def inner(self, b: Operand) -> Tensor:
         """Sum over the last axis of both operands; 0-d operands multiply."""
+    def kron(self, b: Operand) -> Tensor:
+        """Kronecker product, every element of `a` times all of `b`."""
     def matmul(self, b: Operand) -> Tensor:
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
     mm = matmul
@@ -477,8 +484,12 @@ class Tensor(ArrayTensor):
         """Position of the first largest element along `axis`, or in C order when it is None."""
     def argmin(self, axis: int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
         """Position of the first smallest element along `axis`, or in C order when it is None."""
+    def argpartition(self, kth: int, axis: int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
+        """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
     def argsort(self, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """The order that sorts `x` along `axis`; equal elements keep theirs."""
+    def partition(self, kth: int, axis: int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
+        """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
     def sort(self, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Sorted along `axis`; equal elements keep their order."""
     def topk(self, k: int, axis: int = -1, *, largest: _bool = True) -> _results.TopkResult:
@@ -755,6 +766,52 @@ class Tensor(ArrayTensor):
         """x - tanh(x), without cancellation near 0. In place."""
     def threshold_(self, threshold: float, value: float) -> Tensor:
         """x where x > threshold, `value` elsewhere. In place."""
+    def beta_(self, b: Operand) -> Tensor:
+        """Beta function, gamma(a) * gamma(b) / gamma(a + b). In place."""
+    def betaln_(self, b: Operand) -> Tensor:
+        """Logarithm of the modulus of the beta function. In place."""
+    def dawsn_(self) -> Tensor:
+        """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x. In place."""
+    def erfcinv_(self) -> Tensor:
+        """Inverse of erfc. In place."""
+    def exp1_(self) -> Tensor:
+        """Exponential integral E1, the integral of exp(-t) / t from x to infinity. In place."""
+    def expi_(self) -> Tensor:
+        """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x. In place."""
+    def gamma_(self) -> Tensor:
+        """Gamma function. In place."""
+    def i0_(self) -> Tensor:
+        """Modified Bessel function of the first kind of order 0. In place."""
+    def i0e_(self) -> Tensor:
+        """exp(-abs(x)) * i0(x), without overflow. In place."""
+    def i1_(self) -> Tensor:
+        """Modified Bessel function of the first kind of order 1. In place."""
+    def i1e_(self) -> Tensor:
+        """exp(-abs(x)) * i1(x), without overflow. In place."""
+    def j0_(self) -> Tensor:
+        """Bessel function of the first kind of order 0. In place."""
+    def j1_(self) -> Tensor:
+        """Bessel function of the first kind of order 1. In place."""
+    def k0_(self) -> Tensor:
+        """Modified Bessel function of the second kind of order 0. In place."""
+    def k1_(self) -> Tensor:
+        """Modified Bessel function of the second kind of order 1. In place."""
+    def kl_terms_(self, b: Operand) -> Tensor:
+        """a * log(a / b) - a + b, the summand of a divergence. In place."""
+    def log_ndtr_(self) -> Tensor:
+        """Logarithm of the normal distribution function, without underflow. In place."""
+    def ndtr_(self) -> Tensor:
+        """Normal distribution function. In place."""
+    def ndtri_(self) -> Tensor:
+        """Inverse of the normal distribution function. In place."""
+    def rel_entr_(self, b: Operand) -> Tensor:
+        """a * log(a / b), the summand of a relative entropy. In place."""
+    def xlog1py_(self, b: Operand) -> Tensor:
+        """a * log(1 + b), and 0 where a is 0. In place."""
+    def y0_(self) -> Tensor:
+        """Bessel function of the second kind of order 0. In place."""
+    def y1_(self) -> Tensor:
+        """Bessel function of the second kind of order 1. In place."""
     def copy_(self, source: Operand) -> Tensor:
         """x[...] = source. In place."""
     def fill_(self, value: Operand) -> Tensor:
@@ -1897,6 +1954,20 @@ def allclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, e
     -------
     y : Tensor
     """
+def array_equal(a: Operand, b: Operand, equal_nan: _bool = False) -> Tensor:
+    """Whether both have one shape and equal elements.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    equal_nan : bool, default False
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def bitwise_and(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a & b, bit by bit.
 
@@ -2074,6 +2145,39 @@ def isnan(x: Operand, *, out: Tensor | None = None) -> Tensor:
     x : array_like
     out : Tensor, optional
         Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def isneginf(x: Operand) -> Tensor:
+    """Whether x is -inf.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def isposinf(x: Operand) -> Tensor:
+    """Whether x is inf.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def isreal(x: Operand) -> Tensor:
+    """Whether the imaginary part is 0.
+
+    Parameters
+    ----------
+    x : array_like
 
     Returns
     -------
@@ -2385,6 +2489,24 @@ def std(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     -------
     y : Tensor
     """
+def std_mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> _results.StdMeanResult:
+    """Standard deviation and arithmetic mean.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    std : Tensor
+    mean : Tensor
+    """
 def sum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Sum.
 
@@ -2418,6 +2540,24 @@ def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     Returns
     -------
     y : Tensor
+    """
+def var_mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> _results.VarMeanResult:
+    """Variance and arithmetic mean.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    var : Tensor
+    mean : Tensor
     """
 def aminmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
     """Smallest and largest element; ties share the gradient equally.
@@ -2874,6 +3014,101 @@ def unwrap(x: Operand, discont: float | None = None, axis: int = -1, period: flo
     -------
     y : Tensor
     """
+def convolve(a: Operand, b: Operand, mode: str = 'full') -> Tensor:
+    """Convolution of two vectors.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    mode : str, default 'full'
+        'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def correlate(a: Operand, b: Operand, mode: str = 'valid') -> Tensor:
+    """Cross-correlation of two vectors, the second one conjugated.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    mode : str, default 'valid'
+        'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def gradient(x: Operand, spacing: Operand = 1.0, axis: int | None = None, edge_order: int = 1) -> Tensor:
+    """Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends. `axis` may be
+    None for a vector.
+
+    Parameters
+    ----------
+    x : array_like
+    spacing : array_like, default 1.0
+        Distance of neighbouring samples, or the place of each.
+    axis : int or None, default None
+        Axis along which the samples lie; it has to be said unless there is one.
+    edge_order : int, default 1
+        Order of accuracy at the ends, 1 or 2.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def interp(x: Operand, xp: Operand, fp: Operand, left: Operand | None = None, right: Operand | None = None) -> Tensor:
+    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last; the
+    places are taken in the precision of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    xp : array_like
+        Where the function is known.
+    fp : array_like
+        The value at each of them.
+    left : array_like or None, default None
+        What stands below the first place; the first value when it is None.
+    right : array_like or None, default None
+        What stands above the last place; the last value when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def polyfit(x: Operand, y: Operand, deg: int) -> Tensor:
+    """Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least squares.
+
+    Parameters
+    ----------
+    x : array_like
+        Where the points lie.
+    y : array_like
+        What they are there.
+    deg : int
+        Degree.
+
+    Returns
+    -------
+    p : Tensor
+    """
+def polyval(p: Operand, x: Operand) -> Tensor:
+    """Polynomial with the coefficients `p`, highest power first, by Horner's rule.
+
+    Parameters
+    ----------
+    p : array_like
+        Coefficients.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def addbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.
 
@@ -2972,6 +3207,22 @@ def baddbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: com
     -------
     y : Tensor
     """
+def cholesky_solve(b: Operand, l: Operand, *, upper: _bool = False) -> Tensor:
+    """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`.
+
+    Parameters
+    ----------
+    b : array_like
+        Right-hand sides, in columns.
+    l : array_like
+        Triangular factors.
+    upper : bool, default False
+        Whether they are upper triangular.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     """Cross product of vectors of length 3 along `axis`.
 
@@ -3024,6 +3275,18 @@ def inner(a: Operand, b: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def kron(a: Operand, b: Operand) -> Tensor:
+    """Kronecker product, every element of `a` times all of `b`.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def logdet(x: Operand) -> Tensor:
     """Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real.
 
@@ -3044,6 +3307,17 @@ def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     b : array_like
     out : Tensor, optional
         Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def nuclear_norm(x: Operand) -> Tensor:
+    """Sum of the singular values.
+
+    Parameters
+    ----------
+    x : array_like
 
     Returns
     -------
@@ -3113,6 +3387,21 @@ def triu(x: Operand, k: int = 0) -> Tensor:
     x : array_like
     k : int, default 0
         First diagonal that is kept; positive ones are above the main one.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def vander(x: Operand, N: int | None = None, increasing: _bool = False) -> Tensor:
+    """Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`.
+
+    Parameters
+    ----------
+    x : array_like
+    N : int or None, default None
+        Number of columns; as many as there are elements when it is None.
+    increasing : bool, default False
+        Whether the powers rise.
 
     Returns
     -------
@@ -4122,6 +4411,21 @@ def argmin(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tens
     -------
     indices : Tensor
     """
+def argpartition(x: Operand, kth: int, axis: int = -1) -> Tensor:
+    """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind.
+
+    Parameters
+    ----------
+    x : array_like
+    kth : int
+        Which element.
+    axis : int, default -1
+        Axis along which the elements are compared.
+
+    Returns
+    -------
+    indices : Tensor
+    """
 def argsort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
     """The order that sorts `x` along `axis`; equal elements keep theirs.
 
@@ -4138,6 +4442,65 @@ def argsort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _b
     Returns
     -------
     indices : Tensor
+    """
+def bincount(x: Index, weights: Operand | None = None, minlength: int = 0) -> Tensor:
+    """How often each number occurs, or the sum of the weights where it does.
+
+    Parameters
+    ----------
+    x : index
+        Integers, not negative.
+    weights : array_like or None, default None
+        One for each; 1 when it is None.
+    minlength : int, default 0
+        Least length of the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def digitize(x: Operand, bins: Operand, right: _bool = False) -> Tensor:
+    """Which bin each number belongs to, counted from 1; 0 below the first edge.
+
+    Parameters
+    ----------
+    x : array_like
+    bins : array_like
+        Edges of the bins, rising or falling.
+    right : bool, default False
+        Whether a number on an edge belongs below it.
+
+    Returns
+    -------
+    indices : Tensor
+    """
+def isin(x: Operand, test: Operand) -> Tensor:
+    """Whether each element is one of those of `test`.
+
+    Parameters
+    ----------
+    x : array_like
+    test : array_like
+        What is looked for.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def partition(x: Operand, kth: int, axis: int = -1) -> Tensor:
+    """Element `kth` where sorting would put it, smaller ones before it and larger ones behind.
+
+    Parameters
+    ----------
+    x : array_like
+    kth : int
+        Which element.
+    axis : int, default -1
+        Axis along which the elements are compared.
+
+    Returns
+    -------
+    y : Tensor
     """
 def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left') -> Tensor:
     """Where to insert each value so that the sorted sequence stays sorted.
@@ -4189,6 +4552,55 @@ def topk(x: Operand, k: int, axis: int = -1, *, largest: _bool = True) -> _resul
     -------
     values : Tensor
     indices : Tensor
+    """
+def unique(x: Operand) -> Tensor:
+    """The different elements, in rising order; the gradient goes to the first of equal ones.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    """
+def unique_all(x: Operand) -> _results.UniqueAllResult:
+    """The different elements, where each stands first in C order, which of them each element is, and how often each occurs.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+    inverse_indices : Tensor
+    counts : Tensor
+    """
+def unique_counts(x: Operand) -> _results.UniqueCountsResult:
+    """The different elements and how often each occurs.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    counts : Tensor
+    """
+def unique_inverse(x: Operand) -> _results.UniqueInverseResult:
+    """The different elements, and which of them each element is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    inverse_indices : Tensor
     """
 def arange(start: complex, stop: complex | None = None, step: complex = 1, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
@@ -4588,6 +5000,7 @@ concatenate = concat
 repeat_interleave = repeat
 unbind = unstack
 row_stack = vstack
+unique_values = unique
 clone = copy
 def alpha_dropout(x: Operand, p: float = 0.5, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.

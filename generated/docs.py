@@ -1431,6 +1431,24 @@ for _name, _text in {
     allclose(a, b, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Mask y
     not differentiable
     """,
+    "array_equal": """Whether both have one shape and equal elements.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    equal_nan : bool, default False
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    array_equal(a, b, bool equal_nan=False) -> Mask y
+    not differentiable
+    """,
     "bitwise_and": """a & b, bit by bit.
 
     Parameters
@@ -1663,6 +1681,51 @@ for _name, _text in {
     Notes
     -----
     isnan(x) -> Mask y
+    not differentiable
+    """,
+    "isneginf": """Whether x is -inf.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    isneginf(x) -> Mask y
+    not differentiable
+    """,
+    "isposinf": """Whether x is inf.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    isposinf(x) -> Mask y
+    not differentiable
+    """,
+    "isreal": """Whether the imaginary part is 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    isreal(x) -> Mask y
     not differentiable
     """,
     "less": """a < b.
@@ -2065,6 +2128,28 @@ for _name, _text in {
     where divisor = reduced_count(x.shape, axis, correction) * y
     y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)
     """,
+    "std_mean": """Standard deviation and arithmetic mean.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    std : Tensor
+    mean : Tensor
+
+    Notes
+    -----
+    std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean
+    composite: (std(x, axis, keepdims, correction=correction), mean(x, axis, keepdims))
+    """,
     "sum": """Sum.
 
     Parameters
@@ -2110,6 +2195,28 @@ for _name, _text in {
     where residual = _centred(x, axis)
     where half_count = reduced_count(x.shape, axis, correction) / 2
     y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count
+    """,
+    "var_mean": """Variance and arithmetic mean.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or sequence of int or None, default None
+        Axes along which to reduce; all of them when it is None.
+    keepdims : bool, default False
+        Whether the reduced axes stay, with length 1.
+    correction : float, default 0
+        Subtracted from the count: 0 for a population, 1 for a sample.
+
+    Returns
+    -------
+    var : Tensor
+    mean : Tensor
+
+    Notes
+    -----
+    var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> var, mean
+    composite: (var(x, axis, keepdims, correction=correction), mean(x, axis, keepdims))
     """,
     "vector_norm": """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative
     at 0 is 0.
@@ -2744,6 +2851,142 @@ for _name, _text in {
     unwrap(x, float? discont=None, int axis=-1, float period=6.283185307179586) -> y
     dy/dx = 1
     """,
+    "convolve": """Convolution of two vectors.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    mode : str, default 'full'
+        'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    convolve(a, b, str mode='full') -> y
+    composite: _full_convolution(a, b) if mode == 'full' else getitem(_full_convolution(a, b),
+      convolved_part(a.size, b.size, mode))
+    """,
+    "correlate": """Cross-correlation of two vectors, the second one conjugated.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    mode : str, default 'valid'
+        'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    correlate(a, b, str mode='valid') -> y
+    composite: convolve(a, conj(flip(b)), mode)
+    """,
+    "gradient": """Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends. `axis` may be
+    None for a vector.
+
+    Parameters
+    ----------
+    x : array_like
+    spacing : array_like, default 1.0
+        Distance of neighbouring samples, or the place of each.
+    axis : int or None, default None
+        Axis along which the samples lie; it has to be said unless there is one.
+    edge_order : int, default 1
+        Order of accuracy at the ends, 1 or 2.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gradient(x, spacing=1.0, int? axis=None, int edge_order=1) -> y
+    composite: moveaxis(_slopes(moveaxis(x, place, -1), step, edge_order), -1, place)
+    where place = gradient_axis(x.ndim, axis)
+    where step = diff(spacing) if spacing.ndim == 1 else spacing * ones(step_shape(x.shape, place),
+      dtype=float_dtype(x.dtype))
+    """,
+    "interp": """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last; the
+    places are taken in the precision of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    xp : array_like
+        Where the function is known.
+    fp : array_like
+        The value at each of them.
+    left : array_like or None, default None
+        What stands below the first place; the first value when it is None.
+    right : array_like or None, default None
+        What stands above the last place; the last value when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    interp(x, xp, fp, Array? left=None, Array? right=None) -> y
+    composite: where(x < first, take(values, 0) if left is None else left, where(x > last, take(values, -1) if right
+      is None else right, inside))
+    where order = argsort(xp)
+    where places = astype(take(xp, order), float_dtype(x.dtype))
+    where values = take(fp, order)
+    where first = take(places, 0)
+    where last = take(places, -1)
+    where low = _segment(x, places)
+    where slopes = diff(values) / diff(places)
+    where inside = take(values, low) + take(slopes, low) * (x - take(places, low))
+    """,
+    "polyfit": """Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least squares.
+
+    Parameters
+    ----------
+    x : array_like
+        Where the points lie.
+    y : array_like
+        What they are there.
+    deg : int
+        Degree.
+
+    Returns
+    -------
+    p : Tensor
+
+    Notes
+    -----
+    polyfit(x, y, int deg) -> p
+    composite: lstsq(columns / scale, y) / scale
+    where columns = vander(x, deg + 1)
+    where scale = vector_norm(columns, 2, 0)
+    """,
+    "polyval": """Polynomial with the coefficients `p`, highest power first, by Horner's rule.
+
+    Parameters
+    ----------
+    p : array_like
+        Coefficients.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    polyval(p, x) -> y
+    composite: select(_linear_recurrence(a, b, 0), 0, -1)
+    where a = broadcast_to(x, stacked_shape(p.size, x.shape))
+    where b = broadcast_to(reshape(p, column_shape(x.ndim)), stacked_shape(p.size, x.shape))
+    """,
     "addbmm": """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.
 
     Parameters
@@ -2884,6 +3127,43 @@ for _name, _text in {
     ----------
     Murray (2016), Differentiation of the Cholesky decomposition.
     """,
+    "cholesky_solve": """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`.
+
+    Parameters
+    ----------
+    b : array_like
+        Right-hand sides, in columns.
+    l : array_like
+        Triangular factors.
+    upper : bool, default False
+        Whether they are upper triangular.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    cholesky_solve(b, l, *, bool upper=False) -> y
+    composite: solve_triangular(l, solve_triangular(mH(l), b, lower=True)) if upper else solve_triangular(mH(l),
+      solve_triangular(l, b, lower=True))
+    """,
+    "cond": """Largest singular value over the smallest.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    cond(x) -> y
+    composite: select(s, -1, 0) / select(s, -1, -1)
+    where s = svdvals(x)
+    """,
     "cosine_similarity": """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.
 
     Parameters
@@ -2966,6 +3246,36 @@ for _name, _text in {
     dot(a, b) -> y
     composite: a * b if a.ndim == 0 or b.ndim == 0 else a @ b if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))
     """,
+    "eig": """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    eigenvalues : Tensor
+    eigenvectors : Tensor
+
+    Notes
+    -----
+    eig(x) -> eigenvalues, eigenvectors
+    grad_x = solve(mH(eigenvectors), core @ mH(eigenvectors))
+    where apart = expand_dims(eigenvalues, -2) - expand_dims(eigenvalues, -1)
+    where gaps = 1 / where(eye(x.shape[-1]) == 1, inf, apart)
+    where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+    where held = grad_eigenvectors - eigenvectors * real(turn) - _phase_turn_backward(turn, eigenvectors)
+    where core = conj(gaps) * (mH(eigenvectors) @ held) + diag_embed(grad_eigenvalues)
+    eigenvalues_t = diagonal(change, 0, -2, -1)
+    eigenvectors_t = free - eigenvectors * (length + _phase_turn(free, eigenvectors))
+    where change = solve(eigenvectors, x_t @ eigenvectors)
+    where free = eigenvectors @ (gaps * change)
+    where length = real(expand_dims(vecdot(eigenvectors, free, -2), -2))
+
+    References
+    ----------
+    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
+    """,
     "eigh": """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
     largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN.
 
@@ -2995,6 +3305,21 @@ for _name, _text in {
     References
     ----------
     Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
+    """,
+    "eigvals": """Eigenvalues of a square matrix, in no order.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+
+    Notes
+    -----
+    eigvals(x) -> values
+    composite: eig(x)[0]
     """,
     "eigvalsh": """Eigenvalues of a Hermitian matrix in rising order.
 
@@ -3067,6 +3392,23 @@ for _name, _text in {
     ----------
     Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
     """,
+    "kron": """Kronecker product, every element of `a` times all of `b`.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    kron(a, b) -> y
+    composite: reshape(reshape(a, kron_shape(a.shape, b.ndim, 0)) * reshape(b, kron_shape(b.shape, a.ndim, 1)),
+      product_shape(a.shape, b.shape))
+    """,
     "linear": """x @ weight.T + bias, rows of `weight` for the components of the result.
 
     Parameters
@@ -3109,6 +3451,85 @@ for _name, _text in {
     composite: log(parts[0]) + parts[1] if is_complex(x.dtype) else where(parts[0] < 0, nan, parts[1])
     where parts = slogdet(x)
     """,
+    "lstsq": """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns.
+
+    Parameters
+    ----------
+    a : array_like
+        Matrices.
+    b : array_like
+        Right-hand sides.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    lstsq(a, b) -> y
+    composite: pinv(a) @ b
+
+    References
+    ----------
+    Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
+    """,
+    "lu": """Factorisation x = p @ l @ u of square matrices with row exchanges `p`, unit lower triangular `l` and upper triangular
+    `u`. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    p : Tensor
+    l : Tensor
+    u : Tensor
+
+    Notes
+    -----
+    lu(x) -> p, l, u
+    composite: (zeros_like(parts[0]) + _permutation_matrix(parts[2], x.shape[-1]), parts[0], parts[1])
+    where parts = _lu_parts(x)
+    """,
+    "lu_factor": """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    lu : Tensor
+    pivots : Tensor
+
+    Notes
+    -----
+    lu_factor(x) -> lu, Index pivots
+    composite: (tril(parts[0], -1) + parts[1], parts[3])
+    where parts = _lu_parts(x)
+    """,
+    "lu_solve": """y with a @ y = b for columns `b` and what lu_factor gives of `a`.
+
+    Parameters
+    ----------
+    lu : array_like
+        Factors.
+    pivots : index
+        The row exchanged with each in turn.
+    b : array_like
+        Right-hand sides, in columns.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    lu_solve(lu, Index pivots, b) -> y
+    composite: solve_triangular(lu, solve_triangular(lu, take_along_axis(b, _pivot_rows(pivots), -2), lower=True,
+      unit_diagonal=True))
+    """,
     "matmul": """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
 
     Parameters
@@ -3131,6 +3552,49 @@ for _name, _text in {
     grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else expand_dims(grad,
       -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else mH(a) @ grad
     """,
+    "matrix_exp": """Sum of the powers of a square matrix over their factorials. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    matrix_exp(x) -> y
+    grad_x = _upper_corner(matrix_exp(_upper_block(mH(x), grad)))
+    y_t = _upper_corner(matrix_exp(_upper_block(x, x_t)))
+
+    References
+    ----------
+    Najfeld and Havel (1995), Derivatives of the matrix exponential and their computation.
+    """,
+    "matrix_norm": """Frobenius norm of the matrices in the last two axes where `ord` is None, else the largest sum along columns (1) or rows
+    (inf) or singular value (2), or the smallest (-1, -inf, -2).
+
+    Parameters
+    ----------
+    x : array_like
+    ord : scalar or None, default None
+        Which norm.
+    keepdims : bool, default False
+        Whether both axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    matrix_norm(x, Scalar? ord=None, bool keepdims=False) -> y
+    composite: vector_norm(x, 2, (-2, -1), keepdims) if ord is None else reshape(max(svdvals(x), -1), shape) if ord
+      == 2 else reshape(min(svdvals(x), -1), shape) if ord == -2 else reshape(max(sum(absolute(x), norm_axis(ord)),
+      -1), shape) if ord > 0 else reshape(min(sum(absolute(x), norm_axis(ord)), -1), shape)
+    where shape = matrix_norm_shape(x.shape, keepdims)
+    """,
     "matrix_power": """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
 
     Parameters
@@ -3152,6 +3616,36 @@ for _name, _text in {
     References
     ----------
     Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.
+    """,
+    "matrix_rank": """Number of singular values above the rounding errors of the largest.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    rank : Tensor
+
+    Notes
+    -----
+    matrix_rank(x) -> Index rank
+    not differentiable
+    """,
+    "nuclear_norm": """Sum of the singular values.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    nuclear_norm(x) -> y
+    composite: sum(svdvals(x), -1)
     """,
     "outer": """y[i, j] = a[i] * b[j], operands flattened.
 
@@ -3369,6 +3863,39 @@ for _name, _text in {
     where a_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 0)
     where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)
     """,
+    "tensorinv": """The y for which tensordot(y, x, ind) is the identity.
+
+    Parameters
+    ----------
+    x : array_like
+    ind : int, default 2
+        How many axes stand for the rows.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    tensorinv(x, int ind=2) -> y
+    composite: reshape(inv(reshape(x, square_shape(x.shape, ind))), turned_shape(x.shape, ind))
+    """,
+    "tensorsolve": """The y for which tensordot(a, y, y.ndim) is b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    tensorsolve(a, b) -> y
+    composite: reshape(solve(reshape(a, (b.size, -1)), ravel(b)), rest_shape(a.shape, b.ndim))
+    """,
     "trace": """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.
 
     Parameters
@@ -3425,6 +3952,26 @@ for _name, _text in {
     triu(x, int k=0) -> y
     linear in x
     grad_x = triu(grad, k)
+    """,
+    "vander": """Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`.
+
+    Parameters
+    ----------
+    x : array_like
+    N : int or None, default None
+        Number of columns; as many as there are elements when it is None.
+    increasing : bool, default False
+        Whether the powers rise.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    vander(x, int? N=None, bool increasing=False) -> y
+    composite: expand_dims(x, -1) ** (powers if increasing else flip(powers))
+    where powers = arange(x.size if N is None else N, dtype=x.dtype)
     """,
     "vdot": """Sum of conj(a) * b over all elements.
 
@@ -5185,6 +5732,25 @@ for _name, _text in {
     argmin(x, int? axis=None, bool keepdims=False) -> Index indices
     not differentiable
     """,
+    "argpartition": """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind.
+
+    Parameters
+    ----------
+    x : array_like
+    kth : int
+        Which element.
+    axis : int, default -1
+        Axis along which the elements are compared.
+
+    Returns
+    -------
+    indices : Tensor
+
+    Notes
+    -----
+    argpartition(x, int kth, int axis=-1) -> Index indices
+    not differentiable
+    """,
     "argsort": """The order that sorts `x` along `axis`; equal elements keep theirs.
 
     Parameters
@@ -5205,6 +5771,82 @@ for _name, _text in {
     -----
     argsort(x, int axis=-1, *, bool descending=False, bool stable=True) -> Index indices
     not differentiable
+    """,
+    "bincount": """How often each number occurs, or the sum of the weights where it does.
+
+    Parameters
+    ----------
+    x : index
+        Integers, not negative.
+    weights : array_like or None, default None
+        One for each; 1 when it is None.
+    minlength : int, default 0
+        Least length of the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    bincount(Index x, Array? weights=None, int minlength=0) -> y
+    linear in weights
+    grad_weights = take(grad, x)
+    """,
+    "digitize": """Which bin each number belongs to, counted from 1; 0 below the first edge.
+
+    Parameters
+    ----------
+    x : array_like
+    bins : array_like
+        Edges of the bins, rising or falling.
+    right : bool, default False
+        Whether a number on an edge belongs below it.
+
+    Returns
+    -------
+    indices : Tensor
+
+    Notes
+    -----
+    digitize(x, bins, bool right=False) -> Index indices
+    not differentiable
+    """,
+    "isin": """Whether each element is one of those of `test`.
+
+    Parameters
+    ----------
+    x : array_like
+    test : array_like
+        What is looked for.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    isin(x, test) -> Mask y
+    not differentiable
+    """,
+    "partition": """Element `kth` where sorting would put it, smaller ones before it and larger ones behind.
+
+    Parameters
+    ----------
+    x : array_like
+    kth : int
+        Which element.
+    axis : int, default -1
+        Axis along which the elements are compared.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    partition(x, int kth, int axis=-1) -> y
+    composite: take_along_axis(x, argpartition(x, kth, axis), axis)
     """,
     "searchsorted": """Where to insert each value so that the sorted sequence stays sorted.
 
@@ -5269,6 +5911,71 @@ for _name, _text in {
     topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices
     grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)
     values_t = take_along_axis(x_t, indices, axis)
+    """,
+    "unique": """The different elements, in rising order; the gradient goes to the first of equal ones.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+
+    Notes
+    -----
+    unique(x) -> values
+    composite: take(x, _first_places(x))
+    """,
+    "unique_all": """The different elements, where each stands first in C order, which of them each element is, and how often each occurs.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+    inverse_indices : Tensor
+    counts : Tensor
+
+    Notes
+    -----
+    unique_all(x) -> values, Index indices, Index inverse_indices, Index counts
+    composite: (take(x, _first_places(x)), _first_places(x), _ranks_of_unique(x), _counts_of_unique(x))
+    """,
+    "unique_counts": """The different elements and how often each occurs.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    counts : Tensor
+
+    Notes
+    -----
+    unique_counts(x) -> values, Index counts
+    composite: (take(x, _first_places(x)), _counts_of_unique(x))
+    """,
+    "unique_inverse": """The different elements, and which of them each element is.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
+    inverse_indices : Tensor
+
+    Notes
+    -----
+    unique_inverse(x) -> values, Index inverse_indices
+    composite: (take(x, _first_places(x)), _ranks_of_unique(x))
     """,
     "alpha_dropout": """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.
 
@@ -7132,6 +7839,712 @@ for _name, _text in {
     -----
     zeros_like(x, *, DType? dtype=None) -> y
     not differentiable
+    """,
+    "beta": """Beta function, gamma(a) * gamma(b) / gamma(a + b).
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    beta(a, b) -> y
+    dy/da = y * (digamma(a) - digamma(a + b))
+    dy/db = y * (digamma(b) - digamma(a + b))
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 5.
+    """,
+    "betainc": """Regularised incomplete beta function; the derivatives in `a` and `b` are NaN where their integrals do not settle.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    x : array_like
+        Upper end of the integral.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    betainc(a, b, x) -> y
+    dy/da = _beta_integral(a, b, x, 1, 0) - y * (digamma(a) - digamma(a + b))
+    dy/db = _beta_integral(a, b, x, 0, 1) - y * (digamma(b) - digamma(a + b))
+    dy/dx = exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 8.
+    """,
+    "betaln": """Logarithm of the modulus of the beta function.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    betaln(a, b) -> y
+    dy/da = digamma(a) - digamma(a + b)
+    dy/db = digamma(b) - digamma(a + b)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 5.
+    """,
+    "dawsn": """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    dawsn(x) -> y
+    dy/dx = 1 - 2 * x * y
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 7.
+    """,
+    "erfcinv": """Inverse of erfc.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    erfcinv(x) -> y
+    dy/dx = -sqrt(pi) / 2 * exp(y * y)
+    """,
+    "exp1": """Exponential integral E1, the integral of exp(-t) / t from x to infinity.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    exp1(x) -> y
+    dy/dx = -exp(-x) / x
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 6.
+    """,
+    "expi": """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    expi(x) -> y
+    dy/dx = exp(x) / x
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 6.
+    """,
+    "gamma": """Gamma function.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gamma(x) -> y
+    dy/dx = y * digamma(x)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 5.
+    """,
+    "gammainc": """Regularised lower incomplete gamma function; the derivative in `a` is NaN where its integral does not settle.
+
+    Parameters
+    ----------
+    a : array_like
+    x : array_like
+        Upper end of the integral.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gammainc(a, x) -> y
+    dy/da = _gamma_integral(a, x, 1) - y * digamma(a)
+    dy/dx = exp(xlogy(a - 1, x) - x - lgamma(a))
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 8.
+    """,
+    "gammaincc": """Regularised upper incomplete gamma function; the derivative in `a` is NaN where its integral does not settle.
+
+    Parameters
+    ----------
+    a : array_like
+    x : array_like
+        Lower end of the integral.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gammaincc(a, x) -> y
+    dy/da = (1 - y) * digamma(a) - _gamma_integral(a, x, 1)
+    dy/dx = -exp(xlogy(a - 1, x) - x - lgamma(a))
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 8.
+    """,
+    "i0": """Modified Bessel function of the first kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    i0(x) -> y
+    dy/dx = i1(x)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "i0e": """exp(-abs(x)) * i0(x), without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    i0e(x) -> y
+    dy/dx = i1e(x) - sign(x) * y
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "i1": """Modified Bessel function of the first kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    i1(x) -> y
+    dy/dx = (i0(x) + iv(2.0, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "i1e": """exp(-abs(x)) * i1(x), without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    i1e(x) -> y
+    dy/dx = (i0e(x) + ive(2.0, x)) / 2 - sign(x) * y
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "iv": """Modified Bessel function of the first kind.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    iv(float v, x) -> y
+    dy/dx = (iv(v - 1, x) + iv(v + 1, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "ive": """exp(-abs(x)) * iv(v, x), without overflow.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ive(float v, x) -> y
+    dy/dx = (ive(v - 1, x) + ive(v + 1, x)) / 2 - sign(x) * y
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "j0": """Bessel function of the first kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    j0(x) -> y
+    dy/dx = -j1(x)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "j1": """Bessel function of the first kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    j1(x) -> y
+    dy/dx = (j0(x) - jv(2.0, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "jv": """Bessel function of the first kind.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    jv(float v, x) -> y
+    dy/dx = (jv(v - 1, x) - jv(v + 1, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "k0": """Modified Bessel function of the second kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    k0(x) -> y
+    dy/dx = -k1(x)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "k1": """Modified Bessel function of the second kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    k1(x) -> y
+    dy/dx = -(k0(x) + kv(2.0, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "kl_terms": """a * log(a / b) - a + b, the summand of a divergence.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    kl_terms(a, b) -> y
+    dy/da = log(a / b)
+    dy/db = 1 - a / b
+    """,
+    "kv": """Modified Bessel function of the second kind.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    kv(float v, x) -> y
+    dy/dx = -(kv(v - 1, x) + kv(v + 1, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "log_ndtr": """Logarithm of the normal distribution function, without underflow.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    log_ndtr(x) -> y
+    dy/dx = sqrt(2 / pi) / erfcx(-x / sqrt(2))
+    """,
+    "multigammaln": """Logarithm of the multivariate gamma function of dimension `d`.
+
+    Parameters
+    ----------
+    a : array_like
+    d : int
+        Dimension.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    multigammaln(a, int d) -> y
+    composite: sum(lgamma(expand_dims(a, -1) - arange(d, dtype=float_dtype(a.dtype)) / 2), -1) + d * (d - 1) / 4 *
+      log(pi)
+    """,
+    "ndtr": """Normal distribution function.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ndtr(x) -> y
+    dy/dx = 1 / sqrt(2 * pi) * exp(-x * x / 2)
+    """,
+    "ndtri": """Inverse of the normal distribution function.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ndtri(x) -> y
+    dy/dx = sqrt(2 * pi) * exp(y * y / 2)
+    """,
+    "rel_entr": """a * log(a / b), the summand of a relative entropy.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rel_entr(a, b) -> y
+    dy/da = log(a / b) + 1
+    dy/db = -a / b
+    """,
+    "spherical_jn": """Spherical Bessel function of the first kind.
+
+    Parameters
+    ----------
+    n : int
+        Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    spherical_jn(int n, x) -> y
+    dy/dx = (n * spherical_jn(n - 1, x) - (n + 1) * spherical_jn(n + 1, x)) / (2 * n + 1) if n else -spherical_jn(1,
+      x)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "spherical_yn": """Spherical Bessel function of the second kind.
+
+    Parameters
+    ----------
+    n : int
+        Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    spherical_yn(int n, x) -> y
+    dy/dx = (n * spherical_yn(n - 1, x) - (n + 1) * spherical_yn(n + 1, x)) / (2 * n + 1) if n else -spherical_yn(1,
+      x)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "stdtr": """Student's distribution function; the derivative in `df` is NaN where its integral does not settle.
+
+    Parameters
+    ----------
+    df : array_like
+        Degrees of freedom.
+    t : array_like
+        Upper end of the integral.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    stdtr(df, t) -> y
+    dy/ddf = -(sign(t) * rate / 2 + t * density / df) / 2
+    dy/dt = density
+    where half = df / 2
+    where square = t * t + df
+    where ratio = df / square
+    where density = exp(xlogy(half, ratio) - betaln(half, 0.5)) / sqrt(square)
+    where tail = betainc(half, 0.5, ratio)
+    where rate = _beta_integral(half, 0.5, ratio, 1, 0) - tail * (digamma(half) - digamma(half + 0.5))
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 8.
+    """,
+    "xlog1py": """a * log(1 + b), and 0 where a is 0.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    xlog1py(a, b) -> y
+    dy/da = log1p(safe)
+    dy/db = a / (1 + safe)
+    where safe = where((a == 0) & (b == -1), 0, b)
+    """,
+    "y0": """Bessel function of the second kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    y0(x) -> y
+    dy/dx = -y1(x)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "y1": """Bessel function of the second kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    y1(x) -> y
+    dy/dx = (y0(x) - yv(2.0, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "yv": """Bessel function of the second kind.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    yv(float v, x) -> y
+    dy/dx = (yv(v - 1, x) - yv(v + 1, x)) / 2
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """,
+    "zeta": """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0; differentiates in `q`.
+
+    Parameters
+    ----------
+    s : float
+        Exponent, above 1.
+    q : array_like, default 1.0
+        Where the sum starts.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    zeta(float s, q=1.0) -> y
+    dy/dq = -s * zeta(s + 1, q)
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 25.
     """,
     "bernoulli": """1 with probability `p`, else 0.
 

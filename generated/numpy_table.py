@@ -143,6 +143,10 @@ FUNCTIONS = {
         "argmin", "argmin", 1, 2, "axis keepdims",
         "a=x axis out= keepdims", 3, {}, {},
     ),
+    "argpartition": (
+        "argpartition", "argpartition", 2, 3, "kth axis",
+        "a=x kth axis kind= order=", 5, {"kind": 'introselect'}, {},
+    ),
     "argsort": (
         "argsort", "argsort", 1, 2, "axis stable",
         "a=x axis kind= order= stable", 4, {}, {},
@@ -154,6 +158,10 @@ FUNCTIONS = {
     "around": (
         "round", "round", 1, 2, "decimals",
         "a=x decimals out=", 3, {}, {},
+    ),
+    "array_equal": (
+        "array_equal", "array_equal", 2, 3, "equal_nan",
+        "a1=a a2=b equal_nan", 3, {}, {},
     ),
     "array_split": (
         "array_split", "array_split", 2, 3, "axis",
@@ -178,6 +186,10 @@ FUNCTIONS = {
     "average": (
         "average", "average", 1, 3, "axis weights keepdims",
         "a=x axis weights returned= keepdims", 4, {"returned": False}, {},
+    ),
+    "bincount": (
+        "bincount", "bincount", 1, 3, "x weights minlength",
+        "x weights minlength", 3, {}, {},
     ),
     "broadcast_arrays": (
         "broadcast_arrays", "broadcast_arrays", 0, 99, "",
@@ -207,6 +219,10 @@ FUNCTIONS = {
         "concat", "concat", 1, 2, "arrays axis",
         "arrays axis out= dtype= casting=", 3, {"casting": 'same_kind'}, {},
     ),
+    "convolve": (
+        "convolve", "convolve", 2, 3, "a mode",
+        "a v=b mode", 3, {}, {},
+    ),
     "copy": (
         "copy", "copy", 1, 1, "",
         "a=x order= subok=", 3, {"order": 'K', "subok": False}, {},
@@ -218,6 +234,10 @@ FUNCTIONS = {
     "corrcoef": (
         "corrcoef", "corrcoef", 1, 3, "x y rowvar",
         "x y rowvar dtype=", 3, {}, {},
+    ),
+    "correlate": (
+        "correlate", "correlate", 2, 3, "a mode",
+        "a v=b mode", 3, {}, {},
     ),
     "count_nonzero": (
         "count_nonzero", "count_nonzero", 1, 2, "axis keepdims",
@@ -258,6 +278,10 @@ FUNCTIONS = {
     "diff": (
         "diff", "diff", 1, 3, "n axis",
         "a=x n axis prepend= append=", 5, {}, {},
+    ),
+    "digitize": (
+        "digitize", "digitize", 2, 3, "x bins right",
+        "x bins right", 3, {}, {},
     ),
     "dot": (
         "dot", "dot", 2, 2, "a b",
@@ -399,13 +423,41 @@ FUNCTIONS = {
         "inner", "inner", 2, 2, "a b",
         "a b", 2, {}, {},
     ),
+    "interp": (
+        "interp", "interp", 3, 5, "x xp fp left right",
+        "x xp fp left right period=", 6, {}, {},
+    ),
     "isclose": (
         "isclose", "isclose", 2, 5, "a b rtol atol equal_nan",
         "a b rtol atol equal_nan", 5, {}, {},
     ),
+    "isin": (
+        "isin", "isin", 2, 2, "",
+        "element=x test_elements=test assume_unique= invert= kind=", 4, {"assume_unique": False, "invert": False}, {},
+    ),
+    "isneginf": (
+        "isneginf", "isneginf", 1, 1, "x",
+        "x out=", 2, {}, {},
+    ),
+    "isposinf": (
+        "isposinf", "isposinf", 1, 1, "x",
+        "x out=", 2, {}, {},
+    ),
+    "isreal": (
+        "isreal", "isreal", 1, 1, "x",
+        "x", 1, {}, {},
+    ),
+    "kron": (
+        "kron", "kron", 2, 2, "a b",
+        "a b", 2, {}, {},
+    ),
     "linalg.cholesky": (
         "cholesky", "linalg.cholesky", 1, 1, "",
         "a=x upper=", 1, {"upper": False}, {},
+    ),
+    "linalg.cond": (
+        "cond", "linalg.cond", 1, 1, "x",
+        "x p=", 2, {}, {},
     ),
     "linalg.cross": (
         "cross", "cross", 2, 2, "axis",
@@ -415,9 +467,17 @@ FUNCTIONS = {
         "det", "linalg.det", 1, 1, "",
         "a=x", 1, {}, {},
     ),
+    "linalg.eig": (
+        "eig", "linalg.eig", 1, 1, "",
+        "a=x", 1, {}, {},
+    ),
     "linalg.eigh": (
         "eigh", "linalg.eigh", 1, 1, "",
         "a=x UPLO=", 2, {"UPLO": 'L'}, {},
+    ),
+    "linalg.eigvals": (
+        "eigvals", "linalg.eigvals", 1, 1, "",
+        "a=x", 1, {}, {},
     ),
     "linalg.eigvalsh": (
         "eigvalsh", "linalg.eigvalsh", 1, 1, "",
@@ -430,6 +490,10 @@ FUNCTIONS = {
     "linalg.matrix_power": (
         "matrix_power", "linalg.matrix_power", 2, 2, "n",
         "a=x n", 2, {}, {},
+    ),
+    "linalg.matrix_rank": (
+        "matrix_rank", "linalg.matrix_rank", 1, 1, "",
+        "A=x tol= hermitian= rtol=", 3, {"hermitian": False}, {},
     ),
     "linalg.pinv": (
         "pinv", "linalg.pinv", 1, 1, "",
@@ -454,6 +518,14 @@ FUNCTIONS = {
     "linalg.svdvals": (
         "svdvals", "linalg.svdvals", 1, 1, "x",
         "x", 1, {}, {},
+    ),
+    "linalg.tensorinv": (
+        "tensorinv", "linalg.tensorinv", 1, 2, "ind",
+        "a=x ind", 2, {}, {},
+    ),
+    "linalg.tensorsolve": (
+        "tensorsolve", "linalg.tensorsolve", 2, 2, "a b",
+        "a b axes=", 3, {}, {},
     ),
     "linalg.vector_norm": (
         "vector_norm", "linalg.vector_norm", 1, 1, "x ord axis keepdims",
@@ -563,6 +635,10 @@ FUNCTIONS = {
         "pad", "pad", 2, 3, "pad_width mode constant_values",
         "array=x pad_width mode", 3, {}, {},
     ),
+    "partition": (
+        "partition", "partition", 2, 3, "kth axis",
+        "a=x kth axis kind= order=", 5, {"kind": 'introselect'}, {},
+    ),
     "percentile": (
         "percentile", "percentile", 2, 3, "q axis keepdims method",
         "a=x q axis out= overwrite_input= method keepdims weights=", 7, {"overwrite_input": False}, {},
@@ -570,6 +646,14 @@ FUNCTIONS = {
     "permute_dims": (
         "permute_dims", "permute_dims", 1, 2, "axes",
         "a=x axes", 2, {}, {},
+    ),
+    "polyfit": (
+        "polyfit", "polyfit", 3, 3, "x y deg",
+        "x y deg rcond= full= w= cov=", 7, {"full": False, "cov": False}, {},
+    ),
+    "polyval": (
+        "polyval", "polyval", 2, 2, "p x",
+        "p x", 2, {}, {},
     ),
     "prod": (
         "prod", "prod", 1, 2, "axis keepdims",
@@ -687,9 +771,33 @@ FUNCTIONS = {
         "triu", "triu", 1, 2, "k",
         "m=x k", 2, {}, {},
     ),
+    "unique": (
+        "unique", "unique", 1, 1, "",
+        "ar=x return_index= return_inverse= return_counts= axis= equal_nan= sorted=", 5, {"return_index": False, "return_inverse": False, "return_counts": False, "equal_nan": True, "sorted": True}, {},
+    ),
+    "unique_all": (
+        "unique_all", "unique_all", 1, 1, "x",
+        "x", 1, {}, {},
+    ),
+    "unique_counts": (
+        "unique_counts", "unique_counts", 1, 1, "x",
+        "x", 1, {}, {},
+    ),
+    "unique_inverse": (
+        "unique_inverse", "unique_inverse", 1, 1, "x",
+        "x", 1, {}, {},
+    ),
+    "unique_values": (
+        "unique", "unique", 1, 1, "x",
+        "x", 1, {}, {},
+    ),
     "unwrap": (
         "unwrap", "unwrap", 1, 3, "discont axis period",
         "p=x discont axis period", 3, {}, {},
+    ),
+    "vander": (
+        "vander", "vander", 1, 3, "x N increasing",
+        "x N increasing", 3, {}, {},
     ),
     "var": (
         "var", "var", 1, 2, "axis keepdims correction",

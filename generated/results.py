@@ -3,11 +3,19 @@
 
 from gradspec.named_result import named
 
+StdMeanResult = named("StdMeanResult", "std", "mean", module=__name__)
+VarMeanResult = named("VarMeanResult", "var", "mean", module=__name__)
 AminmaxResult = named("AminmaxResult", "min", "max", module=__name__)
 CummaxResult = named("CummaxResult", "values", "indices", module=__name__)
 CumminResult = named("CumminResult", "values", "indices", module=__name__)
+EigResult = named("EigResult", "eigenvalues", "eigenvectors", module=__name__)
 EighResult = named("EighResult", "eigenvalues", "eigenvectors", module=__name__)
+LuResult = named("LuResult", "p", "l", "u", module=__name__)
+LuFactorResult = named("LuFactorResult", "lu", "pivots", module=__name__)
 QrResult = named("QrResult", "Q", "R", module=__name__)
 SlogdetResult = named("SlogdetResult", "sign", "logabsdet", module=__name__)
 SvdResult = named("SvdResult", "U", "S", "Vh", module=__name__)
 TopkResult = named("TopkResult", "values", "indices", module=__name__)
+UniqueAllResult = named("UniqueAllResult", "values", "indices", "inverse_indices", "counts", module=__name__)
+UniqueCountsResult = named("UniqueCountsResult", "values", "counts", module=__name__)
+UniqueInverseResult = named("UniqueInverseResult", "values", "inverse_indices", module=__name__)

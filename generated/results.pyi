@@ -3,6 +3,12 @@ from typing import NamedTuple
 
 from gradspec import Tensor
 
+class StdMeanResult(NamedTuple):
+    std: Tensor
+    mean: Tensor
+class VarMeanResult(NamedTuple):
+    var: Tensor
+    mean: Tensor
 class AminmaxResult(NamedTuple):
     min: Tensor
     max: Tensor
@@ -12,9 +18,19 @@ class CummaxResult(NamedTuple):
 class CumminResult(NamedTuple):
     values: Tensor
     indices: Tensor
+class EigResult(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 class EighResult(NamedTuple):
     eigenvalues: Tensor
     eigenvectors: Tensor
+class LuResult(NamedTuple):
+    p: Tensor
+    l: Tensor
+    u: Tensor
+class LuFactorResult(NamedTuple):
+    lu: Tensor
+    pivots: Tensor
 class QrResult(NamedTuple):
     Q: Tensor
     R: Tensor
@@ -28,3 +44,14 @@ class SvdResult(NamedTuple):
 class TopkResult(NamedTuple):
     values: Tensor
     indices: Tensor
+class UniqueAllResult(NamedTuple):
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+class UniqueCountsResult(NamedTuple):
+    values: Tensor
+    counts: Tensor
+class UniqueInverseResult(NamedTuple):
+    values: Tensor
+    inverse_indices: Tensor

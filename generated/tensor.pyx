@@ -42,7 +42,8 @@ from gradspec.generated.variable_type.scans cimport (
 )
 from gradspec.generated.variable_type.linear_algebra cimport (
     op_addbmm, op_addbmm_, op_addmm, op_addmm_, op_addmv, op_addmv_, op_addr, op_addr_, op_baddbmm, op_baddbmm_, op_cross,
-    op_dot, op_inner, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot, op_vecdot,
+    op_dot, op_inner, op_kron, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot,
+    op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
     op_T, op_adjoint, op_as_strided, op_as_strided_, op_broadcast_to, op_contiguous, op_diag, op_diag_embed, op_diagonal,
@@ -58,7 +59,9 @@ from gradspec.generated.variable_type.indexing cimport (
 from gradspec.generated.variable_type.joining cimport (
     op_chunk, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk, op_unsafe_split, op_unstack,
 )
-from gradspec.generated.variable_type.sorting cimport op_argmax, op_argmin, op_argsort, op_sort, op_topk
+from gradspec.generated.variable_type.sorting cimport (
+    op_argmax, op_argmin, op_argpartition, op_argsort, op_partition, op_sort, op_topk,
+)
 from gradspec.generated.variable_type.activations cimport (
     op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_,
     op_log_sigmoid_, op_mish_, op_relu, op_relu_, op_relu6_, op_selu_, op_silu_, op_softplus_, op_softshrink_, op_softsign_,
@@ -66,6 +69,10 @@ from gradspec.generated.variable_type.activations cimport (
 )
 from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax
 from gradspec.generated.variable_type.creation cimport op_astype, op_copy
+from gradspec.generated.variable_type.special cimport (
+    op_beta_, op_betaln_, op_dawsn_, op_erfcinv_, op_exp1_, op_expi_, op_gamma_, op_i0_, op_i0e_, op_i1_, op_i1e_, op_j0_,
+    op_j1_, op_k0_, op_k1_, op_kl_terms_, op_log_ndtr_, op_ndtr_, op_ndtri_, op_rel_entr_, op_xlog1py_, op_y0_, op_y1_,
+)
 from gradspec.generated.variable_type.mutation cimport (
     op_copy_, op_fill_, op_fill_diagonal_, op_normal_, op_uniform_, op_zero_,
 )
@@ -1163,6 +1170,10 @@ cdef class Tensor(ArrayTensor):
         """Sum over the last axis of both operands; 0-d operands multiply."""
         return op_inner(self, b)
 
+    def kron(self, b):
+        """Kronecker product, every element of `a` times all of `b`."""
+        return op_kron(self, b)
+
     def matmul(self, b):
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
         return op_matmul(self, b)
@@ -1510,9 +1521,21 @@ cdef class Tensor(ArrayTensor):
             return call_method("argmin", self, dict(axis=axis, keepdims=keepdims, out=out))
         return op_argmin(self, axis, keepdims)
 
+    def argpartition(self, kth, axis=-1, *, kind=None, order=None):
+        """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
+        if kind is not None or order is not None:
+            return call_method("argpartition", self, dict(kth=kth, axis=axis, kind=kind, order=order))
+        return op_argpartition(self, kth, axis)
+
     def argsort(self, axis=-1, *, descending=False, stable=True):
         """The order that sorts `x` along `axis`; equal elements keep theirs."""
         return op_argsort(self, axis, descending, stable)
+
+    def partition(self, kth, axis=-1, *, kind=None, order=None):
+        """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
+        if kind is not None or order is not None:
+            return call_method("partition", self, dict(kth=kth, axis=axis, kind=kind, order=order))
+        return op_partition(self, kth, axis)
 
     def sort(self, axis=-1, *, descending=False, stable=True):
         """Sorted along `axis`; equal elements keep their order."""
@@ -1626,6 +1649,98 @@ cdef class Tensor(ArrayTensor):
             return call_method("copy", self, dict(order=order))
         return op_copy(self)
     clone = copy
+
+    def beta_(self, b):
+        """Beta function, gamma(a) * gamma(b) / gamma(a + b). In place."""
+        return op_beta_(self, b)
+
+    def betaln_(self, b):
+        """Logarithm of the modulus of the beta function. In place."""
+        return op_betaln_(self, b)
+
+    def dawsn_(self):
+        """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x. In place."""
+        return op_dawsn_(self)
+
+    def erfcinv_(self):
+        """Inverse of erfc. In place."""
+        return op_erfcinv_(self)
+
+    def exp1_(self):
+        """Exponential integral E1, the integral of exp(-t) / t from x to infinity. In place."""
+        return op_exp1_(self)
+
+    def expi_(self):
+        """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x. In place."""
+        return op_expi_(self)
+
+    def gamma_(self):
+        """Gamma function. In place."""
+        return op_gamma_(self)
+
+    def i0_(self):
+        """Modified Bessel function of the first kind of order 0. In place."""
+        return op_i0_(self)
+
+    def i0e_(self):
+        """exp(-abs(x)) * i0(x), without overflow. In place."""
+        return op_i0e_(self)
+
+    def i1_(self):
+        """Modified Bessel function of the first kind of order 1. In place."""
+        return op_i1_(self)
+
+    def i1e_(self):
+        """exp(-abs(x)) * i1(x), without overflow. In place."""
+        return op_i1e_(self)
+
+    def j0_(self):
+        """Bessel function of the first kind of order 0. In place."""
+        return op_j0_(self)
+
+    def j1_(self):
+        """Bessel function of the first kind of order 1. In place."""
+        return op_j1_(self)
+
+    def k0_(self):
+        """Modified Bessel function of the second kind of order 0. In place."""
+        return op_k0_(self)
+
+    def k1_(self):
+        """Modified Bessel function of the second kind of order 1. In place."""
+        return op_k1_(self)
+
+    def kl_terms_(self, b):
+        """a * log(a / b) - a + b, the summand of a divergence. In place."""
+        return op_kl_terms_(self, b)
+
+    def log_ndtr_(self):
+        """Logarithm of the normal distribution function, without underflow. In place."""
+        return op_log_ndtr_(self)
+
+    def ndtr_(self):
+        """Normal distribution function. In place."""
+        return op_ndtr_(self)
+
+    def ndtri_(self):
+        """Inverse of the normal distribution function. In place."""
+        return op_ndtri_(self)
+
+    def rel_entr_(self, b):
+        """a * log(a / b), the summand of a relative entropy. In place."""
+        return op_rel_entr_(self, b)
+
+    def xlog1py_(self, b):
+        """a * log(1 + b), and 0 where a is 0. In place."""
+        return op_xlog1py_(self, b)
+
+    def y0_(self):
+        """Bessel function of the second kind of order 0. In place."""
+        return op_y0_(self)
+
+    def y1_(self):
+        """Bessel function of the second kind of order 1. In place."""
+        return op_y1_(self)
 
     def copy_(self, source):
         """x[...] = source. In place."""

@@ -5,6 +5,7 @@ from gradspec.extension import offer
 
 offer(__name__, [
     "activations",
+    "calculus",
     "convolution",
     "creation",
     "fourier",
@@ -20,6 +21,7 @@ offer(__name__, [
     "reductions",
     "scans",
     "sorting",
+    "special",
     "statistics",
     "views",
 ])

@@ -27,6 +27,11 @@ cdef class DetBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
 
+cdef class EigBackward(Node):
+    cdef public object saved_eigenvalues, saved_eigenvectors
+    cdef public uint32_t version_eigenvalues, version_eigenvectors
+    cdef readonly object saved_x_shape
+
 cdef class EighBackward(Node):
     cdef public object saved_eigenvalues, saved_eigenvectors
     cdef public uint32_t version_eigenvalues, version_eigenvectors
@@ -52,10 +57,19 @@ cdef class LinearBackward(Node):
     cdef public uint32_t version_weight, version_x
     cdef readonly object saved_weight_ndim, saved_x_ndim
 
+cdef class LuPartsBackward(Node):
+    cdef public object saved_l, saved_u, saved_rows
+    cdef public uint32_t version_l, version_u, version_rows
+    cdef readonly object saved_x_shape
+
 cdef class MatmulBackward(Node):
     cdef public object saved_b, saved_a
     cdef public uint32_t version_b, version_a
     cdef readonly object saved_b_ndim, saved_a_ndim
+
+cdef class MatrixExpBackward(Node):
+    cdef public object saved_x
+    cdef public uint32_t version_x
 
 cdef class MinorsBackward(Node):
     pass

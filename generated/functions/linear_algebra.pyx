@@ -5,6 +5,8 @@ two axes, leading axes broadcast.
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops
 
@@ -17,10 +19,13 @@ from gradspec.operand cimport ndim_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
 cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
@@ -38,6 +43,7 @@ cdef Forward1 forward__hermitian_part = <Forward1> load_forward("gradspec.genera
 cdef Forward1 forward_inv = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "inv", 1)
 cdef Forward1 forward__lower_half = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_lower_half", 1)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
+cdef Forward1 forward_matrix_exp = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "matrix_exp", 1)
 cdef Forward1 forward__minors = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_minors", 1)
 cdef Forward1 forward__minors_backward = <Forward1> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_minors_backward", 1
@@ -48,6 +54,7 @@ cdef Forward2 forward__phase_turn_backward = <Forward2> load_forward(
 cdef Forward1 forward__reciprocal_gaps = <Forward1> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_reciprocal_gaps", 1
 )
+cdef Forward2 forward_solve = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "solve", 2)
 cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_columns", 2)
 cdef Forward5 forward_solve_triangular = <Forward5> load_forward(
     "gradspec.generated.kernels.linear_algebra", "solve_triangular", 5
@@ -56,6 +63,8 @@ cdef Forward3 forward_tensordot = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_triangle", 3)
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
 cdef Forward2 forward_triu = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "triu", 2)
+cdef Forward2 forward__upper_block = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_block", 2)
+cdef Forward1 forward__upper_corner = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_corner", 1)
 cdef Forward3 forward_vecdot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vecdot", 3)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
@@ -65,6 +74,10 @@ cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.ker
 cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
+    "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
+)
+cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
 
 
 cdef class CheckerboardBackward(Node):
@@ -220,6 +233,62 @@ cdef class DetBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class EigBackward(Node):
+    """eig(x) -> eigenvalues, eigenvectors
+
+    grad_x = solve(mH(eigenvectors), core @ mH(eigenvectors))
+    where apart = expand_dims(eigenvalues, -2) - expand_dims(eigenvalues, -1)
+    where gaps = 1 / where(eye(x.shape[-1]) == 1, inf, apart)
+    where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+    where held = grad_eigenvectors - eigenvectors * real(turn) - _phase_turn_backward(turn, eigenvectors)
+    where core = conj(gaps) * (mH(eigenvectors) @ held) + diag_embed(grad_eigenvalues)
+    """
+    saves = ("eigenvalues", "x_shape", "eigenvectors")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_eigenvalues, grad_eigenvectors = grad
+        if grad_eigenvectors is not None:
+            eigenvalues = saved_array(self, self.saved_eigenvalues, self.version_eigenvalues, "eigenvalues")
+            x_shape = self.saved_x_shape
+        eigenvectors = saved_array(self, self.saved_eigenvectors, self.version_eigenvectors, "eigenvectors")
+        if grad_eigenvectors is not None:
+            apart = forward_subtract(forward_expand_dims(eigenvalues, -2), forward_expand_dims(eigenvalues, -1))
+            gaps = forward_divide(1, forward_where(forward_equal(forward_eye(x_shape[-1], None, 0, None), 1), math.inf, apart))
+        turn = None if grad_eigenvectors is None else forward_expand_dims(forward_vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+        held = grad_eigenvectors
+        if turn is not None:
+            held = minus_array(held, forward_multiply(eigenvectors, forward_real(turn)))
+        if turn is not None:
+            held = minus_array(held, forward__phase_turn_backward(turn, eigenvectors))
+        core = None if held is None else forward_multiply(forward_conj(gaps), forward_matmul(forward_mH(eigenvectors), held))
+        if grad_eigenvalues is not None:
+            core = plus_array(core, forward_diag_embed(grad_eigenvalues, 0, -2, -1))
+        return None if core is None else forward_solve(forward_mH(eigenvectors), forward_matmul(core, forward_mH(eigenvectors)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_eigenvalues, grad_eigenvectors = grad
+        if grad_eigenvectors is not None:
+            eigenvalues = saved_tensor(self, self.saved_eigenvalues, self.version_eigenvalues, "eigenvalues")
+            x_shape = self.saved_x_shape
+        eigenvectors = saved_tensor(self, self.saved_eigenvectors, self.version_eigenvectors, "eigenvectors")
+        if grad_eigenvectors is not None:
+            apart = ops.expand_dims(eigenvalues, -2) - ops.expand_dims(eigenvalues, -1)
+            gaps = 1 / ops.where(ops.eye(x_shape[-1]) == 1, math.inf, apart)
+        turn = None if grad_eigenvectors is None else ops.expand_dims(ops.vecdot(eigenvectors, grad_eigenvectors, -2), -2)
+        held = grad_eigenvectors
+        if turn is not None:
+            held = minus(held, eigenvectors * ops.real(turn))
+        if turn is not None:
+            held = minus(held, ops._phase_turn_backward(turn, eigenvectors))
+        core = None if held is None else ops.conj(gaps) * (ops.mH(eigenvectors) @ held)
+        if grad_eigenvalues is not None:
+            core = plus(core, ops.diag_embed(grad_eigenvalues))
+        return None if core is None else ops.solve(ops.mH(eigenvectors), core @ ops.mH(eigenvectors))
+
+    cdef void release_variables(self):
+        self.released, self.saved_eigenvalues, self.saved_eigenvectors = True, None, None
 
 
 cdef class EighBackward(Node):
@@ -437,6 +506,48 @@ cdef class LinearBackward(Node):
         self.released, self.saved_weight, self.saved_x = True, None, None
 
 
+cdef class LuPartsBackward(Node):
+    """_lu_parts(x) -> l, u, Index rows, Index pivots
+
+    grad_x = _take_along_axis_backward(core, rows, x.shape, -2)
+    where pull = _triangle(mH(l) @ grad_l, True, True) + triu(grad_u @ mH(u))
+    where core = solve_triangular(mH(l), mH(solve_triangular(u, mH(pull))))
+    """
+    saves = ("l", "u", "rows", "x_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_l, grad_u = grad
+        l = saved_array(self, self.saved_l, self.version_l, "l")
+        u = saved_array(self, self.saved_u, self.version_u, "u")
+        rows = saved_array(self, self.saved_rows, self.version_rows, "rows")
+        x_shape = self.saved_x_shape
+        pull = None if grad_l is None else forward__triangle(forward_matmul(forward_mH(l), grad_l), True, True)
+        if grad_u is not None:
+            pull = plus_array(pull, forward_triu(forward_matmul(grad_u, forward_mH(u)), 0))
+        core = (
+            None if pull is None
+            else forward_solve_triangular(
+                forward_mH(l), forward_mH(forward_solve_triangular(u, forward_mH(pull), None, None, False)), None, None, False
+            )
+        )
+        return None if core is None else forward__take_along_axis_backward(core, rows, x_shape, -2)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_l, grad_u = grad
+        l = saved_tensor(self, self.saved_l, self.version_l, "l")
+        u = saved_tensor(self, self.saved_u, self.version_u, "u")
+        rows = saved_tensor(self, self.saved_rows, self.version_rows, "rows")
+        x_shape = self.saved_x_shape
+        pull = None if grad_l is None else ops._triangle(ops.mH(l) @ grad_l, True, True)
+        if grad_u is not None:
+            pull = plus(pull, ops.triu(grad_u @ ops.mH(u)))
+        core = None if pull is None else ops.solve_triangular(ops.mH(l), ops.mH(ops.solve_triangular(u, ops.mH(pull))))
+        return None if core is None else ops._take_along_axis_backward(core, rows, x_shape, -2)
+
+    cdef void release_variables(self):
+        self.released, self.saved_l, self.saved_u, self.saved_rows = True, None, None, None
+
+
 cdef class MatmulBackward(Node):
     """matmul(a, b) -> y
 
@@ -494,6 +605,22 @@ cdef class MatmulBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a = True, None, None
+
+
+cdef class MatrixExpBackward(Node):
+    """matrix_exp(x) -> y; grad_x = _upper_corner(matrix_exp(_upper_block(mH(x), grad)))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward__upper_corner(forward_matrix_exp(forward__upper_block(forward_mH(x), grad)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return ops._upper_corner(ops.matrix_exp(ops._upper_block(ops.mH(x), grad)))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
 
 
 cdef class MinorsBackward(Node):

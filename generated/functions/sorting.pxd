@@ -3,6 +3,10 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
+cdef class BincountBackward(Node):
+    cdef public object saved_x
+    cdef public uint32_t version_x
+
 cdef class TopkBackward(Node):
     cdef public object saved_indices
     cdef public uint32_t version_indices

@@ -6,13 +6,31 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward4, load_forward
+from gradspec.kernels.forward cimport Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
+cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
+
+
+cdef class BincountBackward(Node):
+    """bincount(Index x, Array? weights=None, int minlength=0) -> y; linear in weights; grad_weights = take(grad, x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_take(grad, x, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return ops.take(grad, x)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_x):
+            self.released, self.saved_x = True, None
 
 
 cdef class TopkBackward(Node):

@@ -2,6 +2,7 @@
 from gradspec.kernels.ufunc cimport Ufunc
 
 cdef object forward_allclose(object a, object b, object rtol, object atol, object equal_nan)
+cdef object forward_array_equal(object a, object b, object equal_nan)
 cdef Ufunc bitwise_and_ufunc
 cdef object forward_bitwise_and(object a, object b)
 cdef Ufunc bitwise_invert_ufunc
@@ -27,6 +28,9 @@ cdef Ufunc isinf_ufunc
 cdef object forward_isinf(object x)
 cdef Ufunc isnan_ufunc
 cdef object forward_isnan(object x)
+cdef object forward_isneginf(object x)
+cdef object forward_isposinf(object x)
+cdef object forward_isreal(object x)
 cdef Ufunc less_ufunc
 cdef object forward_less(object a, object b)
 cdef Ufunc less_equal_ufunc

@@ -21,6 +21,12 @@ cdef object forward_allclose(object a, object b, object rtol, object atol, objec
     except Exception as error_:
         raise explain(error_, "allclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
 
+cdef object forward_array_equal(object a, object b, object equal_nan):
+    try:
+        return as_array(np.asarray(np.array_equal(a, b, equal_nan)))
+    except Exception as error_:
+        raise explain(error_, "array_equal", a=a, b=b, equal_nan=equal_nan) from None
+
 bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and", INTEGERS)
 cdef object forward_bitwise_and(object a, object b):
     return bitwise_and_ufunc.binary(a, b)
@@ -74,6 +80,24 @@ cdef object forward_isinf(object x):
 isnan_ufunc = Ufunc(np.isnan, "isnan")
 cdef object forward_isnan(object x):
     return isnan_ufunc.unary(x)
+
+cdef object forward_isneginf(object x):
+    try:
+        return as_array(np.isneginf(x))
+    except Exception as error_:
+        raise explain(error_, "isneginf", x=x) from None
+
+cdef object forward_isposinf(object x):
+    try:
+        return as_array(np.isposinf(x))
+    except Exception as error_:
+        raise explain(error_, "isposinf", x=x) from None
+
+cdef object forward_isreal(object x):
+    try:
+        return as_array(np.isreal(x))
+    except Exception as error_:
+        raise explain(error_, "isreal", x=x) from None
 
 less_ufunc = Ufunc(np.less, "less", REALS)
 cdef object forward_less(object a, object b):

@@ -13,32 +13,41 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
 
+cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
+cdef Forward3 forward_max = <Forward3> load_forward("gradspec.generated.kernels.reductions", "max", 3)
+cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.reductions", "min", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels.views", "flip", 2)
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
+cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kernels.indexing", "select", 3)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
+cdef Forward4 forward_arange = <Forward4> load_forward("gradspec.generated.kernels.creation", "arange", 4)
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
+cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
 cdef object forward_addbmm(object x, object a, object b, object beta, object alpha):
@@ -81,6 +90,11 @@ cdef object forward_cholesky(object x):
     except Exception as error_:
         raise explain(error_, "cholesky", x=x) from None
 
+cdef object forward_cholesky_solve(object b, object l, object upper):
+    if upper:
+        return forward_solve_triangular(l, forward_solve_triangular(forward_mH(l), b, True, None, False), None, None, False)
+    return forward_solve_triangular(forward_mH(l), forward_solve_triangular(l, b, True, None, False), None, None, False)
+
 cdef object forward__cofactor(object x):
     try:
         return as_array(kernels.cofactor(x))
@@ -99,6 +113,10 @@ cdef object forward__cofactor_jvp(object x, object t):
         return as_array(kernels.cofactor_jvp(x, t))
     except Exception as error_:
         raise explain(error_, "_cofactor_jvp", x=x, t=t) from None
+
+cdef object forward_cond(object x):
+    s = forward_svdvals(x)
+    return forward_divide(forward_select(s, -1, 0), forward_select(s, -1, -1))
 
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
     a_all = forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
@@ -130,11 +148,20 @@ cdef object forward_dot(object a, object b):
         return forward_matmul(a, b)
     return forward_tensordot(a, b, ((-1,), (-2,)))
 
+cdef object forward_eig(object x):
+    try:
+        return as_array(kernels.eig(x))
+    except Exception as error_:
+        raise explain(error_, "eig", x=x) from None
+
 cdef object forward_eigh(object x):
     try:
         return as_array(kernels.eigh(x))
     except Exception as error_:
         raise explain(error_, "eigh", x=x) from None
+
+cdef object forward_eigvals(object x):
+    return forward_eig(x)[0]
 
 cdef object forward_eigvalsh(object x):
     return forward_eigh(x)[0]
@@ -185,6 +212,14 @@ cdef object forward_inv(object x):
     except Exception as error_:
         raise explain(error_, "inv", x=x) from None
 
+cdef object forward_kron(object a, object b):
+    return forward_reshape(
+        forward_multiply(
+            forward_reshape(a, formulas.kron_shape(shape_of(a), ndim_of(b), 0)),
+            forward_reshape(b, formulas.kron_shape(shape_of(b), ndim_of(a), 1))
+        ), formulas.product_shape(shape_of(a), shape_of(b))
+    )
+
 cdef object forward_linear(object x, object weight, object bias):
     try:
         return as_array(kernels.linear(x, weight, bias))
@@ -200,11 +235,55 @@ cdef object forward_logdet(object x):
 cdef object forward__lower_half(object x):
     return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
 
+cdef object forward_lstsq(object a, object b):
+    return forward_matmul(forward_pinv(a), b)
+
+cdef object forward_lu(object x):
+    parts = forward__lu_parts(x)
+    return (
+        forward_add(forward_zeros_like(parts[0], None), forward__permutation_matrix(parts[2], shape_of(x)[-1])), parts[0],
+        parts[1]
+    )
+
+cdef object forward_lu_factor(object x):
+    parts = forward__lu_parts(x)
+    return (forward_add(forward_tril(parts[0], -1), parts[1]), parts[3])
+
+cdef object forward__lu_parts(object x):
+    try:
+        return as_array(kernels.lu_parts(x))
+    except Exception as error_:
+        raise explain(error_, "_lu_parts", x=x) from None
+
+cdef object forward_lu_solve(object lu, object pivots, object b):
+    return forward_solve_triangular(
+        lu, forward_solve_triangular(lu, forward_take_along_axis(b, forward__pivot_rows(pivots), -2), True, None, True), None,
+        None, False
+    )
+
 cdef object forward_matmul(object a, object b):
     try:
         return as_array(np.matmul(a, b))
     except Exception as error_:
         raise explain(error_, "matmul", a=a, b=b) from None
+
+cdef object forward_matrix_exp(object x):
+    try:
+        return as_array(kernels.matrix_exp(x))
+    except Exception as error_:
+        raise explain(error_, "matrix_exp", x=x) from None
+
+cdef object forward_matrix_norm(object x, object ord, object keepdims):
+    if ord is None:
+        return forward_vector_norm(x, 2, (-2, -1), keepdims)
+    shape = formulas.matrix_norm_shape(shape_of(x), keepdims)
+    if ord == 2:
+        return forward_reshape(forward_max(forward_svdvals(x), -1, False), shape)
+    if ord == -2:
+        return forward_reshape(forward_min(forward_svdvals(x), -1, False), shape)
+    if ord > 0:
+        return forward_reshape(forward_max(forward_sum(forward_absolute(x), formulas.norm_axis(ord), False), -1, False), shape)
+    return forward_reshape(forward_min(forward_sum(forward_absolute(x), formulas.norm_axis(ord), False), -1, False), shape)
 
 cdef object forward_matrix_power(object x, object n):
     if n < 0:
@@ -216,6 +295,12 @@ cdef object forward_matrix_power(object x, object n):
     if n:
         return forward_matrix_power(forward_matmul(x, x), n // 2)
     return forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
+
+cdef object forward_matrix_rank(object x):
+    try:
+        return as_array(np.asarray(np.linalg.matrix_rank(x), np.intp))
+    except Exception as error_:
+        raise explain(error_, "matrix_rank", x=x) from None
 
 cdef object forward__minors(object x):
     try:
@@ -229,11 +314,20 @@ cdef object forward__minors_backward(object x):
     except Exception as error_:
         raise explain(error_, "_minors_backward", x=x) from None
 
+cdef object forward_nuclear_norm(object x):
+    return forward_sum(forward_svdvals(x), -1, False)
+
 cdef object forward_outer(object a, object b):
     try:
         return as_array(np.outer(a, b))
     except Exception as error_:
         raise explain(error_, "outer", a=a, b=b) from None
+
+cdef object forward__permutation_matrix(object rows, object n):
+    try:
+        return as_array(kernels.permutation_matrix(rows, n))
+    except Exception as error_:
+        raise explain(error_, "_permutation_matrix", rows=rows, n=n) from None
 
 cdef object forward__phase_turn(object x, object vectors):
     rows = forward__pivots(vectors)
@@ -252,6 +346,12 @@ cdef object forward_pinv(object x):
         return as_array(kernels.pinv(x))
     except Exception as error_:
         raise explain(error_, "pinv", x=x) from None
+
+cdef object forward__pivot_rows(object pivots):
+    try:
+        return as_array(kernels.pivot_rows(pivots))
+    except Exception as error_:
+        raise explain(error_, "_pivot_rows", pivots=pivots) from None
 
 cdef object forward__pivots(object x):
     try:
@@ -318,6 +418,16 @@ cdef object forward_tensordot(object a, object b, object axes):
     except Exception as error_:
         raise explain(error_, "tensordot", a=a, b=b, axes=axes) from None
 
+cdef object forward_tensorinv(object x, object ind):
+    return forward_reshape(
+        forward_inv(forward_reshape(x, formulas.square_shape(shape_of(x), ind))), formulas.turned_shape(shape_of(x), ind)
+    )
+
+cdef object forward_tensorsolve(object a, object b):
+    return forward_reshape(
+        forward_solve(forward_reshape(a, (size_of(b), -1)), forward_ravel(b)), formulas.rest_shape(shape_of(a), ndim_of(b))
+    )
+
 cdef object forward_trace(object x, object offset, object axis1, object axis2):
     return forward_sum(forward_diagonal(x, offset, axis1, axis2), -1, False)
 
@@ -337,6 +447,16 @@ cdef object forward_triu(object x, object k):
         return as_array(np.triu(x, k))
     except Exception as error_:
         raise explain(error_, "triu", x=x, k=k) from None
+
+cdef object forward__upper_block(object a, object b):
+    return forward_concat([forward_concat([a, b], -1), forward_concat([forward_zeros_like(a, None), a], -1)], -2)
+
+cdef object forward__upper_corner(object x):
+    return forward_getitem(x, formulas.corner(shape_of(x)))
+
+cdef object forward_vander(object x, object N, object increasing):
+    powers = forward_arange(size_of(x) if N is None else N, None, 1, dtype_of(x))
+    return forward_pow(forward_expand_dims(x, -1), powers if increasing else forward_flip(powers, None))
 
 cdef object forward_vdot(object a, object b):
     return forward_vecdot(forward_ravel(a), forward_ravel(b), -1)

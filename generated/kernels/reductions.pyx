@@ -129,6 +129,9 @@ cdef object forward_std(object x, object axis, object keepdims, object correctio
     except Exception as error_:
         raise explain(error_, "std", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
+cdef object forward_std_mean(object x, object axis, object keepdims, object correction):
+    return (forward_std(x, axis, keepdims, correction), forward_mean(x, axis, keepdims))
+
 cdef object forward_sum(object x, object axis, object keepdims):
     try:
         return as_array(kernels.sum_along(x, axis, keepdims))
@@ -152,6 +155,9 @@ cdef object forward_var(object x, object axis, object keepdims, object correctio
         return as_array(kernels.var(x, axis, correction, keepdims))
     except Exception as error_:
         raise explain(error_, "var", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
+
+cdef object forward_var_mean(object x, object axis, object keepdims, object correction):
+    return (forward_var(x, axis, keepdims, correction), forward_mean(x, axis, keepdims))
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
     if ord == 2:

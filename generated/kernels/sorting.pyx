@@ -12,6 +12,7 @@ from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward3, as_array, load_forward
 
+cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 
 
@@ -27,11 +28,56 @@ cdef object forward_argmin(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "argmin", x=x, axis=axis, keepdims=keepdims) from None
 
+cdef object forward_argpartition(object x, object kth, object axis):
+    try:
+        return as_array(np.argpartition(x, kth, axis))
+    except Exception as error_:
+        raise explain(error_, "argpartition", x=x, kth=kth, axis=axis) from None
+
 cdef object forward_argsort(object x, object axis, object descending, object stable):
     try:
         return as_array(kernels.argsort(x, axis, descending, stable))
     except Exception as error_:
         raise explain(error_, "argsort", x=x, axis=axis, descending=descending, stable=stable) from None
+
+cdef object forward_bincount(object x, object weights, object minlength):
+    try:
+        return as_array(kernels.bincount(x, weights, minlength))
+    except Exception as error_:
+        raise explain(error_, "bincount", x=x, weights=weights, minlength=minlength) from None
+
+cdef object forward__counts_of_unique(object x):
+    try:
+        return as_array(kernels.unique_counts(x))
+    except Exception as error_:
+        raise explain(error_, "_counts_of_unique", x=x) from None
+
+cdef object forward_digitize(object x, object bins, object right):
+    try:
+        return as_array(np.digitize(x, bins, right))
+    except Exception as error_:
+        raise explain(error_, "digitize", x=x, bins=bins, right=right) from None
+
+cdef object forward__first_places(object x):
+    try:
+        return as_array(kernels.first_places(x))
+    except Exception as error_:
+        raise explain(error_, "_first_places", x=x) from None
+
+cdef object forward_isin(object x, object test):
+    try:
+        return as_array(np.isin(x, test))
+    except Exception as error_:
+        raise explain(error_, "isin", x=x, test=test) from None
+
+cdef object forward_partition(object x, object kth, object axis):
+    return forward_take_along_axis(x, forward_argpartition(x, kth, axis), axis)
+
+cdef object forward__ranks_of_unique(object x):
+    try:
+        return as_array(kernels.unique_inverse(x))
+    except Exception as error_:
+        raise explain(error_, "_ranks_of_unique", x=x) from None
 
 cdef object forward_searchsorted(object sorted_sequence, object values, object side):
     try:
@@ -47,3 +93,18 @@ cdef object forward_topk(object x, object k, object axis, object largest):
         return as_array(kernels.topk(x, k, axis, largest))
     except Exception as error_:
         raise explain(error_, "topk", x=x, k=k, axis=axis, largest=largest) from None
+
+cdef object forward_unique(object x):
+    return forward_take(x, forward__first_places(x), None)
+
+cdef object forward_unique_all(object x):
+    return (
+        forward_take(x, forward__first_places(x), None), forward__first_places(x), forward__ranks_of_unique(x),
+        forward__counts_of_unique(x)
+    )
+
+cdef object forward_unique_counts(object x):
+    return (forward_take(x, forward__first_places(x), None), forward__counts_of_unique(x))
+
+cdef object forward_unique_inverse(object x):
+    return (forward_take(x, forward__first_places(x), None), forward__ranks_of_unique(x))

@@ -3,11 +3,21 @@
 
 from .generated.variable_type.reductions import vector_norm
 from .generated.variable_type.linear_algebra import cholesky
+from .generated.variable_type.linear_algebra import cond
 from .generated.variable_type.linear_algebra import det
+from .generated.variable_type.linear_algebra import eig
 from .generated.variable_type.linear_algebra import eigh
+from .generated.variable_type.linear_algebra import eigvals
 from .generated.variable_type.linear_algebra import eigvalsh
 from .generated.variable_type.linear_algebra import inv
+from .generated.variable_type.linear_algebra import lstsq
+from .generated.variable_type.linear_algebra import lu
+from .generated.variable_type.linear_algebra import lu_factor
+from .generated.variable_type.linear_algebra import lu_solve
+from .generated.variable_type.linear_algebra import matrix_exp
+from .generated.variable_type.linear_algebra import matrix_norm
 from .generated.variable_type.linear_algebra import matrix_power
+from .generated.variable_type.linear_algebra import matrix_rank
 from .generated.variable_type.linear_algebra import pinv
 from .generated.variable_type.linear_algebra import qr
 from .generated.variable_type.linear_algebra import slogdet
@@ -15,18 +25,31 @@ from .generated.variable_type.linear_algebra import solve
 from .generated.variable_type.linear_algebra import solve_triangular
 from .generated.variable_type.linear_algebra import svd
 from .generated.variable_type.linear_algebra import svdvals
+from .generated.variable_type.linear_algebra import tensorinv
+from .generated.variable_type.linear_algebra import tensorsolve
 
 inverse = inv
+expm = matrix_exp
 
 
 __all__ = [
     "vector_norm",
     "cholesky",
+    "cond",
     "det",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inv", "inverse",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "matrix_exp", "expm",
+    "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "pinv",
     "qr",
     "slogdet",
@@ -34,4 +57,6 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
 ]

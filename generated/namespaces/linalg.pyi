@@ -50,6 +50,17 @@ def cholesky(x: Operand) -> Tensor:
     ----------
     Murray (2016), Differentiation of the Cholesky decomposition.
     """
+def cond(x: Operand) -> Tensor:
+    """Largest singular value over the smallest.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 def det(x: Operand) -> Tensor:
     """Determinant; every derivative is exact at singular matrices too.
 
@@ -60,6 +71,22 @@ def det(x: Operand) -> Tensor:
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
+    """
+def eig(x: Operand) -> _results.EigResult:
+    """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    eigenvalues : Tensor
+    eigenvectors : Tensor
 
     References
     ----------
@@ -81,6 +108,17 @@ def eigh(x: Operand) -> _results.EighResult:
     References
     ----------
     Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
+    """
+def eigvals(x: Operand) -> Tensor:
+    """Eigenvalues of a square matrix, in no order.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    values : Tensor
     """
 def eigvalsh(x: Operand) -> Tensor:
     """Eigenvalues of a Hermitian matrix in rising order.
@@ -108,6 +146,97 @@ def inv(x: Operand) -> Tensor:
     ----------
     Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
     """
+def lstsq(a: Operand, b: Operand) -> Tensor:
+    """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns.
+
+    Parameters
+    ----------
+    a : array_like
+        Matrices.
+    b : array_like
+        Right-hand sides.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
+    """
+def lu(x: Operand) -> _results.LuResult:
+    """Factorisation x = p @ l @ u of square matrices with row exchanges `p`, unit lower triangular `l` and upper triangular
+    `u`. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    p : Tensor
+    l : Tensor
+    u : Tensor
+    """
+def lu_factor(x: Operand) -> _results.LuFactorResult:
+    """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    lu : Tensor
+    pivots : Tensor
+    """
+def lu_solve(lu: Operand, pivots: Index, b: Operand) -> Tensor:
+    """y with a @ y = b for columns `b` and what lu_factor gives of `a`.
+
+    Parameters
+    ----------
+    lu : array_like
+        Factors.
+    pivots : index
+        The row exchanged with each in turn.
+    b : array_like
+        Right-hand sides, in columns.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def matrix_exp(x: Operand) -> Tensor:
+    """Sum of the powers of a square matrix over their factorials. Needs SciPy.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Najfeld and Havel (1995), Derivatives of the matrix exponential and their computation.
+    """
+def matrix_norm(x: Operand, ord: complex | None = None, keepdims: _bool = False) -> Tensor:
+    """Frobenius norm of the matrices in the last two axes where `ord` is None, else the largest sum along columns (1) or rows
+    (inf) or singular value (2), or the smallest (-1, -inf, -2).
+
+    Parameters
+    ----------
+    x : array_like
+    ord : scalar or None, default None
+        Which norm.
+    keepdims : bool, default False
+        Whether both axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def matrix_power(x: Operand, n: int) -> Tensor:
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
 
@@ -124,6 +253,17 @@ def matrix_power(x: Operand, n: int) -> Tensor:
     References
     ----------
     Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.
+    """
+def matrix_rank(x: Operand) -> Tensor:
+    """Number of singular values above the rounding errors of the largest.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    rank : Tensor
     """
 def pinv(x: Operand) -> Tensor:
     """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at
@@ -236,16 +376,52 @@ def svdvals(x: Operand) -> Tensor:
     -------
     s : Tensor
     """
+def tensorinv(x: Operand, ind: int = 2) -> Tensor:
+    """The y for which tensordot(y, x, ind) is the identity.
+
+    Parameters
+    ----------
+    x : array_like
+    ind : int, default 2
+        How many axes stand for the rows.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def tensorsolve(a: Operand, b: Operand) -> Tensor:
+    """The y for which tensordot(a, y, y.ndim) is b.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
 
 inverse = inv
+expm = matrix_exp
 __all__ = [
     "vector_norm",
     "cholesky",
+    "cond",
     "det",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inv", "inverse",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "matrix_exp", "expm",
+    "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "pinv",
     "qr",
     "slogdet",
@@ -253,4 +429,6 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
 ]

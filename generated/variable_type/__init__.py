@@ -5,6 +5,7 @@ from gradspec.extension import offer
 
 offer(__name__, [
     "activations",
+    "calculus",
     "comparison",
     "convolution",
     "creation",
@@ -22,6 +23,7 @@ offer(__name__, [
     "reductions",
     "scans",
     "sorting",
+    "special",
     "statistics",
     "views",
 ])

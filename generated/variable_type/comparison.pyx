@@ -7,13 +7,14 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec.dispatch import register
 
 from gradspec.generated.kernels.comparison cimport (
-    forward_allclose, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert, bitwise_invert_ufunc,
-    forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc, forward_bitwise_right_shift,
-    bitwise_right_shift_ufunc, forward_bitwise_xor, bitwise_xor_ufunc, forward_equal, equal_ufunc, forward_greater,
-    greater_ufunc, forward_greater_equal, greater_equal_ufunc, forward_isclose, forward_isfinite, isfinite_ufunc,
-    forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc, forward_less, less_ufunc, forward_less_equal, less_equal_ufunc,
-    forward_logical_and, logical_and_ufunc, forward_logical_not, logical_not_ufunc, forward_logical_or, logical_or_ufunc,
-    forward_logical_xor, logical_xor_ufunc, forward_not_equal, not_equal_ufunc, forward_signbit, signbit_ufunc,
+    forward_allclose, forward_array_equal, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert,
+    bitwise_invert_ufunc, forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc,
+    forward_bitwise_right_shift, bitwise_right_shift_ufunc, forward_bitwise_xor, bitwise_xor_ufunc, forward_equal,
+    equal_ufunc, forward_greater, greater_ufunc, forward_greater_equal, greater_equal_ufunc, forward_isclose,
+    forward_isfinite, isfinite_ufunc, forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc, forward_isneginf,
+    forward_isposinf, forward_isreal, forward_less, less_ufunc, forward_less_equal, less_equal_ufunc, forward_logical_and,
+    logical_and_ufunc, forward_logical_not, logical_not_ufunc, forward_logical_or, logical_or_ufunc, forward_logical_xor,
+    logical_xor_ufunc, forward_not_equal, not_equal_ufunc, forward_signbit, signbit_ufunc,
 )
 from gradspec.arguments cimport as_bool, as_float
 from gradspec.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
@@ -33,6 +34,18 @@ cdef object op_allclose(object a, object b, object rtol, object atol, object equ
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether isclose holds everywhere."""
     return op_allclose(a, b, rtol, atol, equal_nan)
+
+
+cdef object op_array_equal(object a, object b, object equal_nan):
+    a = as_operand(a, "array_equal", "a")
+    b = as_operand(b, "array_equal", "b")
+    equal_nan = as_bool(equal_nan, "array_equal", "equal_nan")
+
+    return wrap_forward(forward_array_equal(array_of(a), array_of(b), equal_nan))
+
+def array_equal(a, b, equal_nan=False):
+    """Whether both have one shape and equal elements."""
+    return op_array_equal(a, b, equal_nan)
 
 
 cdef object op_bitwise_and(object a, object b):
@@ -219,6 +232,36 @@ def isnan(x, *, out=None):
     return op_isnan(x)
 
 
+cdef object op_isneginf(object x):
+    x = as_real_operand(x, "isneginf", "x")
+
+    return wrap_forward(forward_isneginf(array_of(x)))
+
+def isneginf(x):
+    """Whether x is -inf."""
+    return op_isneginf(x)
+
+
+cdef object op_isposinf(object x):
+    x = as_real_operand(x, "isposinf", "x")
+
+    return wrap_forward(forward_isposinf(array_of(x)))
+
+def isposinf(x):
+    """Whether x is inf."""
+    return op_isposinf(x)
+
+
+cdef object op_isreal(object x):
+    x = as_operand(x, "isreal", "x")
+
+    return wrap_forward(forward_isreal(array_of(x)))
+
+def isreal(x):
+    """Whether the imaginary part is 0."""
+    return op_isreal(x)
+
+
 cdef object op_less(object a, object b):
     a = as_real_operand(a, "less", "a")
     b = as_real_operand(b, "less", "b")
@@ -324,9 +367,10 @@ def signbit(x, *, out=None):
 answer_calls()
 
 register({
-"allclose": allclose, "bitwise_and": bitwise_and, "bitwise_invert": bitwise_invert, "bitwise_left_shift":
-    bitwise_left_shift, "bitwise_or": bitwise_or, "bitwise_right_shift": bitwise_right_shift, "bitwise_xor": bitwise_xor,
-    "equal": equal, "greater": greater, "greater_equal": greater_equal, "isclose": isclose, "isfinite": isfinite, "isinf":
-    isinf, "isnan": isnan, "less": less, "less_equal": less_equal, "logical_and": logical_and, "logical_not": logical_not,
-    "logical_or": logical_or, "logical_xor": logical_xor, "not_equal": not_equal, "signbit": signbit,
+"allclose": allclose, "array_equal": array_equal, "bitwise_and": bitwise_and, "bitwise_invert": bitwise_invert,
+    "bitwise_left_shift": bitwise_left_shift, "bitwise_or": bitwise_or, "bitwise_right_shift": bitwise_right_shift,
+    "bitwise_xor": bitwise_xor, "equal": equal, "greater": greater, "greater_equal": greater_equal, "isclose": isclose,
+    "isfinite": isfinite, "isinf": isinf, "isnan": isnan, "isneginf": isneginf, "isposinf": isposinf, "isreal": isreal,
+    "less": less, "less_equal": less_equal, "logical_and": logical_and, "logical_not": logical_not, "logical_or":
+    logical_or, "logical_xor": logical_xor, "not_equal": not_equal, "signbit": signbit,
 })

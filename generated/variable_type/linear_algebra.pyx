@@ -10,25 +10,30 @@ import math
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
-from gradspec.generated.results import EighResult, QrResult, SlogdetResult, SvdResult
+from gradspec.generated.results import (
+    EigResult, EighResult, LuResult, LuFactorResult, QrResult, SlogdetResult, SvdResult,
+)
 
 from gradspec.generated.kernels.linear_algebra cimport (
     forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_baddbmm, forward__blend, forward__checkerboard,
-    forward_cholesky, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp, forward_cosine_similarity,
-    forward_cross, forward_det, forward_dot, forward_eigh, forward_eigvalsh, forward_einsum, forward__einsum_pair,
-    forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv,
-    forward_linear, forward_logdet, forward__lower_half, forward_matmul, forward__minors, forward__minors_backward,
-    forward_outer, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivots, forward_qr,
-    forward__qr_tall, forward__reciprocal_gaps, forward_slogdet, forward_solve, forward__solve_columns,
-    forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot, forward_trace, forward__triangle,
-    forward_tril, forward_triu, forward_vdot, forward_vecdot,
+    forward_cholesky, forward_cholesky_solve, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp,
+    forward_cond, forward_cosine_similarity, forward_cross, forward_det, forward_dot, forward_eig, forward_eigh,
+    forward_eigvals, forward_eigvalsh, forward_einsum, forward__einsum_pair, forward__einsum_single,
+    forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv, forward_kron, forward_linear,
+    forward_logdet, forward__lower_half, forward_lstsq, forward_lu, forward_lu_factor, forward__lu_parts, forward_lu_solve,
+    forward_matmul, forward_matrix_exp, forward_matrix_norm, forward_matrix_rank, forward__minors, forward__minors_backward,
+    forward_nuclear_norm, forward_outer, forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward,
+    forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps,
+    forward_slogdet, forward_solve, forward__solve_columns, forward_solve_triangular, forward_svd, forward_svdvals,
+    forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle, forward_tril, forward_triu,
+    forward__upper_block, forward_vander, forward_vdot, forward_vecdot,
 )
 from gradspec.generated.functions.linear_algebra cimport (
-    CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward, EighBackward,
-    EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, InvBackward, LinearBackward, MatmulBackward,
-    MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward,
-    SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward,
-    TriuBackward, VecdotBackward,
+    CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward, EigBackward,
+    EighBackward, EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, InvBackward, LinearBackward,
+    LuPartsBackward, MatmulBackward, MatrixExpBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward,
+    QrTallBackward, ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward,
+    TensordotBackward, TrilBackward, TriuBackward, VecdotBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_history
@@ -38,7 +43,7 @@ from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
-    wrap_forward,
+    size_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
@@ -269,6 +274,26 @@ def cholesky(x):
     return op_cholesky(x)
 
 
+cdef object op_cholesky_solve(object b, object l, object upper):
+    cdef ThreadState* state_ = thread_state()
+    b = as_operand(b, "cholesky_solve", "b")
+    l = as_operand(l, "cholesky_solve", "l")
+    upper = as_bool(upper, "cholesky_solve", "upper")
+
+    try:
+        if needs_grad(state_, b) or needs_grad(state_, l) or state_.flags & DUAL:
+            if upper:
+                return ops.solve_triangular(l, ops.solve_triangular(ops.mH(l), b, lower=True))
+            return ops.solve_triangular(ops.mH(l), ops.solve_triangular(l, b, lower=True))
+        return wrap_forward(forward_cholesky_solve(array_of(b), array_of(l), upper))
+    except Exception as error_:
+        raise explain(error_, "cholesky_solve", b=b, l=l, upper=upper) from None
+
+def cholesky_solve(b, l, *, upper=False):
+    """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`."""
+    return op_cholesky_solve(b, l, upper)
+
+
 cdef object op__cofactor(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CofactorBackward node_ = None
@@ -347,6 +372,23 @@ cdef tuple jvp__cofactor_jvp(tuple outputs_, tuple inputs_, tuple tangents_):
 def _cofactor_jvp(x, t):
     """Derivative of cofactor at `x` along `t`, the second derivative of det; exact at singular matrices."""
     return op__cofactor_jvp(x, t)
+
+
+cdef object op_cond(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "cond", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            s = ops.svdvals(x)
+            return ops.select(s, -1, 0) / ops.select(s, -1, -1)
+        return wrap_forward(forward_cond(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "cond", x=x) from None
+
+def cond(x):
+    """Largest singular value over the smallest."""
+    return op_cond(x)
 
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
@@ -460,6 +502,46 @@ def dot(a, b):
     return op_dot(a, b)
 
 
+cdef object op_eig(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef EigBackward node_ = None
+    cdef TensorBase eigenvalues, eigenvectors
+    x = as_operand(x, "eig", "x")
+
+    if needs_grad(state_, x):
+        node_ = EigBackward.__new__(EigBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+
+    eigenvalues, eigenvectors = wrap_forward(forward_eig(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(eigenvalues, node_, 0)
+        set_history(eigenvectors, node_, 1)
+        node_.saved_eigenvalues = save_output(eigenvalues)
+        node_.saved_eigenvectors = save_output(eigenvectors)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_eig, (eigenvalues, eigenvectors), (x,))
+    return eigenvalues, eigenvectors
+
+cdef tuple jvp_eig(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, eigenvalues, eigenvectors = tangents_[0], inputs_[0], outputs_[0], outputs_[1]
+    change = ops.solve(eigenvectors, x_t @ eigenvectors)
+    eigenvalues_t = ops.diagonal(change, 0, -2, -1)
+    apart = ops.expand_dims(eigenvalues, -2) - ops.expand_dims(eigenvalues, -1)
+    gaps = 1 / ops.where(ops.eye(shape_of(x)[-1]) == 1, math.inf, apart)
+    free = eigenvectors @ (gaps * change)
+    length = ops.real(ops.expand_dims(ops.vecdot(eigenvectors, free, -2), -2))
+    eigenvectors_t = free - eigenvectors * (length + ops._phase_turn(free, eigenvectors))
+    return (eigenvalues_t, eigenvectors_t)
+
+def eig(x):
+    """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are
+    equal."""
+    return tuple.__new__(EigResult, op_eig(x))
+
+
 cdef object op_eigh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef EighBackward node_ = None
@@ -500,6 +582,22 @@ def eigh(x):
     read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the
     eigenvectors is NaN."""
     return tuple.__new__(EighResult, op_eigh(x))
+
+
+cdef object op_eigvals(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "eigvals", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.eig(x)[0]
+        return wrap_forward(forward_eigvals(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "eigvals", x=x) from None
+
+def eigvals(x):
+    """Eigenvalues of a square matrix, in no order."""
+    return op_eigvals(x)
 
 
 cdef object op_eigvalsh(object x):
@@ -717,6 +815,26 @@ def inv(x):
     return op_inv(x)
 
 
+cdef object op_kron(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "kron", "a")
+    b = as_operand(b, "kron", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.reshape(
+                ops.reshape(a, formulas.kron_shape(shape_of(a), ndim_of(b), 0))
+                * ops.reshape(b, formulas.kron_shape(shape_of(b), ndim_of(a), 1)),formulas.product_shape(shape_of(a), shape_of(b))
+            )
+        return wrap_forward(forward_kron(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "kron", a=a, b=b) from None
+
+def kron(a, b):
+    """Kronecker product, every element of `a` times all of `b`."""
+    return op_kron(a, b)
+
+
 cdef object op_linear(object x, object weight, object bias):
     cdef ThreadState* state_ = thread_state()
     cdef LinearBackward node_ = None
@@ -793,6 +911,116 @@ def _lower_half(x):
     return op__lower_half(x)
 
 
+cdef object op_lstsq(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "lstsq", "a")
+    b = as_operand(b, "lstsq", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.pinv(a) @ b
+        return wrap_forward(forward_lstsq(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "lstsq", a=a, b=b) from None
+
+def lstsq(a, b):
+    """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns."""
+    return op_lstsq(a, b)
+
+
+cdef object op_lu(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "lu", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            parts = ops._lu_parts(x)
+            return (ops.zeros_like(parts[0]) + ops._permutation_matrix(parts[2], shape_of(x)[-1]), parts[0], parts[1])
+        return wrap_forward(forward_lu(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "lu", x=x) from None
+
+def lu(x):
+    """Factorisation x = p @ l @ u of square matrices with row exchanges `p`, unit lower triangular `l` and upper
+    triangular `u`. Needs SciPy."""
+    return tuple.__new__(LuResult, op_lu(x))
+
+
+cdef object op_lu_factor(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "lu_factor", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            parts = ops._lu_parts(x)
+            return (ops.tril(parts[0], -1) + parts[1], parts[3])
+        return wrap_forward(forward_lu_factor(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "lu_factor", x=x) from None
+
+def lu_factor(x):
+    """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs
+    SciPy."""
+    return tuple.__new__(LuFactorResult, op_lu_factor(x))
+
+
+cdef object op__lu_parts(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef LuPartsBackward node_ = None
+    cdef TensorBase l, u, rows, pivots
+    x = as_operand(x, "_lu_parts", "x")
+
+    if needs_grad(state_, x):
+        node_ = LuPartsBackward.__new__(LuPartsBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+
+    l, u, rows, pivots = wrap_forward(forward__lu_parts(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(l, node_, 0)
+        set_history(u, node_, 1)
+        node_.saved_l = save_output(l)
+        node_.saved_u = save_output(u)
+        node_.saved_rows = save_output(rows)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__lu_parts, (l, u, rows, pivots), (x,))
+    return l, u, rows, pivots
+
+cdef tuple jvp__lu_parts(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, l, u, rows = tangents_[0], outputs_[0], outputs_[1], outputs_[2]
+    push = ops.solve_triangular(l, ops.take_along_axis(x_t, rows, -2), lower=True, unit_diagonal=True)
+    ratio = ops.mH(ops.solve_triangular(ops.mH(u), ops.mH(push), lower=True))
+    l_t = l @ ops.tril(ratio, -1)
+    u_t = ops.triu(ratio) @ u
+    return (l_t, u_t, None, None)
+
+def _lu_parts(x):
+    """Triangular factors of a matrix with rows in the order `rows`."""
+    return op__lu_parts(x)
+
+
+cdef object op_lu_solve(object lu, object pivots, object b):
+    cdef ThreadState* state_ = thread_state()
+    lu = as_operand(lu, "lu_solve", "lu")
+    pivots = as_index(pivots, "lu_solve", "pivots")
+    b = as_operand(b, "lu_solve", "b")
+
+    try:
+        if needs_grad(state_, lu) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.solve_triangular(
+                lu, ops.solve_triangular(lu, ops.take_along_axis(b, ops._pivot_rows(pivots), -2), lower=True, unit_diagonal=True)
+            )
+        return wrap_forward(forward_lu_solve(array_of(lu), index_of(pivots), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "lu_solve", lu=lu, pivots=pivots, b=b) from None
+
+def lu_solve(lu, pivots, b):
+    """y with a @ y = b for columns `b` and what lu_factor gives of `a`."""
+    return op_lu_solve(lu, pivots, b)
+
+
 cdef object op_matmul(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MatmulBackward node_ = None
@@ -838,6 +1066,62 @@ def matmul(a, b, *, out=None):
     return op_matmul(a, b)
 
 
+cdef object op_matrix_exp(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef MatrixExpBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "matrix_exp", "x")
+
+    if needs_grad(state_, x):
+        node_ = MatrixExpBackward.__new__(MatrixExpBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_matrix_exp(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_matrix_exp, (y,), (x,))
+    return y
+
+cdef tuple jvp_matrix_exp(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (ops._upper_corner(ops.matrix_exp(ops._upper_block(x, x_t))),)
+
+def matrix_exp(x):
+    """Sum of the powers of a square matrix over their factorials. Needs SciPy."""
+    return op_matrix_exp(x)
+
+
+cdef object op_matrix_norm(object x, object ord, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "matrix_norm", "x")
+    ord = None if ord is None else as_scalar(ord, "matrix_norm", "ord")
+    keepdims = as_bool(keepdims, "matrix_norm", "keepdims")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if ord is None:
+                return ops.vector_norm(x, 2, (-2, -1), keepdims)
+            shape = formulas.matrix_norm_shape(shape_of(x), keepdims)
+            if ord == 2:
+                return ops.reshape(ops.max(ops.svdvals(x), -1), shape)
+            if ord == -2:
+                return ops.reshape(ops.min(ops.svdvals(x), -1), shape)
+            if ord > 0:
+                return ops.reshape(ops.max(ops.sum(ops.absolute(x), formulas.norm_axis(ord)), -1), shape)
+            return ops.reshape(ops.min(ops.sum(ops.absolute(x), formulas.norm_axis(ord)), -1), shape)
+        return wrap_forward(forward_matrix_norm(array_of(x), ord, keepdims))
+    except Exception as error_:
+        raise explain(error_, "matrix_norm", x=x, ord=ord, keepdims=keepdims) from None
+
+def matrix_norm(x, ord=None, keepdims=False):
+    """Frobenius norm of the matrices in the last two axes where `ord` is None, else the largest sum along columns (1)
+    or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
+    return op_matrix_norm(x, ord, keepdims)
+
+
 cdef object op_matrix_power(object x, object n):
     x = as_operand(x, "matrix_power", "x")
     n = as_int(n, "matrix_power", "n")
@@ -858,6 +1142,16 @@ cdef object op_matrix_power(object x, object n):
 def matrix_power(x, n):
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
     return op_matrix_power(x, n)
+
+
+cdef object op_matrix_rank(object x):
+    x = as_operand(x, "matrix_rank", "x")
+
+    return wrap_forward(forward_matrix_rank(array_of(x)))
+
+def matrix_rank(x):
+    """Number of singular values above the rounding errors of the largest."""
+    return op_matrix_rank(x)
 
 
 cdef object op__minors(object x):
@@ -914,6 +1208,22 @@ def _minors_backward(x):
     return op__minors_backward(x)
 
 
+cdef object op_nuclear_norm(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "nuclear_norm", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.sum(ops.svdvals(x), -1)
+        return wrap_forward(forward_nuclear_norm(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "nuclear_norm", x=x) from None
+
+def nuclear_norm(x):
+    """Sum of the singular values."""
+    return op_nuclear_norm(x)
+
+
 cdef object op_outer(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef OuterBackward node_ = None
@@ -949,6 +1259,17 @@ cdef tuple jvp_outer(tuple outputs_, tuple inputs_, tuple tangents_):
 def outer(a, b):
     """y[i, j] = a[i] * b[j], operands flattened."""
     return op_outer(a, b)
+
+
+cdef object op__permutation_matrix(object rows, object n):
+    rows = as_index(rows, "_permutation_matrix", "rows")
+    n = as_int(n, "_permutation_matrix", "n")
+
+    return wrap_forward(forward__permutation_matrix(index_of(rows), n))
+
+def _permutation_matrix(rows, n):
+    """y[..., rows[..., i, 0], i] is true."""
+    return op__permutation_matrix(rows, n)
 
 
 cdef object op__phase_turn(object x, object vectors):
@@ -1019,6 +1340,16 @@ def pinv(x):
     """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that
     at constant rank."""
     return op_pinv(x)
+
+
+cdef object op__pivot_rows(object pivots):
+    pivots = as_index(pivots, "_pivot_rows", "pivots")
+
+    return wrap_forward(forward__pivot_rows(index_of(pivots)))
+
+def _pivot_rows(pivots):
+    """The order of rows after each has been exchanged with its pivot in turn."""
+    return op__pivot_rows(pivots)
 
 
 cdef object op__pivots(object x):
@@ -1365,6 +1696,44 @@ def tensordot(a, b, axes=2):
     return op_tensordot(a, b, axes)
 
 
+cdef object op_tensorinv(object x, object ind):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "tensorinv", "x")
+    ind = as_int(ind, "tensorinv", "ind")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.reshape(
+                ops.inv(ops.reshape(x, formulas.square_shape(shape_of(x), ind))), formulas.turned_shape(shape_of(x), ind)
+            )
+        return wrap_forward(forward_tensorinv(array_of(x), ind))
+    except Exception as error_:
+        raise explain(error_, "tensorinv", x=x, ind=ind) from None
+
+def tensorinv(x, ind=2):
+    """The y for which tensordot(y, x, ind) is the identity."""
+    return op_tensorinv(x, ind)
+
+
+cdef object op_tensorsolve(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "tensorsolve", "a")
+    b = as_operand(b, "tensorsolve", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.reshape(
+                ops.solve(ops.reshape(a, (size_of(b), -1)), ops.ravel(b)), formulas.rest_shape(shape_of(a), ndim_of(b))
+            )
+        return wrap_forward(forward_tensorsolve(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "tensorsolve", a=a, b=b) from None
+
+def tensorsolve(a, b):
+    """The y for which tensordot(a, y, y.ndim) is b."""
+    return op_tensorsolve(a, b)
+
+
 cdef object op_trace(object x, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "trace", "x")
@@ -1472,6 +1841,55 @@ def triu(x, k=0):
     return op_triu(x, k)
 
 
+cdef object op__upper_block(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "_upper_block", "a")
+    b = as_operand(b, "_upper_block", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.concat([ops.concat([a, b], -1), ops.concat([ops.zeros_like(a), a], -1)], -2)
+        return wrap_forward(forward__upper_block(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "_upper_block", a=a, b=b) from None
+
+def _upper_block(a, b):
+    """The matrix with `a` twice on its diagonal and `b` above."""
+    return op__upper_block(a, b)
+
+
+cdef object op__upper_corner(object x):
+    x = as_operand(x, "_upper_corner", "x")
+
+    try:
+        return ops.getitem(x, formulas.corner(shape_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_upper_corner", x=x) from None
+
+def _upper_corner(x):
+    """What stands to the right above."""
+    return op__upper_corner(x)
+
+
+cdef object op_vander(object x, object N, object increasing):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "vander", "x")
+    N = None if N is None else as_int(N, "vander", "N")
+    increasing = as_bool(increasing, "vander", "increasing")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            powers = ops.arange(size_of(x) if N is None else N, dtype=dtype_of(x))
+            return ops.expand_dims(x, -1) ** (powers if increasing else ops.flip(powers))
+        return wrap_forward(forward_vander(array_of(x), N, increasing))
+    except Exception as error_:
+        raise explain(error_, "vander", x=x, N=N, increasing=increasing) from None
+
+def vander(x, N=None, increasing=False):
+    """Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`."""
+    return op_vander(x, N, increasing)
+
+
 cdef object op_vdot(object a, object b):
     cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "vdot", "a")
@@ -1532,14 +1950,18 @@ answer_calls()
 
 register({
 "addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "baddbmm": baddbmm, "_blend": _blend, "_checkerboard":
-    _checkerboard, "cholesky": cholesky, "_cofactor": _cofactor, "_cofactor_hessian": _cofactor_hessian, "_cofactor_jvp":
-    _cofactor_jvp, "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "dot": dot, "eigh": eigh, "eigvalsh":
-    eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair, "_einsum_single":
-    _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part": _hermitian_part, "inner": inner,
-    "inv": inv, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "matmul": matmul, "matrix_power":
-    matrix_power, "_minors": _minors, "_minors_backward": _minors_backward, "outer": outer, "_phase_turn": _phase_turn,
-    "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall,
-    "_reciprocal_gaps": _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns,
-    "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "trace": trace,
-    "_triangle": _triangle, "tril": tril, "triu": triu, "vdot": vdot, "vecdot": vecdot,
+    _checkerboard, "cholesky": cholesky, "cholesky_solve": cholesky_solve, "_cofactor": _cofactor, "_cofactor_hessian":
+    _cofactor_hessian, "_cofactor_jvp": _cofactor_jvp, "cond": cond, "cosine_similarity": cosine_similarity, "cross": cross,
+    "det": det, "dot": dot, "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum,
+    "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward":
+    _einsum_single_backward, "_hermitian_part": _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear,
+    "logdet": logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "lu_factor": lu_factor, "_lu_parts": _lu_parts,
+    "lu_solve": lu_solve, "matmul": matmul, "matrix_exp": matrix_exp, "matrix_norm": matrix_norm, "matrix_power":
+    matrix_power, "matrix_rank": matrix_rank, "_minors": _minors, "_minors_backward": _minors_backward, "nuclear_norm":
+    nuclear_norm, "outer": outer, "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn,
+    "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr,
+    "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns":
+    _solve_columns, "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot,
+    "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "tril": tril, "triu": triu,
+    "_upper_block": _upper_block, "_upper_corner": _upper_corner, "vander": vander, "vdot": vdot, "vecdot": vecdot,
 })

@@ -10,12 +10,13 @@ import math
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generated.results import StdMeanResult, VarMeanResult
 
 from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp,
     forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum, forward_norm,
-    forward__power_norm, forward_prod, forward__product_of_others, forward_std, forward_sum, forward__unreduce,
-    forward__sum_to, forward_var, forward_vector_norm,
+    forward__power_norm, forward_prod, forward__product_of_others, forward_std, forward_std_mean, forward_sum,
+    forward__unreduce, forward__sum_to, forward_var, forward_var_mean, forward_vector_norm,
 )
 from gradspec.generated.functions.reductions cimport (
     CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
@@ -528,6 +529,25 @@ def std(x, axis=None, keepdims=False, *, correction=0):
     return op_std(x, axis, keepdims, correction)
 
 
+cdef object op_std_mean(object x, object axis, object keepdims, object correction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "std_mean", "x")
+    axis = None if axis is None else as_ints(axis, "std_mean", "axis", -1)
+    keepdims = as_bool(keepdims, "std_mean", "keepdims")
+    correction = as_float(correction, "std_mean", "correction")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (ops.std(x, axis, keepdims, correction=correction), ops.mean(x, axis, keepdims))
+        return wrap_forward(forward_std_mean(array_of(x), axis, keepdims, correction))
+    except Exception as error_:
+        raise explain(error_, "std_mean", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
+
+def std_mean(x, axis=None, keepdims=False, *, correction=0):
+    """Standard deviation and arithmetic mean."""
+    return tuple.__new__(StdMeanResult, op_std_mean(x, axis, keepdims, correction))
+
+
 cdef object op_sum(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef SumBackward node_ = None
@@ -662,6 +682,25 @@ def var(x, axis=None, keepdims=False, *, correction=0):
     return op_var(x, axis, keepdims, correction)
 
 
+cdef object op_var_mean(object x, object axis, object keepdims, object correction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "var_mean", "x")
+    axis = None if axis is None else as_ints(axis, "var_mean", "axis", -1)
+    keepdims = as_bool(keepdims, "var_mean", "keepdims")
+    correction = as_float(correction, "var_mean", "correction")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (ops.var(x, axis, keepdims, correction=correction), ops.mean(x, axis, keepdims))
+        return wrap_forward(forward_var_mean(array_of(x), axis, keepdims, correction))
+    except Exception as error_:
+        raise explain(error_, "var_mean", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
+
+def var_mean(x, axis=None, keepdims=False, *, correction=0):
+    """Variance and arithmetic mean."""
+    return tuple.__new__(VarMeanResult, op_var_mean(x, axis, keepdims, correction))
+
+
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "vector_norm", "x")
@@ -699,6 +738,6 @@ register({
 "all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,
     "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean":
     nanmean, "nansum": nansum, "norm": norm, "_power_norm": _power_norm, "prod": prod, "_product_of_others":
-    _product_of_others, "std": std, "sum": sum, "_unreduce": _unreduce, "_sum_to": _sum_to, "var": var, "vector_norm":
-    vector_norm,
+    _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_unreduce": _unreduce, "_sum_to": _sum_to, "var":
+    var, "var_mean": var_mean, "vector_norm": vector_norm,
 })

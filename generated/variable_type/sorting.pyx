@@ -6,19 +6,22 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
-from gradspec.generated.results import TopkResult
+from gradspec.generated.results import TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 
 from gradspec.generated.kernels.sorting cimport (
-    forward_argmax, forward_argmin, forward_argsort, forward_searchsorted, forward_sort, forward_topk,
+    forward_argmax, forward_argmin, forward_argpartition, forward_argsort, forward_bincount, forward__counts_of_unique,
+    forward_digitize, forward__first_places, forward_isin, forward_partition, forward__ranks_of_unique,
+    forward_searchsorted, forward_sort, forward_topk, forward_unique, forward_unique_all, forward_unique_counts,
+    forward_unique_inverse,
 )
-from gradspec.generated.functions.sorting cimport TopkBackward
+from gradspec.generated.functions.sorting cimport BincountBackward, TopkBackward
 from gradspec.arguments cimport as_bool, as_int, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward
+from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_real_operand, shape_of, wrap_forward
-from gradspec.saved_variable cimport save_output
+from gradspec.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
+from gradspec.saved_variable cimport save_index, save_output
 from gradspec.tensor cimport TensorBase
 
 
@@ -46,6 +49,18 @@ def argmin(x, axis=None, keepdims=False):
     return op_argmin(x, axis, keepdims)
 
 
+cdef object op_argpartition(object x, object kth, object axis):
+    x = as_real_operand(x, "argpartition", "x")
+    kth = as_int(kth, "argpartition", "kth")
+    axis = as_int(axis, "argpartition", "axis")
+
+    return wrap_forward(forward_argpartition(array_of(x), kth, axis))
+
+def argpartition(x, kth, axis=-1):
+    """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
+    return op_argpartition(x, kth, axis)
+
+
 cdef object op_argsort(object x, object axis, object descending, object stable):
     x = as_real_operand(x, "argsort", "x")
     axis = as_int(axis, "argsort", "axis")
@@ -57,6 +72,107 @@ cdef object op_argsort(object x, object axis, object descending, object stable):
 def argsort(x, axis=-1, *, descending=False, stable=True):
     """The order that sorts `x` along `axis`; equal elements keep theirs."""
     return op_argsort(x, axis, descending, stable)
+
+
+cdef object op_bincount(object x, object weights, object minlength):
+    cdef ThreadState* state_ = thread_state()
+    cdef BincountBackward node_ = None
+    cdef TensorBase y
+    x = as_index(x, "bincount", "x")
+    weights = None if weights is None else as_operand(weights, "bincount", "weights")
+    minlength = as_int(minlength, "bincount", "minlength")
+
+    if needs_grad(state_, weights):
+        node_ = BincountBackward.__new__(BincountBackward)
+        connect_one(node_, state_, weights)
+        node_.saved_x = save_index(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_bincount(index_of(x), array_of(weights), minlength))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(weights):
+        push_linear(jvp_bincount, (y,), (x, weights, minlength))
+    return y
+
+cdef tuple jvp_bincount(tuple outputs_, tuple inputs_, tuple tangents_):
+    weights_t, x, minlength = tangents_[1], inputs_[0], inputs_[2]
+    return (ops.bincount(x, weights_t, minlength),)
+
+def bincount(x, weights=None, minlength=0):
+    """How often each number occurs, or the sum of the weights where it does."""
+    return op_bincount(x, weights, minlength)
+
+
+cdef object op__counts_of_unique(object x):
+    x = as_real_operand(x, "_counts_of_unique", "x")
+
+    return wrap_forward(forward__counts_of_unique(array_of(x)))
+
+def _counts_of_unique(x):
+    """How often each of the different elements occurs."""
+    return op__counts_of_unique(x)
+
+
+cdef object op_digitize(object x, object bins, object right):
+    x = as_real_operand(x, "digitize", "x")
+    bins = as_real_operand(bins, "digitize", "bins")
+    right = as_bool(right, "digitize", "right")
+
+    return wrap_forward(forward_digitize(array_of(x), array_of(bins), right))
+
+def digitize(x, bins, right=False):
+    """Which bin each number belongs to, counted from 1; 0 below the first edge."""
+    return op_digitize(x, bins, right)
+
+
+cdef object op__first_places(object x):
+    x = as_real_operand(x, "_first_places", "x")
+
+    return wrap_forward(forward__first_places(array_of(x)))
+
+def _first_places(x):
+    """Where, in C order, each different element stands first."""
+    return op__first_places(x)
+
+
+cdef object op_isin(object x, object test):
+    x = as_operand(x, "isin", "x")
+    test = as_operand(test, "isin", "test")
+
+    return wrap_forward(forward_isin(array_of(x), array_of(test)))
+
+def isin(x, test):
+    """Whether each element is one of those of `test`."""
+    return op_isin(x, test)
+
+
+cdef object op_partition(object x, object kth, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "partition", "x")
+    kth = as_int(kth, "partition", "kth")
+    axis = as_int(axis, "partition", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take_along_axis(x, ops.argpartition(x, kth, axis), axis)
+        return wrap_forward(forward_partition(array_of(x), kth, axis))
+    except Exception as error_:
+        raise explain(error_, "partition", x=x, kth=kth, axis=axis) from None
+
+def partition(x, kth, axis=-1):
+    """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
+    return op_partition(x, kth, axis)
+
+
+cdef object op__ranks_of_unique(object x):
+    x = as_real_operand(x, "_ranks_of_unique", "x")
+
+    return wrap_forward(forward__ranks_of_unique(array_of(x)))
+
+def _ranks_of_unique(x):
+    """Which of the different elements each element is."""
+    return op__ranks_of_unique(x)
 
 
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
@@ -124,8 +240,76 @@ def topk(x, k, axis=-1, *, largest=True):
     return tuple.__new__(TopkResult, op_topk(x, k, axis, largest))
 
 
+cdef object op_unique(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "unique", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.take(x, ops._first_places(x))
+        return wrap_forward(forward_unique(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "unique", x=x) from None
+
+def unique(x):
+    """The different elements, in rising order; the gradient goes to the first of equal ones."""
+    return op_unique(x)
+
+
+cdef object op_unique_all(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "unique_all", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (ops.take(x, ops._first_places(x)), ops._first_places(x), ops._ranks_of_unique(x), ops._counts_of_unique(x))
+        return wrap_forward(forward_unique_all(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "unique_all", x=x) from None
+
+def unique_all(x):
+    """The different elements, where each stands first in C order, which of them each element is, and how often each
+    occurs."""
+    return tuple.__new__(UniqueAllResult, op_unique_all(x))
+
+
+cdef object op_unique_counts(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "unique_counts", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (ops.take(x, ops._first_places(x)), ops._counts_of_unique(x))
+        return wrap_forward(forward_unique_counts(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "unique_counts", x=x) from None
+
+def unique_counts(x):
+    """The different elements and how often each occurs."""
+    return tuple.__new__(UniqueCountsResult, op_unique_counts(x))
+
+
+cdef object op_unique_inverse(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "unique_inverse", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return (ops.take(x, ops._first_places(x)), ops._ranks_of_unique(x))
+        return wrap_forward(forward_unique_inverse(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "unique_inverse", x=x) from None
+
+def unique_inverse(x):
+    """The different elements, and which of them each element is."""
+    return tuple.__new__(UniqueInverseResult, op_unique_inverse(x))
+
+
 answer_calls()
 
 register({
-"argmax": argmax, "argmin": argmin, "argsort": argsort, "searchsorted": searchsorted, "sort": sort, "topk": topk,
+"argmax": argmax, "argmin": argmin, "argpartition": argpartition, "argsort": argsort, "bincount": bincount,
+    "_counts_of_unique": _counts_of_unique, "digitize": digitize, "_first_places": _first_places, "isin": isin, "partition":
+    partition, "_ranks_of_unique": _ranks_of_unique, "searchsorted": searchsorted, "sort": sort, "topk": topk, "unique":
+    unique, "unique_all": unique_all, "unique_counts": unique_counts, "unique_inverse": unique_inverse,
 })

@@ -4,7 +4,9 @@ Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so kn
 """
 
 from .shapes import *
+from .calculus import *
 from .contraction import *
 from .fourier import *
+from .linear_algebra import *
 from .statistics import *
 from .windows import *

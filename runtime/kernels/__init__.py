@@ -25,6 +25,7 @@ from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
 from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
 from .elementwise import divide_or_zero, dropout, entr, fill_, fill_diagonal_, round_to, rrelu, scaled_pow, sinc, xlogy, zero_
+from .factors import eig, lu_parts, matrix_exp, permutation_matrix, pivot_rows
 from .folds import max_along, min_along, sum_along
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (
@@ -60,6 +61,8 @@ from .joining import (
 from .linalg import checkerboard, cofactor, cofactor_jvp, eigh, minors, minors_backward, pinv, pivots, qr, reciprocal_gaps, svd
 from .logistic import sigmoid_slope, tanh_slope
 from .losses import binary_cross_entropy, one_hot, pick, unpick
+from .normalisers import standardize
+from .pooling import adaptive_max_pool, max_pool, resample, resample_backward, take_planes, take_planes_backward
 from .random import (
     bernoulli,
     binomial,
@@ -76,15 +79,6 @@ from .random import (
     standard,
     uniform_,
 )
-from .normalisers import standardize
-from .pooling import (
-    adaptive_max_pool,
-    max_pool,
-    resample,
-    resample_backward,
-    take_planes,
-    take_planes_backward,
-)
 from .reductions import centred, euclidean_norm, power_norm, std, sum_to, unreduce, var
 from .scans import cummax, cummin, cumprod, cumsum, linear_recurrence, shift
 from .slopes import asin_slope, asinh_slope, atan_slope, atanh_slope, softsign, tanhshrink
@@ -98,7 +92,23 @@ from .softmax import (
     softmax,
     softmax_backward,
 )
-from .sorting import argsort, topk
-from .special import digamma, erf, erfc, erfcx, erfinv, gelu, lgamma, logit, mish, polygamma, sigmoid, silu
+from .sorting import argsort, bincount, first_places, segment, topk, unique_counts, unique_inverse
+from .special import (
+    beta_integral,
+    digamma,
+    erf,
+    erfc,
+    erfcx,
+    erfinv,
+    gamma_integral,
+    gelu,
+    lgamma,
+    logit,
+    mish,
+    polygamma,
+    sigmoid,
+    silu,
+    special,
+)
 from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real
 from .triangular import solve_triangular

@@ -28,6 +28,61 @@ def argsort(x, axis, descending, stable):
     return x.shape[axis] - 1 - np.flip(backwards, axis)
 
 
+def bincount(x, weights, minlength):
+    """How often each number occurs, or the sum of the weights where it does.
+
+    Parameters
+    ----------
+    x : ndarray of int
+    weights : ndarray or None
+    minlength : int
+
+    Returns
+    -------
+    ndarray
+        In the dtype of `weights`.
+    """
+    x = np.asarray(x)
+    if weights is None:
+        return np.bincount(x, None, minlength)
+    weights = np.asarray(weights)
+    if weights.dtype.kind == "c":
+        parts = (np.bincount(x, part, minlength) for part in (weights.real, weights.imag))
+        return (next(parts) + 1j * next(parts)).astype(weights.dtype)
+    return np.bincount(x, weights, minlength).astype(np.result_type(weights, 1.0))
+
+
+def first_places(x):
+    """Where, in C order, each different element stands first.
+
+    Parameters
+    ----------
+    x : ndarray
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.unique(x, return_index=True)[1]
+
+
+def segment(x, xp):
+    """Between which two neighbours of a rising sequence each number lies.
+
+    Parameters
+    ----------
+    x, xp : ndarray
+
+    Returns
+    -------
+    ndarray of int
+        The first of both, the first or last but one beyond the ends.
+    """
+    if np.ndim(xp) != 1 or len(xp) < 2:
+        raise ValueError(f"xp must be a vector of two places at least, its shape is {np.shape(xp)}")
+    return np.asarray(np.clip(np.searchsorted(xp, x, "right") - 1, 0, len(xp) - 2), np.intp)
+
+
 def topk(x, k, axis, largest):
     """The `k` largest or smallest elements along `axis`, in order, and where they stood.
 
@@ -53,3 +108,31 @@ def topk(x, k, axis, largest):
     first = (slice(None),) * (axis % x.ndim) + (slice(k),)
     indices = argsort(x, axis, largest, True)[first]
     return np.take_along_axis(x, indices, axis), indices
+
+
+def unique_counts(x):
+    """How often each of the different elements occurs.
+
+    Parameters
+    ----------
+    x : ndarray
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.unique(x, return_counts=True)[1]
+
+
+def unique_inverse(x):
+    """Which of the different elements each element is.
+
+    Parameters
+    ----------
+    x : ndarray
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.unique(x, return_inverse=True)[1].reshape(np.shape(x))

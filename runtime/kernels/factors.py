@@ -1,0 +1,113 @@
+"""Eigenvectors of general matrices, triangular factors with row exchanges and the matrix exponential."""
+
+import numpy as np
+
+
+def eig(x):
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Parameters
+    ----------
+    x : (..., n, n) ndarray
+
+    Returns
+    -------
+    values : (..., n) ndarray
+        Complex, in no order.
+    vectors : (..., n, n) ndarray
+        Columns of norm 1; the largest entry of each is real.
+    """
+    values, vectors = np.linalg.eig(x)
+    dtype = np.result_type(vectors, np.complex64)
+    values, vectors = values.astype(dtype), vectors.astype(dtype)
+    if vectors.size:
+        largest = np.take_along_axis(vectors, np.argmax(np.abs(vectors), -2, keepdims=True), -2)
+        vectors = vectors * (np.abs(largest) / largest)
+    return values, vectors
+
+
+def lu_parts(x):
+    """Triangular factors of square matrices, rows exchanged. Needs SciPy.
+
+    Parameters
+    ----------
+    x : (..., n, n) ndarray
+
+    Returns
+    -------
+    l : (..., n, n) ndarray
+        Lower triangular, ones on the diagonal.
+    u : (..., n, n) ndarray
+        Upper triangular.
+    rows : (..., n, 1) ndarray of int
+        The row of `x` that stands in each place.
+    pivots : (..., n) ndarray of int
+        The row that each was exchanged with in turn.
+    """
+    factor = _scipy("lu").lu_factor
+    x = np.asarray(x)
+    x = x.astype(x.dtype.newbyteorder("=") if x.dtype.kind in "fc" else np.float64, copy=False)
+    factors, pivots = np.empty_like(x, order="C"), np.zeros(x.shape[:-1], np.intp)
+    for place in np.ndindex(x.shape[:-2]) if x.size else ():
+        factors[place], pivots[place] = factor(x[place])
+    return np.tril(factors, -1) + np.eye(x.shape[-1], dtype=x.dtype), np.triu(factors), pivot_rows(pivots), pivots
+
+
+def matrix_exp(x):
+    """Exponential of square matrices. Needs SciPy.
+
+    Parameters
+    ----------
+    x : (..., n, n) ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    x = x.astype(x.dtype.newbyteorder("=") if x.dtype.kind in "fc" else np.float64, copy=False)
+    return _scipy("matrix_exp").expm(x) if x.size else x.copy()
+
+
+def permutation_matrix(rows, n):
+    """``y[..., rows[..., i, 0], i]`` is true.
+
+    Parameters
+    ----------
+    rows : (..., n, 1) ndarray of int
+    n : int
+
+    Returns
+    -------
+    ndarray of bool
+    """
+    return np.swapaxes(np.asarray(rows) == np.arange(n), -2, -1)
+
+
+def pivot_rows(pivots):
+    """The order of rows after each has been exchanged with its pivot in turn.
+
+    Parameters
+    ----------
+    pivots : (..., n) ndarray of int
+
+    Returns
+    -------
+    (..., n, 1) ndarray of int
+    """
+    pivots = np.asarray(pivots)
+    rows = np.broadcast_to(np.arange(pivots.shape[-1]), pivots.shape).copy()
+    for place in range(pivots.shape[-1]):
+        other = pivots[..., place : place + 1]
+        moved = np.take_along_axis(rows, other, -1)
+        np.put_along_axis(rows, other, rows[..., place : place + 1], -1)
+        rows[..., place : place + 1] = moved
+    return rows[..., None]
+
+
+def _scipy(name):
+    try:
+        import scipy.linalg
+    except ImportError:
+        raise ImportError(f"gradspec: {name} needs SciPy, which is not installed: pip install scipy") from None
+    return scipy.linalg

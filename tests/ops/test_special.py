@@ -1,0 +1,61 @@
+"""Special functions agree with SciPy's under the same names, in values, signatures and where derivatives are hard."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+
+special = pytest.importorskip("scipy.special")
+
+# Arguments where the default ones, numbers between 0.1 and 0.9, do not do.
+ARGUMENTS = {
+    "iv": (0.5,), "ive": (0.5,), "jv": (0.5,), "jn": (2,), "kv": (0.5,), "yv": (0.5,), "polygamma": (2,), "zeta": (2.5,),
+    "spherical_jn": (2,), "spherical_yn": (2,),
+}  # fmt: skip
+X = np.linspace(0.1, 0.9, 9)
+ARRAYS = {"betainc": 3, **dict.fromkeys(("beta", "betaln", "gammainc", "gammaincc", "kl_div", "rel_entr", "stdtr", "xlog1py", "xlogy"), 2)}
+
+
+@pytest.mark.parametrize("name", sorted(set(gs.special.__all__) & set(dir(special)) - {"multigammaln"}))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values(name, dtype):
+    arrays = [np.roll(X, shift).astype(dtype) for shift in range(ARRAYS.get(name, 1))]
+    arguments = (*ARGUMENTS.get(name, ()), *arrays)
+    found, expected = getattr(gs.special, name)(*arguments).numpy(), getattr(special, name)(*arguments)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(dtype).eps, atol=np.finfo(dtype).eps)
+
+
+def test_a_logarithm_of_small_probabilities_keeps_its_slope():
+    x = gs.tensor([-30.0, -300.0, 0.0, 30.0], requires_grad=True)
+    gs.special.log_ndtr(x).sum().backward()
+    expected = [30.033259667434045, 300.0033332592607, np.sqrt(2 / np.pi), 1.4736461348785476e-196]
+    np.testing.assert_allclose(x.grad.numpy(), expected, rtol=1e-13)
+
+
+def differences(function, a, step=1e-4):
+    return (8 * (function(a + step) - function(a - step)) - function(a + 2 * step) + function(a - 2 * step)) / (12 * step)
+
+
+@pytest.mark.parametrize("x", [1e-3, 0.4, 3.0, 30.0])
+@pytest.mark.parametrize("a", [0.4, 2.0, 30.0, 200.0])
+def test_the_parameter_of_the_incomplete_gamma_function(a, x):
+    order = gs.tensor(a, requires_grad=True)
+    gs.special.gammainc(order, x).backward()
+    np.testing.assert_allclose(order.grad.item(), differences(lambda t: special.gammainc(t, x), a), rtol=1e-6, atol=1e-11)
+
+
+@pytest.mark.parametrize("x", [1e-3, 0.3, 0.5, 0.8, 0.999])
+@pytest.mark.parametrize("b", [0.4, 3.0, 40.0])
+@pytest.mark.parametrize("a", [0.4, 3.0, 40.0])
+def test_the_parameters_of_the_incomplete_beta_function(a, b, x):
+    one, other = gs.tensor(a, requires_grad=True), gs.tensor(b, requires_grad=True)
+    gs.special.betainc(one, other, x).backward()
+    np.testing.assert_allclose(one.grad.item(), differences(lambda t: special.betainc(t, b, x), a), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.grad.item(), differences(lambda t: special.betainc(a, t, x), b), rtol=1e-6, atol=1e-9)
+
+
+def test_where_no_rule_of_quadrature_settles_there_is_no_number():
+    order = gs.tensor(1e9, requires_grad=True)
+    gs.special.gammainc(order, 1e9).backward()
+    assert np.isnan(order.grad.item())
