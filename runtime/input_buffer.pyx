@@ -18,8 +18,8 @@ from .dispatch import ops
 from .kernels.ufunc cimport Ufunc, add_into
 from . cimport node as node_module
 from .node cimport InputMetadata, Node, metadata_shape
+from .reshaped import is_of_another_shape
 from .tensor cimport TensorBase, wrap
-from .tensor import is_of_another_shape
 
 cnp.import_array()
 

@@ -17,14 +17,13 @@ import weakref
 
 import numpy as np
 
-from .capi cimport (
-    PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT,
-)
+from .capi cimport PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT
 from .grad_mode cimport INFERENCE, thread_state
 from .hints import MissingAttribute
 from .hooks import RemovableHandle
 from .kernels.memory cimport give_back
 from .node cimport accumulator_of
+from . import reshaped
 
 cnp.import_array()
 
@@ -49,15 +48,6 @@ cdef extern from *:
     destructor gradspec_base_dealloc
     object gradspec_new(PyTypeObject*, object)
     void gradspec_adopt(PyTypeObject*, PyTypeObject*, destructor)
-
-# Leaves that took an array of another shape: by id, a weak reference and the number that the next node had then.
-cdef dict reshaped = {}
-
-
-def is_of_another_shape(leaf, node):
-    """Whether a leaf has taken an array of another shape since `node` was made."""
-    return id(leaf) in reshaped and node._sequence_nr() < reshaped[id(leaf)][1]
-
 
 cdef PyTypeObject* tensor_type = NULL
 cdef Refresh refresh_view = NULL
@@ -150,8 +140,7 @@ cdef class TensorBase:
     cdef int replace_array(self, ndarray array) except -1:
         """Take other memory, or another look at it: what nodes hold of this tensor is not what they saved any more."""
         if self.flags & REQUIRES_GRAD and self.grad_fn_ is None and (<object> self.array).shape != (<object> array).shape:
-            number = id(self)
-            reshaped[number] = weakref.ref(self, lambda _: reshaped.pop(number, None)), thread_state().sequence_nr
+            reshaped.note(self, thread_state().sequence_nr)
         self.array = array
         if self.flags & SAVED or self.counter is not None and self.counter.saved:
             self.flags |= REPLACED
