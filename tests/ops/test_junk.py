@@ -134,14 +134,19 @@ def test_a_number_without_a_derivative_drops_neither_gradient_nor_tangent(op):
                 case.apply(arguments | {argument: dual})
 
 
-@pytest.mark.parametrize("make", [gs.tensor, gs.asarray])
-def test_a_new_leaf_drops_neither_gradient_nor_tangent(make):
+def test_a_list_made_an_array_drops_neither_gradient_nor_tangent():
+    """A new leaf refuses what it would drop; `asarray` stacks."""
+    x = gs.tensor(0.5, requires_grad=True)
     with pytest.raises((TypeError, RuntimeError), match="requires grad"):
-        make([gs.tensor(0.5, requires_grad=True), 1.0])
+        gs.tensor([x, 1.0])
+    y = gs.asarray([x, 1.0, x])
+    (y * np.array([1.0, 2.0, 4.0])).sum().backward()
+    assert y.tolist() == [0.5, 1.0, 0.5] and x.grad.item() == 5.0
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(gs.tensor(0.5), gs.tensor(1.0))
         with pytest.raises((TypeError, RuntimeError), match="tangent"):
-            make([dual, 1.0])
+            gs.tensor([dual, 1.0])
+        assert forward_ad.unpack_dual(gs.asarray([dual, 1.0])).tangent.tolist() == [1.0, 0.0]
         with pytest.raises(TypeError, match="multiply: argument 'b' is a sequence .* tangent"):
             ops.multiply(1.0, [dual])
 
