@@ -438,6 +438,10 @@ class Tensor(ArrayTensor):
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
     def index_add(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
+    def index_copy(self, axis: int, indices: Index, source: Operand) -> Tensor:
+        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
+    def index_fill(self, axis: int, indices: Index, value: Operand) -> Tensor:
+        """A copy of `x` with `value` in the slices of the given indices along `axis`."""
     def index_put(self, index: Index, value: Operand) -> Tensor:
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
     def index_select(self, axis: int, indices: Index) -> Tensor:
@@ -717,6 +721,10 @@ class Tensor(ArrayTensor):
     swapdims_ = swapaxes_
     def index_add_(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
+    def index_copy_(self, axis: int, indices: Index, source: Operand) -> Tensor:
+        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays. In place."""
+    def index_fill_(self, axis: int, indices: Index, value: Operand) -> Tensor:
+        """A copy of `x` with `value` in the slices of the given indices along `axis`. In place."""
     def index_put_(self, index: Index, value: Operand) -> Tensor:
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
     def masked_fill_(self, mask: Operand, value: Operand) -> Tensor:
@@ -3207,6 +3215,22 @@ def baddbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: com
     -------
     y : Tensor
     """
+def cdist(a: Operand, b: Operand, p: float = 2.0) -> Tensor:
+    """The p-norm of the difference of each row of `a` and each row of `b`.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        Vectors of as many components.
+    p : float, default 2.0
+        Order of the norm.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cholesky_solve(b: Operand, l: Operand, *, upper: _bool = False) -> Tensor:
     """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`.
 
@@ -3924,6 +3948,41 @@ def index_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
         Integers, negative ones from the end.
     source : array_like
         What is added.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def index_copy(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
+    """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one
+    stays.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def index_fill(x: Operand, axis: int, indices: Index, value: Operand) -> Tensor:
+    """A copy of `x` with `value` in the slices of the given indices along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    value : array_like
+        A number, or what broadcasts to the slices.
 
     Returns
     -------

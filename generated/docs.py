@@ -3105,6 +3105,49 @@ for _name, _text in {
     baddbmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y
     composite: _blend(x, a @ b, beta, alpha)
     """,
+    "bilinear": """a @ weight[k] @ b + bias[k] for each k.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        As many vectors.
+    weight : array_like
+        A matrix for each component of the result.
+    bias : array_like or None, default None
+        What is added to the result; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    bilinear(a, b, weight, Array? bias=None) -> y
+    composite: product if bias is None else product + bias
+    where product = einsum('...i,kij,...j->...k', [a, weight, b])
+    """,
+    "cdist": """The p-norm of the difference of each row of `a` and each row of `b`.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        Vectors of as many components.
+    p : float, default 2.0
+        Order of the norm.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    cdist(a, b, float p=2.0) -> y
+    composite: vector_norm(expand_dims(a, -2) - expand_dims(b, -3), p, -1)
+    """,
     "cholesky": """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
 
     Parameters
@@ -3664,6 +3707,30 @@ for _name, _text in {
     multilinear in a, b
     grad_a = reshape(grad @ conj(ravel(b)), a.shape)
     grad_b = reshape(ravel(conj(a)) @ grad, b.shape)
+    """,
+    "pairwise_distance": """The p-norm of a - b + eps along the last axis.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        Vectors of as many components.
+    p : float, default 2.0
+        Order of the norm.
+    eps : float, default 1e-06
+        What is added to each difference.
+    keepdims : bool, default False
+        Whether the last axis stays, of length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    pairwise_distance(a, b, float p=2.0, float eps=1e-06, bool keepdims=False) -> y
+    composite: vector_norm(a - b + eps, p, -1, keepdims)
     """,
     "pinv": """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at
     constant rank.
@@ -5090,6 +5157,49 @@ for _name, _text in {
     linear in x, source
     grad_x = grad
     grad_source = take(grad, indices, axis)
+    """,
+    "index_copy": """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one
+    stays.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is written.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    index_copy(x, int axis, Index indices, source) -> y
+    composite: index_put(x, along_axis(indices, axis, x.ndim), source)
+    """,
+    "index_fill": """A copy of `x` with `value` in the slices of the given indices along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    value : array_like
+        A number, or what broadcasts to the slices.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    index_fill(x, int axis, Index indices, value) -> y
+    composite: index_put(x, along_axis(indices, axis, x.ndim), value)
     """,
     "index_put": """A copy of `x` after x[index] = value; where an index is repeated the last value stays.
 
@@ -6726,6 +6836,49 @@ for _name, _text in {
     linear in x
     grad_x = unfold(grad, kernel_size, dilation, padding, stride)
     """,
+    "pixel_shuffle": """Blocks of channels laid out as squares of the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    upscale_factor : int
+        Side of a square.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    pixel_shuffle(x, int upscale_factor) -> y
+    composite: reshape(moveaxis(reshape(x, plan[0]), plan[1], plan[2]), plan[3])
+    where plan = shuffle_plan(x.shape, upscale_factor)
+
+    References
+    ----------
+    Shi et al. (2016), Real-time single image and video super-resolution using an efficient sub-pixel convolutional neural
+    network.
+    """,
+    "pixel_unshuffle": """Squares of the last two axes laid out as channels; the inverse of pixel_shuffle.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    downscale_factor : int
+        Side of a square.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    pixel_unshuffle(x, int downscale_factor) -> y
+    composite: reshape(moveaxis(reshape(x, plan[0]), plan[1], plan[2]), plan[3])
+    where plan = unshuffle_plan(x.shape, downscale_factor)
+    """,
     "unfold": """The elements under a kernel as a column, for each place where it stands in an image.
 
     Parameters
@@ -7122,7 +7275,7 @@ for _name, _text in {
     where steps = stride if stride is not None else kernel_size
     """,
     "batch_norm": """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
-    running ones. The running ones are not written to; batch_norm_update gives the next ones.
+    running ones, which are never written to.
 
     Parameters
     ----------
@@ -7327,6 +7480,50 @@ for _name, _text in {
     ----------
     Zhang and Sennrich (2019), Root mean square layer normalization.
     """,
+    "scaled_dot_product_attention": """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked.
+
+    Parameters
+    ----------
+    query : array_like
+        Vectors along the last axis.
+    key : array_like
+        As many components, as many vectors as `value` has.
+    value : array_like
+        What is averaged.
+    attn_mask : array_like or None, default None
+        What is added to the scores, or where it is boolean which of them count; nothing where it is None.
+    dropout_p : float, default 0.0
+        Probability with which a weight is dropped.
+    is_causal : bool, default False
+        Whether query i sees the keys up to i only.
+    scale : float or None, default None
+        Factor of the scores, one over the root of the number of components when it is None.
+    enable_gqa : bool, default False
+        Whether axis -3 of `query` is longer, and each key and value serves several.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers of the dropout come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    scaled_dot_product_attention(query, key, value, Array? attn_mask=None, float dropout_p=0.0, bool
+      is_causal=False, *, float? scale=None, bool enable_gqa=False, Generator? generator=None) -> y
+    composite: weights @ values if dropout_p == 0 else dropout(weights, dropout_p, generator=generator) @ values
+    where keys = repeat(key, shared_heads(query.shape, key.shape), -3) if enable_gqa else key
+    where values = repeat(value, shared_heads(query.shape, value.shape), -3) if enable_gqa else value
+    where factor = scale if scale is not None else attention_scale(query.shape)
+    where scores = (query * factor) @ mT(keys)
+    where weights = _softmax_where(scores, _earlier(query.shape[-2], key.shape[-2])) if checked_causal(is_causal,
+      attn_mask is None) else _softmax_or_zero(scores) if attn_mask is None else _softmax_where(scores, attn_mask)
+      if is_bool(attn_mask.dtype) else _softmax_or_zero(scores + attn_mask)
+
+    References
+    ----------
+    Vaswani et al. (2017), Attention is all you need.
+    """,
     "softmax": """exp(x) / sum(exp(x)) along `axis`, without overflow.
 
     Parameters
@@ -7403,6 +7600,31 @@ for _name, _text in {
     binary_cross_entropy_with_logits(x, target, str reduction='mean') -> y
     composite: _reduce_loss(logaddexp(0, x) - x * target, reduction)
     """,
+    "cosine_embedding_loss": """1 - cosine where the target is positive, else how far the cosine is above `margin`.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        Vectors of as many components.
+    target : array_like
+        1 or -1 for each pair; its sign counts.
+    margin : float, default 0.0
+        Cosine up to which there is no loss where the target is negative.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    cosine_embedding_loss(a, b, target, float margin=0.0, str reduction='mean') -> y
+    composite: _reduce_loss(where(target > 0, 1 - cosine, clip(cosine - margin, 0 * target)), reduction)
+    where cosine = cosine_similarity(a, b, -1)
+    """,
     "cross_entropy": """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
 
     Parameters
@@ -7422,6 +7644,60 @@ for _name, _text in {
     -----
     cross_entropy(x, Index target, str reduction='mean') -> y
     composite: _reduce_loss(_cross_entropies(x, target, 1 if x.ndim > 1 else 0), reduction)
+    """,
+    "gaussian_nll_loss": """Half of log(var) + (x - target)^2 / var.
+
+    Parameters
+    ----------
+    x : array_like
+        Predictions.
+    target : array_like
+        What is to be predicted.
+    var : array_like
+        Variance of each prediction.
+    full : bool, default False
+        Whether half of log(2 pi) is added.
+    eps : float, default 1e-06
+        Least variance.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gaussian_nll_loss(x, target, var, bool full=False, float eps=1e-06, str reduction='mean') -> y
+    composite: _reduce_loss(loss + log(2 * pi) / 2 if full else loss, reduction)
+    where spread = clip(var, eps)
+    where loss = (log(spread) + square(x - target) / spread) / 2
+
+    References
+    ----------
+    Nix and Weigend (1994), Estimating the mean and variance of the target probability distribution.
+    """,
+    "hinge_embedding_loss": """x where the target is positive, else how far x is below `margin`.
+
+    Parameters
+    ----------
+    x : array_like
+        Distances.
+    target : array_like
+        1 or -1 for each distance; its sign counts.
+    margin : float, default 1.0
+        Distance from which there is no loss where the target is negative.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    hinge_embedding_loss(x, target, float margin=1.0, str reduction='mean') -> y
+    composite: _reduce_loss(where(target > 0, x, clip(margin - x, 0 * target)), reduction)
     """,
     "huber_loss": """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
 
@@ -7491,6 +7767,30 @@ for _name, _text in {
     l1_loss(x, target, str reduction='mean') -> y
     composite: _reduce_loss(absolute(x - target), reduction)
     """,
+    "margin_ranking_loss": """How far target * (a - b) is below `margin`.
+
+    Parameters
+    ----------
+    a : array_like
+        First of two scores.
+    b : array_like
+        Second of them.
+    target : array_like
+        1 where the first is to be the higher one, else -1.
+    margin : float, default 0.0
+        By how much.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    margin_ranking_loss(a, b, target, float margin=0.0, str reduction='mean') -> y
+    composite: _reduce_loss(clip(margin - target * (a - b), 0), reduction)
+    """,
     "mse_loss": """Squared error.
 
     Parameters
@@ -7511,6 +7811,55 @@ for _name, _text in {
     mse_loss(x, target, str reduction='mean') -> y
     composite: _reduce_loss(square(x - target), reduction)
     """,
+    "multi_margin_loss": """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`.
+
+    Parameters
+    ----------
+    x : array_like
+        Scores, classes along the last axis.
+    target : index
+        The class of each example.
+    p : int, default 1
+        Exponent, 1 or 2.
+    margin : float, default 1.0
+        By how much the class's score has to be above the others.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    multi_margin_loss(x, Index target, int p=1, float margin=1.0, str reduction='mean') -> y
+    composite: _reduce_loss(sum(where(own, 0, above ** p), -1) / x.shape[-1], reduction)
+    where own = one_hot(target, x.shape[-1], dtype='bool')
+    where above = clip(x - expand_dims(_pick(x, target, -1), -1) + margin, 0)
+    """,
+    "multilabel_soft_margin_loss": """binary_cross_entropy_with_logits of each class, averaged over classes.
+
+    Parameters
+    ----------
+    x : array_like
+        Logits, classes along the last axis.
+    target : array_like
+        0 or 1 for each class.
+    weight : array_like or None, default None
+        Factor of each class; none when it is None.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    multilabel_soft_margin_loss(x, target, Array? weight=None, str reduction='mean') -> y
+    composite: _reduce_loss(mean(loss if weight is None else loss * weight, -1), reduction)
+    where loss = logaddexp(0, x) - x * target
+    """,
     "nll_loss": """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
 
     Parameters
@@ -7530,6 +7879,35 @@ for _name, _text in {
     -----
     nll_loss(x, Index target, str reduction='mean') -> y
     composite: _reduce_loss(-_pick(x, target, 1 if x.ndim > 1 else 0), reduction)
+    """,
+    "poisson_nll_loss": """exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm.
+
+    Parameters
+    ----------
+    x : array_like
+        Rates, or their logarithms.
+    target : array_like
+        What is to be predicted.
+    log_input : bool, default True
+        Whether `x` is a logarithm.
+    full : bool, default False
+        Whether Stirling's approximation is added for targets above 1.
+    eps : float, default 1e-08
+        What is added to `x` under the logarithm.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    poisson_nll_loss(x, target, bool log_input=True, bool full=False, float eps=1e-08, str reduction='mean') -> y
+    composite: _reduce_loss(loss + where(target > 1, stirling, 0) if full else loss, reduction)
+    where loss = exp(x) - target * x if log_input else x - target * log(x + eps)
+    where large = clip(target, 1)
+    where stirling = large * log(large) - large + log(2 * pi * large) / 2
     """,
     "smooth_l1_loss": """huber_loss divided by `beta`, l1_loss where it is 0.
 
@@ -7559,6 +7937,64 @@ for _name, _text in {
     References
     ----------
     Girshick (2015), Fast R-CNN.
+    """,
+    "soft_margin_loss": """log(1 + exp(-target * x)) without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+        Predictions.
+    target : array_like
+        1 or -1.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    soft_margin_loss(x, target, str reduction='mean') -> y
+    composite: _reduce_loss(logaddexp(0, -target * x), reduction)
+    """,
+    "triplet_margin_loss": """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0.
+
+    Parameters
+    ----------
+    anchor : array_like
+        Vectors along the last axis.
+    positive : array_like
+        What is to be near.
+    negative : array_like
+        What is to be farther.
+    margin : float, default 1.0
+        By how much.
+    p : float, default 2.0
+        Order of the norm.
+    eps : float, default 1e-06
+        What is added to each difference.
+    swap : bool, default False
+        Whether the negative is as far as it is from the positive where that is nearer.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    triplet_margin_loss(anchor, positive, negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False,
+      str reduction='mean') -> y
+    composite: _reduce_loss(clip(near - far + margin, 0), reduction)
+    where near = pairwise_distance(anchor, positive, p, eps)
+    where plain = pairwise_distance(anchor, negative, p, eps)
+    where far = minimum(plain, pairwise_distance(positive, negative, p, eps)) if swap else plain
+
+    References
+    ----------
+    Balntas, Riba, Ponsa and Mikolajczyk (2016), Learning local feature descriptors with triplets.
     """,
     "arange": """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
 

@@ -161,6 +161,7 @@ from .variable_type.linear_algebra import addmm
 from .variable_type.linear_algebra import addmv
 from .variable_type.linear_algebra import addr
 from .variable_type.linear_algebra import baddbmm
+from .variable_type.linear_algebra import cdist
 from .variable_type.linear_algebra import cholesky_solve
 from .variable_type.linear_algebra import cross
 from .variable_type.linear_algebra import dot
@@ -216,6 +217,8 @@ from .variable_type.indexing import flatnonzero
 from .variable_type.indexing import gather
 from .variable_type.indexing import getitem
 from .variable_type.indexing import index_add
+from .variable_type.indexing import index_copy
+from .variable_type.indexing import index_fill
 from .variable_type.indexing import index_put
 from .variable_type.indexing import index_select
 from .variable_type.indexing import masked_fill
@@ -534,6 +537,7 @@ __all__ = [
     "addmv",
     "addr",
     "baddbmm",
+    "cdist",
     "cholesky_solve",
     "cross",
     "dot",
@@ -589,6 +593,8 @@ __all__ = [
     "gather",
     "getitem",
     "index_add",
+    "index_copy",
+    "index_fill",
     "index_put",
     "index_select",
     "masked_fill",

@@ -52,9 +52,10 @@ from gradspec.generated.variable_type.views cimport (
     op_swapaxes, op_swapaxes_, op_view, op_view_as, op_view_as_complex, op_view_as_real,
 )
 from gradspec.generated.variable_type.indexing cimport (
-    op_argwhere, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_put, op_index_put_,
-    op_index_select, op_masked_fill, op_masked_fill_, op_masked_select, op_narrow, op_nonzero, op_scatter, op_scatter_,
-    op_scatter_add, op_scatter_add_, op_select, op_take, op_take_along_axis, op_take_along_dim,
+    op_argwhere, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_copy, op_index_copy_,
+    op_index_fill, op_index_fill_, op_index_put, op_index_put_, op_index_select, op_masked_fill, op_masked_fill_,
+    op_masked_select, op_narrow, op_nonzero, op_scatter, op_scatter_, op_scatter_add, op_scatter_add_, op_select, op_take,
+    op_take_along_axis, op_take_along_dim,
 )
 from gradspec.generated.variable_type.joining cimport (
     op_chunk, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk, op_unsafe_split, op_unstack,
@@ -1403,6 +1404,24 @@ cdef class Tensor(ArrayTensor):
     def index_add_(self, axis, indices, source):
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
         return op_index_add_(self, axis, indices, source)
+
+    def index_copy(self, axis, indices, source):
+        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the
+        last one stays."""
+        return op_index_copy(self, axis, indices, source)
+
+    def index_copy_(self, axis, indices, source):
+        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the
+        last one stays. In place."""
+        return op_index_copy_(self, axis, indices, source)
+
+    def index_fill(self, axis, indices, value):
+        """A copy of `x` with `value` in the slices of the given indices along `axis`."""
+        return op_index_fill(self, axis, indices, value)
+
+    def index_fill_(self, axis, indices, value):
+        """A copy of `x` with `value` in the slices of the given indices along `axis`. In place."""
+        return op_index_fill_(self, axis, indices, value)
 
     def index_put(self, index, value):
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""

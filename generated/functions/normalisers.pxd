@@ -23,6 +23,14 @@ cdef class SoftmaxBackwardBackward(Node):
     cdef public uint32_t version_y, version_a
     cdef readonly object saved_axis
 
+cdef class SoftmaxOrZeroBackward(Node):
+    cdef public object saved_y
+    cdef public uint32_t version_y
+
+cdef class SoftmaxWhereBackward(Node):
+    cdef public object saved_y
+    cdef public uint32_t version_y
+
 cdef class StandardizeBackward(Node):
     cdef public object saved_y, saved_rate
     cdef public uint32_t version_y, version_rate

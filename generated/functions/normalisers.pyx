@@ -138,6 +138,38 @@ cdef class SoftmaxBackwardBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
+cdef class SoftmaxOrZeroBackward(Node):
+    """_softmax_or_zero(x) -> y; grad_x = y * (grad - sum(y * grad, -1, True))"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), -1, True)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return y * (grad - ops.sum(y * grad, -1, True))
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
+
+
+cdef class SoftmaxWhereBackward(Node):
+    """_softmax_where(x, Mask mask) -> y; grad_x = y * (grad - sum(y * grad, -1, True))"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), -1, True)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return y * (grad - ops.sum(y * grad, -1, True))
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
+
+
 cdef class StandardizeBackward(Node):
     """_standardize(x, int[] axis, float eps=1e-05, bool centred=True) -> y, rate
 

@@ -8,11 +8,13 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, as_array, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
 from gradspec.operand cimport shape_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 
 
 cdef object forward_conv1d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
@@ -91,6 +93,14 @@ cdef object forward_fold(object x, object output_size, object kernel_size, objec
             error_, "fold", x=x, output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
             stride=stride
         ) from None
+
+cdef object forward_pixel_shuffle(object x, object upscale_factor):
+    plan = formulas.shuffle_plan(shape_of(x), upscale_factor)
+    return forward_reshape(forward_moveaxis(forward_reshape(x, plan[0]), plan[1], plan[2]), plan[3])
+
+cdef object forward_pixel_unshuffle(object x, object downscale_factor):
+    plan = formulas.unshuffle_plan(shape_of(x), downscale_factor)
+    return forward_reshape(forward_moveaxis(forward_reshape(x, plan[0]), plan[1], plan[2]), plan[3])
 
 cdef object forward_unfold(object x, object kernel_size, object dilation, object padding, object stride):
     try:

@@ -64,6 +64,12 @@ cdef object forward_index_add(object x, object axis, object indices, object sour
     except Exception as error_:
         raise explain(error_, "index_add", x=x, axis=axis, indices=indices, source=source) from None
 
+cdef object forward_index_copy(object x, object axis, object indices, object source):
+    return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), source)
+
+cdef object forward_index_fill(object x, object axis, object indices, object value):
+    return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
+
 cdef object forward_index_put(object x, object index, object value):
     try:
         return as_array(kernels.index_put(x, index, value))

@@ -65,6 +65,12 @@ cdef object forward_addr(object x, object a, object b, object beta, object alpha
 cdef object forward_baddbmm(object x, object a, object b, object beta, object alpha):
     return forward__blend(x, forward_matmul(a, b), beta, alpha)
 
+cdef object forward_bilinear(object a, object b, object weight, object bias):
+    product = forward_einsum('...i,kij,...j->...k', [a, weight, b])
+    if bias is None:
+        return product
+    return forward_add(product, bias)
+
 cdef object forward__blend(object x, object product, object beta, object alpha):
     if beta == 0:
         known = forward_where(True, 0, x)
@@ -77,6 +83,9 @@ cdef object forward__blend(object x, object product, object beta, object alpha):
     else:
         scaled = forward_multiply(alpha, product)
     return forward_add(known, scaled)
+
+cdef object forward_cdist(object a, object b, object p):
+    return forward_vector_norm(forward_subtract(forward_expand_dims(a, -2), forward_expand_dims(b, -3)), p, -1, False)
 
 cdef object forward__checkerboard(object x):
     try:
@@ -322,6 +331,9 @@ cdef object forward_outer(object a, object b):
         return as_array(np.outer(a, b))
     except Exception as error_:
         raise explain(error_, "outer", a=a, b=b) from None
+
+cdef object forward_pairwise_distance(object a, object b, object p, object eps, object keepdims):
+    return forward_vector_norm(forward_add(forward_subtract(a, b), eps), p, -1, keepdims)
 
 cdef object forward__permutation_matrix(object rows, object n):
     try:

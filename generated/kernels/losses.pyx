@@ -7,20 +7,35 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
-from gradspec.operand cimport ndim_of
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
+from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
+cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_square = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "square", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "logaddexp", 2)
+cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
+cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward4 forward_cosine_similarity = <Forward4> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "cosine_similarity", 4
+)
+cdef Forward5 forward_pairwise_distance = <Forward5> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "pairwise_distance", 5
+)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward3 forward_one_hot = <Forward3> load_forward("gradspec.generated.kernels.creation", "one_hot", 3)
 
 
 cdef object forward__bernoulli_loss(object x, object target):
@@ -34,6 +49,15 @@ cdef object forward_binary_cross_entropy(object x, object target, object reducti
 
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
     return forward__reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
+
+cdef object forward_cosine_embedding_loss(object a, object b, object target, object margin, object reduction):
+    cosine = forward_cosine_similarity(a, b, -1, 1e-08)
+    return forward__reduce_loss(
+        forward_where(
+            forward_greater(target, 0), forward_subtract(1, cosine),
+            forward_clip(forward_subtract(cosine, margin), forward_multiply(0, target), None)
+        ), reduction
+    )
 
 cdef object forward__cross_entropies(object x, object target, object axis):
     try:
@@ -50,6 +74,20 @@ cdef object forward__cross_entropies_backward(object a, object x, object target,
 cdef object forward_cross_entropy(object x, object target, object reduction):
     return forward__reduce_loss(forward__cross_entropies(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
 
+cdef object forward_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction):
+    spread = forward_clip(var, eps, None)
+    loss = forward_divide(
+        forward_add(forward_log(spread), forward_divide(forward_square(forward_subtract(x, target)), spread)), 2
+    )
+    return forward__reduce_loss(forward_add(loss, 0.9189385332046727) if full else loss, reduction)
+
+cdef object forward_hinge_embedding_loss(object x, object target, object margin, object reduction):
+    return forward__reduce_loss(
+        forward_where(
+            forward_greater(target, 0), x, forward_clip(forward_subtract(margin, x), forward_multiply(0, target), None)
+        ), reduction
+    )
+
 cdef object forward_huber_loss(object x, object target, object reduction, object delta):
     error = forward_subtract(x, target)
     near = forward_clip(error, -delta, delta)
@@ -61,8 +99,24 @@ cdef object forward_kl_div(object x, object target, object reduction):
 cdef object forward_l1_loss(object x, object target, object reduction):
     return forward__reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
 
+cdef object forward_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
+    return forward__reduce_loss(
+        forward_clip(forward_subtract(margin, forward_multiply(target, forward_subtract(a, b))), 0, None), reduction
+    )
+
 cdef object forward_mse_loss(object x, object target, object reduction):
     return forward__reduce_loss(forward_square(forward_subtract(x, target)), reduction)
+
+cdef object forward_multi_margin_loss(object x, object target, object p, object margin, object reduction):
+    own = forward_one_hot(target, shape_of(x)[-1], 'bool')
+    above = forward_clip(forward_add(forward_subtract(x, forward_expand_dims(forward__pick(x, target, -1), -1)), margin), 0, None)
+    return forward__reduce_loss(
+        forward_divide(forward_sum(forward_where(own, 0, forward_pow(above, p)), -1, False), shape_of(x)[-1]), reduction
+    )
+
+cdef object forward_multilabel_soft_margin_loss(object x, object target, object weight, object reduction):
+    loss = forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target))
+    return forward__reduce_loss(forward_mean(loss if weight is None else forward_multiply(loss, weight), -1, False), reduction)
 
 cdef object forward_nll_loss(object x, object target, object reduction):
     return forward__reduce_loss(forward_negative(forward__pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
@@ -78,6 +132,20 @@ cdef object forward__unpick(object x, object indices, object shape, object axis)
         return as_array(kernels.unpick(x, indices, shape, axis))
     except Exception as error_:
         raise explain(error_, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
+
+cdef object forward_poisson_nll_loss(object x, object target, object log_input, object full, object eps, object reduction):
+    if log_input:
+        loss = forward_subtract(forward_exp(x), forward_multiply(target, x))
+    else:
+        loss = forward_subtract(x, forward_multiply(target, forward_log(forward_add(x, eps))))
+    large = forward_clip(target, 1, None)
+    stirling = forward_add(
+        forward_subtract(forward_multiply(large, forward_log(large)), large),
+        forward_divide(forward_log(forward_multiply(6.283185307179586, large)), 2)
+    )
+    return forward__reduce_loss(
+        forward_add(loss, forward_where(forward_greater(target, 1), stirling, 0)) if full else loss, reduction
+    )
 
 cdef object forward__reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
@@ -95,3 +163,17 @@ cdef object forward_smooth_l1_loss(object x, object target, object reduction, ob
     return forward__reduce_loss(
         forward_multiply(forward_divide(near, beta), forward_subtract(error, forward_divide(near, 2))), reduction
     )
+
+cdef object forward_soft_margin_loss(object x, object target, object reduction):
+    return forward__reduce_loss(forward_logaddexp(0, forward_multiply(forward_negative(target), x)), reduction)
+
+cdef object forward_triplet_margin_loss(
+    object anchor, object positive, object negative, object margin, object p, object eps, object swap, object reduction
+):
+    near = forward_pairwise_distance(anchor, positive, p, eps, False)
+    plain = forward_pairwise_distance(anchor, negative, p, eps, False)
+    if swap:
+        far = forward_minimum(plain, forward_pairwise_distance(positive, negative, p, eps, False))
+    else:
+        far = plain
+    return forward__reduce_loss(forward_clip(forward_add(forward_subtract(near, far), margin), 0, None), reduction)

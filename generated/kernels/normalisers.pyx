@@ -4,6 +4,10 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import math
+
+import numpy as np
+
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
@@ -19,8 +23,12 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
+cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward3 forward_repeat = <Forward3> load_forward("gradspec.generated.kernels.joining", "repeat", 3)
+cdef Forward4 forward_dropout = <Forward4> load_forward("gradspec.generated.kernels.activations", "dropout", 4)
 cdef Forward6 forward__resample = <Forward6> load_forward("gradspec.generated.kernels.pooling", "_resample", 6)
 
 
@@ -53,6 +61,12 @@ cdef object forward_batch_norm(
             forward_expand_dims(forward_rsqrt(forward_add(variance, eps)), behind)
         ), weight, bias, ndim_of(x) - 2
     )
+
+cdef object forward__earlier(object rows, object columns):
+    try:
+        return as_array(np.tri(rows, columns, 0, dtype='bool'))
+    except Exception as error_:
+        raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
 cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps):
     groups = forward__standardize(forward_reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps, True)[0]
@@ -97,6 +111,35 @@ cdef object forward_rms_norm(object x, object normalized_shape, object weight, o
         forward__standardize(x, formulas.block_axes(shape_of(x), normalized_shape), least, False)[0], weight, None, 0
     )
 
+cdef object forward_scaled_dot_product_attention(
+    object query, object key, object value, object attn_mask, object dropout_p, object is_causal, object scale,
+    object enable_gqa, object generator
+):
+    if enable_gqa:
+        values = forward_repeat(value, formulas.shared_heads(shape_of(query), shape_of(value)), -3)
+    else:
+        values = value
+    if enable_gqa:
+        keys = forward_repeat(key, formulas.shared_heads(shape_of(query), shape_of(key)), -3)
+    else:
+        keys = key
+    if scale is not None:
+        factor = scale
+    else:
+        factor = formulas.attention_scale(shape_of(query))
+    scores = forward_matmul(forward_multiply(query, factor), forward_mT(keys))
+    if formulas.checked_causal(is_causal, attn_mask is None):
+        weights = forward__softmax_where(scores, forward__earlier(shape_of(query)[-2], shape_of(key)[-2]))
+    elif attn_mask is None:
+        weights = forward__softmax_or_zero(scores)
+    elif formulas.is_bool(dtype_of(attn_mask)):
+        weights = forward__softmax_where(scores, attn_mask)
+    else:
+        weights = forward__softmax_or_zero(forward_add(scores, attn_mask))
+    if dropout_p == 0:
+        return forward_matmul(weights, values)
+    return forward_matmul(forward_dropout(weights, dropout_p, True, generator)[0], values)
+
 cdef object forward_softmax(object x, object axis):
     try:
         return as_array(kernels.softmax(x, axis))
@@ -108,6 +151,18 @@ cdef object forward__softmax_backward(object a, object y, object axis):
         return as_array(kernels.softmax_backward(a, y, axis))
     except Exception as error_:
         raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
+
+cdef object forward__softmax_or_zero(object x):
+    try:
+        return as_array(kernels.softmax_or_zero(x))
+    except Exception as error_:
+        raise explain(error_, "_softmax_or_zero", x=x) from None
+
+cdef object forward__softmax_where(object x, object mask):
+    try:
+        return as_array(kernels.softmax_or_zero(np.where(mask, x, -math.inf)))
+    except Exception as error_:
+        raise explain(error_, "_softmax_where", x=x, mask=mask) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

@@ -15,6 +15,24 @@ Operand: TypeAlias = Tensor | npt.ArrayLike
 _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
+def bilinear(a: Operand, b: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
+    """a @ weight[k] @ b + bias[k] for each k.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        As many vectors.
+    weight : array_like
+        A matrix for each component of the result.
+    bias : array_like or None, default None
+        What is added to the result; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8) -> Tensor:
     """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.
 
@@ -42,6 +60,26 @@ def linear(x: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
         A row for each component of the result, or a vector where there is one without an axis.
     bias : array_like or None, default None
         What is added to the result; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def pairwise_distance(a: Operand, b: Operand, p: float = 2.0, eps: float = 1e-06, keepdims: _bool = False) -> Tensor:
+    """The p-norm of a - b + eps along the last axis.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        Vectors of as many components.
+    p : float, default 2.0
+        Order of the norm.
+    eps : float, default 1e-06
+        What is added to each difference.
+    keepdims : bool, default False
+        Whether the last axis stays, of length 1.
 
     Returns
     -------
@@ -649,6 +687,39 @@ def fold(x: Operand, output_size: int | Sequence[int], kernel_size: int | Sequen
     -------
     y : Tensor
     """
+def pixel_shuffle(x: Operand, upscale_factor: int) -> Tensor:
+    """Blocks of channels laid out as squares of the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    upscale_factor : int
+        Side of a square.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Shi et al. (2016), Real-time single image and video super-resolution using an efficient sub-pixel convolutional neural
+    network.
+    """
+def pixel_unshuffle(x: Operand, downscale_factor: int) -> Tensor:
+    """Squares of the last two axes laid out as channels; the inverse of pixel_shuffle.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    downscale_factor : int
+        Side of a square.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def unfold(x: Operand, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, stride: int | Sequence[int] = 1) -> Tensor:
     """The elements under a kernel as a column, for each place where it stands in an image.
 
@@ -959,7 +1030,7 @@ def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], s
     """
 def batch_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, training: _bool = False, *, eps: float = 1e-05) -> Tensor:
     """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
-    running ones. The running ones are not written to; batch_norm_update gives the next ones.
+    running ones, which are never written to.
 
     Parameters
     ----------
@@ -1120,6 +1191,38 @@ def rms_norm(x: Operand, normalized_shape: int | Sequence[int], weight: Operand 
     ----------
     Zhang and Sennrich (2019), Root mean square layer normalization.
     """
+def scaled_dot_product_attention(query: Operand, key: Operand, value: Operand, attn_mask: Operand | None = None, dropout_p: float = 0.0, is_causal: _bool = False, *, scale: float | None = None, enable_gqa: _bool = False, generator: np.random.Generator | int | None = None) -> Tensor:
+    """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked.
+
+    Parameters
+    ----------
+    query : array_like
+        Vectors along the last axis.
+    key : array_like
+        As many components, as many vectors as `value` has.
+    value : array_like
+        What is averaged.
+    attn_mask : array_like or None, default None
+        What is added to the scores, or where it is boolean which of them count; nothing where it is None.
+    dropout_p : float, default 0.0
+        Probability with which a weight is dropped.
+    is_causal : bool, default False
+        Whether query i sees the keys up to i only.
+    scale : float or None, default None
+        Factor of the scores, one over the root of the number of components when it is None.
+    enable_gqa : bool, default False
+        Whether axis -3 of `query` is longer, and each key and value serves several.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers of the dropout come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Vaswani et al. (2017), Attention is all you need.
+    """
 def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     """exp(x) / sum(exp(x)) along `axis`, without overflow.
 
@@ -1179,6 +1282,26 @@ def binary_cross_entropy_with_logits(x: Operand, target: Operand, reduction: str
     -------
     y : Tensor
     """
+def cosine_embedding_loss(a: Operand, b: Operand, target: Operand, margin: float = 0.0, reduction: str = 'mean') -> Tensor:
+    """1 - cosine where the target is positive, else how far the cosine is above `margin`.
+
+    Parameters
+    ----------
+    a : array_like
+        Vectors along the last axis.
+    b : array_like
+        Vectors of as many components.
+    target : array_like
+        1 or -1 for each pair; its sign counts.
+    margin : float, default 0.0
+        Cosine up to which there is no loss where the target is negative.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cross_entropy(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
     """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
 
@@ -1188,6 +1311,50 @@ def cross_entropy(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
         Logits, classes along axis 1, or 0 where it is the only one.
     target : index
         The class of each example.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def gaussian_nll_loss(x: Operand, target: Operand, var: Operand, full: _bool = False, eps: float = 1e-06, reduction: str = 'mean') -> Tensor:
+    """Half of log(var) + (x - target)^2 / var.
+
+    Parameters
+    ----------
+    x : array_like
+        Predictions.
+    target : array_like
+        What is to be predicted.
+    var : array_like
+        Variance of each prediction.
+    full : bool, default False
+        Whether half of log(2 pi) is added.
+    eps : float, default 1e-06
+        Least variance.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Nix and Weigend (1994), Estimating the mean and variance of the target probability distribution.
+    """
+def hinge_embedding_loss(x: Operand, target: Operand, margin: float = 1.0, reduction: str = 'mean') -> Tensor:
+    """x where the target is positive, else how far x is below `margin`.
+
+    Parameters
+    ----------
+    x : array_like
+        Distances.
+    target : array_like
+        1 or -1 for each distance; its sign counts.
+    margin : float, default 1.0
+        Distance from which there is no loss where the target is negative.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
 
@@ -1249,6 +1416,26 @@ def l1_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     -------
     y : Tensor
     """
+def margin_ranking_loss(a: Operand, b: Operand, target: Operand, margin: float = 0.0, reduction: str = 'mean') -> Tensor:
+    """How far target * (a - b) is below `margin`.
+
+    Parameters
+    ----------
+    a : array_like
+        First of two scores.
+    b : array_like
+        Second of them.
+    target : array_like
+        1 where the first is to be the higher one, else -1.
+    margin : float, default 0.0
+        By how much.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     """Squared error.
 
@@ -1265,6 +1452,44 @@ def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     -------
     y : Tensor
     """
+def multi_margin_loss(x: Operand, target: Index, p: int = 1, margin: float = 1.0, reduction: str = 'mean') -> Tensor:
+    """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`.
+
+    Parameters
+    ----------
+    x : array_like
+        Scores, classes along the last axis.
+    target : index
+        The class of each example.
+    p : int, default 1
+        Exponent, 1 or 2.
+    margin : float, default 1.0
+        By how much the class's score has to be above the others.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def multilabel_soft_margin_loss(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean') -> Tensor:
+    """binary_cross_entropy_with_logits of each class, averaged over classes.
+
+    Parameters
+    ----------
+    x : array_like
+        Logits, classes along the last axis.
+    target : array_like
+        0 or 1 for each class.
+    weight : array_like or None, default None
+        Factor of each class; none when it is None.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def nll_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
 
@@ -1274,6 +1499,28 @@ def nll_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
         Log-probabilities, classes along axis 1, or 0 where it is the only one.
     target : index
         The class of each example.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def poisson_nll_loss(x: Operand, target: Operand, log_input: _bool = True, full: _bool = False, eps: float = 1e-08, reduction: str = 'mean') -> Tensor:
+    """exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm.
+
+    Parameters
+    ----------
+    x : array_like
+        Rates, or their logarithms.
+    target : array_like
+        What is to be predicted.
+    log_input : bool, default True
+        Whether `x` is a logarithm.
+    full : bool, default False
+        Whether Stirling's approximation is added for targets above 1.
+    eps : float, default 1e-08
+        What is added to `x` under the logarithm.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
 
@@ -1302,6 +1549,52 @@ def smooth_l1_loss(x: Operand, target: Operand, reduction: str = 'mean', beta: f
     References
     ----------
     Girshick (2015), Fast R-CNN.
+    """
+def soft_margin_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
+    """log(1 + exp(-target * x)) without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+        Predictions.
+    target : array_like
+        1 or -1.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def triplet_margin_loss(anchor: Operand, positive: Operand, negative: Operand, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, swap: _bool = False, reduction: str = 'mean') -> Tensor:
+    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0.
+
+    Parameters
+    ----------
+    anchor : array_like
+        Vectors along the last axis.
+    positive : array_like
+        What is to be near.
+    negative : array_like
+        What is to be farther.
+    margin : float, default 1.0
+        By how much.
+    p : float, default 2.0
+        Order of the norm.
+    eps : float, default 1e-06
+        What is added to each difference.
+    swap : bool, default False
+        Whether the negative is as far as it is from the positive where that is nearer.
+    reduction : str, default 'mean'
+        'mean', 'sum', or 'none' for one loss an element.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Balntas, Riba, Ponsa and Mikolajczyk (2016), Learning local feature descriptors with triplets.
     """
 def one_hot(indices: Index, num_classes: int, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """A new last axis with 1 at each index and 0 elsewhere.
@@ -1350,8 +1643,10 @@ def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     y : Tensor
     """
 __all__ = [
+    "bilinear",
     "cosine_similarity",
     "linear",
+    "pairwise_distance",
     "embedding",
     "alpha_dropout",
     "celu",
@@ -1387,6 +1682,8 @@ __all__ = [
     "conv_transpose2d",
     "conv_transpose3d",
     "fold",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "unfold",
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
@@ -1412,17 +1709,27 @@ __all__ = [
     "log_softmax",
     "normalize",
     "rms_norm",
+    "scaled_dot_product_attention",
     "softmax",
     "softmin",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
     "cross_entropy",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
+    "margin_ranking_loss",
     "mse_loss",
+    "multi_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
+    "poisson_nll_loss",
     "smooth_l1_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
     "one_hot",
     "sigmoid",
     "tanh",

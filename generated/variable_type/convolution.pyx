@@ -395,6 +395,36 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return op_fold(x, output_size, kernel_size, dilation, padding, stride)
 
 
+cdef object op_pixel_shuffle(object x, object upscale_factor):
+    x = as_operand(x, "pixel_shuffle", "x")
+    upscale_factor = as_int(upscale_factor, "pixel_shuffle", "upscale_factor")
+
+    try:
+        plan = formulas.shuffle_plan(shape_of(x), upscale_factor)
+        return ops.reshape(ops.moveaxis(ops.reshape(x, plan[0]), plan[1], plan[2]), plan[3])
+    except Exception as error_:
+        raise explain(error_, "pixel_shuffle", x=x, upscale_factor=upscale_factor) from None
+
+def pixel_shuffle(x, upscale_factor):
+    """Blocks of channels laid out as squares of the last two axes."""
+    return op_pixel_shuffle(x, upscale_factor)
+
+
+cdef object op_pixel_unshuffle(object x, object downscale_factor):
+    x = as_operand(x, "pixel_unshuffle", "x")
+    downscale_factor = as_int(downscale_factor, "pixel_unshuffle", "downscale_factor")
+
+    try:
+        plan = formulas.unshuffle_plan(shape_of(x), downscale_factor)
+        return ops.reshape(ops.moveaxis(ops.reshape(x, plan[0]), plan[1], plan[2]), plan[3])
+    except Exception as error_:
+        raise explain(error_, "pixel_unshuffle", x=x, downscale_factor=downscale_factor) from None
+
+def pixel_unshuffle(x, downscale_factor):
+    """Squares of the last two axes laid out as channels; the inverse of pixel_shuffle."""
+    return op_pixel_unshuffle(x, downscale_factor)
+
+
 cdef object op_unfold(object x, object kernel_size, object dilation, object padding, object stride):
     cdef ThreadState* state_ = thread_state()
     cdef UnfoldBackward node_ = None
@@ -436,5 +466,6 @@ answer_calls()
 register({
 "conv1d": conv1d, "conv2d": conv2d, "conv3d": conv3d, "conv_transpose1d": conv_transpose1d, "conv_transpose2d":
     conv_transpose2d, "conv_transpose3d": conv_transpose3d, "_convolve": _convolve, "_convolve_input": _convolve_input,
-    "_convolve_weight": _convolve_weight, "fold": fold, "unfold": unfold,
+    "_convolve_weight": _convolve_weight, "fold": fold, "pixel_shuffle": pixel_shuffle, "pixel_unshuffle": pixel_unshuffle,
+    "unfold": unfold,
 })

@@ -11,10 +11,10 @@ from gradspec.errors import explain
 
 from gradspec.generated.kernels.indexing cimport (
     forward_argwhere, forward_compress, forward_delete, forward_embedding, forward_extract, forward_flatnonzero,
-    forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_put,
-    forward__index_put_backward, forward_index_select, forward__kept, forward__last_written, forward_masked_fill,
-    forward_nonzero, forward_scatter, forward_scatter_add, forward_take, forward__take_backward, forward_take_along_axis,
-    forward__take_along_axis_backward, forward_take_along_dim,
+    forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_copy, forward_index_fill,
+    forward_index_put, forward__index_put_backward, forward_index_select, forward__kept, forward__last_written,
+    forward_masked_fill, forward_nonzero, forward_scatter, forward_scatter_add, forward_take, forward__take_backward,
+    forward_take_along_axis, forward__take_along_axis_backward, forward_take_along_dim,
 )
 from gradspec.generated.functions.indexing cimport (
     GatherBackward, GetitemBackward, GetitemBackwardBackward, IndexAddBackward, IndexPutBackward, IndexPutBackwardBackward,
@@ -26,7 +26,7 @@ from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_
 from gradspec.copy_slices cimport rebase
 from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, value_before, writable, written_value
+from gradspec.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, as_index, as_mask, as_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
@@ -286,6 +286,59 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
 def index_add(x, axis, indices, source):
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
     return op_index_add(x, axis, indices, source)
+
+
+cdef object op_index_copy(object x, object axis, object indices, object source):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "index_copy", "x")
+    axis = as_int(axis, "index_copy", "axis")
+    indices = as_index(indices, "index_copy", "indices")
+    source = as_operand(source, "index_copy", "source")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), source)
+        return wrap_forward(forward_index_copy(array_of(x), axis, index_of(indices), array_of(source)))
+    except Exception as error_:
+        raise explain(error_, "index_copy", x=x, axis=axis, indices=indices, source=source) from None
+
+cdef object op_index_copy_(object x, object axis, object indices, object source):
+    axis = as_int(axis, "index_copy_", "axis")
+    indices = as_index(indices, "index_copy_", "indices")
+    source = as_operand(source, "index_copy_", "source")
+    old_ = prepare_inplace(x, (x, source), 0b11, "index_copy_")
+    return overwrite(x, op_index_copy(old_, axis, indices, source), "index_copy_")
+
+def index_copy(x, axis, indices, source):
+    """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last
+    one stays."""
+    return op_index_copy(x, axis, indices, source)
+
+
+cdef object op_index_fill(object x, object axis, object indices, object value):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "index_fill", "x")
+    axis = as_int(axis, "index_fill", "axis")
+    indices = as_index(indices, "index_fill", "indices")
+    value = as_operand(value, "index_fill", "value")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, value) or state_.flags & DUAL:
+            return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
+        return wrap_forward(forward_index_fill(array_of(x), axis, index_of(indices), array_of(value)))
+    except Exception as error_:
+        raise explain(error_, "index_fill", x=x, axis=axis, indices=indices, value=value) from None
+
+cdef object op_index_fill_(object x, object axis, object indices, object value):
+    axis = as_int(axis, "index_fill_", "axis")
+    indices = as_index(indices, "index_fill_", "indices")
+    value = as_operand(value, "index_fill_", "value")
+    old_ = prepare_inplace(x, (x, value), 0b11, "index_fill_")
+    return overwrite(x, op_index_fill(old_, axis, indices, value), "index_fill_")
+
+def index_fill(x, axis, indices, value):
+    """A copy of `x` with `value` in the slices of the given indices along `axis`."""
+    return op_index_fill(x, axis, indices, value)
 
 
 cdef object op_index_put(object x, object index, object value):
@@ -827,9 +880,9 @@ answer_calls()
 register({
 "argwhere": argwhere, "compress": compress, "delete": delete, "embedding": embedding, "extract": extract, "flatnonzero":
     flatnonzero, "gather": gather, "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add": index_add,
-    "index_put": index_put, "_index_put_backward": _index_put_backward, "index_select": index_select, "_kept": _kept,
-    "_last_written": _last_written, "masked_fill": masked_fill, "masked_select": masked_select, "narrow": narrow, "nonzero":
-    nonzero, "scatter": scatter, "scatter_add": scatter_add, "select": select, "take": take, "_take_backward":
-    _take_backward, "take_along_axis": take_along_axis, "_take_along_axis_backward": _take_along_axis_backward,
-    "take_along_dim": take_along_dim,
+    "index_copy": index_copy, "index_fill": index_fill, "index_put": index_put, "_index_put_backward": _index_put_backward,
+    "index_select": index_select, "_kept": _kept, "_last_written": _last_written, "masked_fill": masked_fill,
+    "masked_select": masked_select, "narrow": narrow, "nonzero": nonzero, "scatter": scatter, "scatter_add": scatter_add,
+    "select": select, "take": take, "_take_backward": _take_backward, "take_along_axis": take_along_axis,
+    "_take_along_axis_backward": _take_along_axis_backward, "take_along_dim": take_along_dim,
 })

@@ -15,18 +15,19 @@ from gradspec.generated.results import (
 )
 
 from gradspec.generated.kernels.linear_algebra cimport (
-    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_baddbmm, forward__blend, forward__checkerboard,
-    forward_cholesky, forward_cholesky_solve, forward__cofactor, forward__cofactor_hessian, forward__cofactor_jvp,
-    forward_cond, forward_cosine_similarity, forward_cross, forward_det, forward_dot, forward_eig, forward_eigh,
-    forward_eigvals, forward_eigvalsh, forward_einsum, forward__einsum_pair, forward__einsum_single,
-    forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv, forward_kron, forward_linear,
-    forward_logdet, forward__lower_half, forward_lstsq, forward_lu, forward_lu_factor, forward__lu_parts, forward_lu_solve,
-    forward_matmul, forward_matrix_exp, forward_matrix_norm, forward_matrix_rank, forward__minors, forward__minors_backward,
-    forward_nuclear_norm, forward_outer, forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward,
-    forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps,
-    forward_slogdet, forward_solve, forward__solve_columns, forward_solve_triangular, forward_svd, forward_svdvals,
-    forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle, forward_tril, forward_triu,
-    forward__upper_block, forward_vander, forward_vdot, forward_vecdot,
+    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_baddbmm, forward_bilinear, forward__blend,
+    forward_cdist, forward__checkerboard, forward_cholesky, forward_cholesky_solve, forward__cofactor,
+    forward__cofactor_hessian, forward__cofactor_jvp, forward_cond, forward_cosine_similarity, forward_cross, forward_det,
+    forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh, forward_einsum, forward__einsum_pair,
+    forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv,
+    forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu, forward_lu_factor,
+    forward__lu_parts, forward_lu_solve, forward_matmul, forward_matrix_exp, forward_matrix_norm, forward_matrix_rank,
+    forward__minors, forward__minors_backward, forward_nuclear_norm, forward_outer, forward_pairwise_distance,
+    forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivot_rows,
+    forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps, forward_slogdet, forward_solve,
+    forward__solve_columns, forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv,
+    forward_tensorsolve, forward_trace, forward__triangle, forward_tril, forward_triu, forward__upper_block, forward_vander,
+    forward_vdot, forward_vecdot,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward, EigBackward,
@@ -189,6 +190,31 @@ def baddbmm(x, a, b, *, beta=1, alpha=1):
     return op_baddbmm(x, a, b, beta, alpha)
 
 
+cdef object op_bilinear(object a, object b, object weight, object bias):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "bilinear", "a")
+    b = as_operand(b, "bilinear", "b")
+    weight = as_operand(weight, "bilinear", "weight")
+    bias = None if bias is None else as_operand(bias, "bilinear", "bias")
+
+    try:
+        if (
+            needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & DUAL
+        ):
+            product = ops.einsum('...i,kij,...j->...k', [a, weight, b])
+            if bias is None:
+                return product
+            return product + bias
+        return wrap_forward(forward_bilinear(array_of(a), array_of(b), array_of(weight), array_of(bias)))
+    except Exception as error_:
+        raise explain(error_, "bilinear", a=a, b=b, weight=weight, bias=bias) from None
+
+def bilinear(a, b, weight, bias=None):
+    """a @ weight[k] @ b + bias[k] for each k."""
+    return op_bilinear(a, b, weight, bias)
+
+
 cdef object op__blend(object x, object product, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_blend", "x")
@@ -216,6 +242,24 @@ cdef object op__blend(object x, object product, object beta, object alpha):
 def _blend(x, product, beta=1, alpha=1):
     """beta * x + alpha * product, without `x` where beta is 0."""
     return op__blend(x, product, beta, alpha)
+
+
+cdef object op_cdist(object a, object b, object p):
+    cdef ThreadState* state_ = thread_state()
+    a = as_real_operand(a, "cdist", "a")
+    b = as_real_operand(b, "cdist", "b")
+    p = as_float(p, "cdist", "p")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.vector_norm(ops.expand_dims(a, -2) - ops.expand_dims(b, -3), p, -1)
+        return wrap_forward(forward_cdist(array_of(a), array_of(b), p))
+    except Exception as error_:
+        raise explain(error_, "cdist", a=a, b=b, p=p) from None
+
+def cdist(a, b, p=2.0):
+    """The p-norm of the difference of each row of `a` and each row of `b`."""
+    return op_cdist(a, b, p)
 
 
 cdef object op__checkerboard(object x):
@@ -1261,6 +1305,26 @@ def outer(a, b):
     return op_outer(a, b)
 
 
+cdef object op_pairwise_distance(object a, object b, object p, object eps, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    a = as_real_operand(a, "pairwise_distance", "a")
+    b = as_real_operand(b, "pairwise_distance", "b")
+    p = as_float(p, "pairwise_distance", "p")
+    eps = as_float(eps, "pairwise_distance", "eps")
+    keepdims = as_bool(keepdims, "pairwise_distance", "keepdims")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.vector_norm(a - b + eps, p, -1, keepdims)
+        return wrap_forward(forward_pairwise_distance(array_of(a), array_of(b), p, eps, keepdims))
+    except Exception as error_:
+        raise explain(error_, "pairwise_distance", a=a, b=b, p=p, eps=eps, keepdims=keepdims) from None
+
+def pairwise_distance(a, b, p=2.0, eps=1e-06, keepdims=False):
+    """The p-norm of a - b + eps along the last axis."""
+    return op_pairwise_distance(a, b, p, eps, keepdims)
+
+
 cdef object op__permutation_matrix(object rows, object n):
     rows = as_index(rows, "_permutation_matrix", "rows")
     n = as_int(n, "_permutation_matrix", "n")
@@ -1949,16 +2013,17 @@ def vecdot(a, b, axis=-1):
 answer_calls()
 
 register({
-"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "baddbmm": baddbmm, "_blend": _blend, "_checkerboard":
-    _checkerboard, "cholesky": cholesky, "cholesky_solve": cholesky_solve, "_cofactor": _cofactor, "_cofactor_hessian":
-    _cofactor_hessian, "_cofactor_jvp": _cofactor_jvp, "cond": cond, "cosine_similarity": cosine_similarity, "cross": cross,
-    "det": det, "dot": dot, "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum,
-    "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward":
-    _einsum_single_backward, "_hermitian_part": _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear,
-    "logdet": logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "lu_factor": lu_factor, "_lu_parts": _lu_parts,
-    "lu_solve": lu_solve, "matmul": matmul, "matrix_exp": matrix_exp, "matrix_norm": matrix_norm, "matrix_power":
-    matrix_power, "matrix_rank": matrix_rank, "_minors": _minors, "_minors_backward": _minors_backward, "nuclear_norm":
-    nuclear_norm, "outer": outer, "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn,
+"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "baddbmm": baddbmm, "bilinear": bilinear, "_blend":
+    _blend, "cdist": cdist, "_checkerboard": _checkerboard, "cholesky": cholesky, "cholesky_solve": cholesky_solve,
+    "_cofactor": _cofactor, "_cofactor_hessian": _cofactor_hessian, "_cofactor_jvp": _cofactor_jvp, "cond": cond,
+    "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "dot": dot, "eig": eig, "eigh": eigh, "eigvals":
+    eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair,
+    "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
+    _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet, "_lower_half":
+    _lower_half, "lstsq": lstsq, "lu": lu, "lu_factor": lu_factor, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "matmul":
+    matmul, "matrix_exp": matrix_exp, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank,
+    "_minors": _minors, "_minors_backward": _minors_backward, "nuclear_norm": nuclear_norm, "outer": outer,
+    "pairwise_distance": pairwise_distance, "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn,
     "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr,
     "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns":
     _solve_columns, "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot,

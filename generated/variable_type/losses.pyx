@@ -10,13 +10,16 @@ from gradspec.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
     forward__bernoulli_loss, forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits,
-    forward__cross_entropies, forward__cross_entropies_backward, forward_cross_entropy, forward_huber_loss, forward_kl_div,
-    forward_l1_loss, forward_mse_loss, forward_nll_loss, forward__pick, forward__unpick, forward_smooth_l1_loss,
+    forward_cosine_embedding_loss, forward__cross_entropies, forward__cross_entropies_backward, forward_cross_entropy,
+    forward_gaussian_nll_loss, forward_hinge_embedding_loss, forward_huber_loss, forward_kl_div, forward_l1_loss,
+    forward_margin_ranking_loss, forward_mse_loss, forward_multi_margin_loss, forward_multilabel_soft_margin_loss,
+    forward_nll_loss, forward__pick, forward__unpick, forward_poisson_nll_loss, forward_smooth_l1_loss,
+    forward_soft_margin_loss, forward_triplet_margin_loss,
 )
 from gradspec.generated.functions.losses cimport (
     BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, PickBackward, UnpickBackward,
 )
-from gradspec.arguments cimport as_float, as_int, as_ints, as_str
+from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
@@ -97,6 +100,27 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
 def binary_cross_entropy_with_logits(x, target, reduction='mean'):
     """binary_cross_entropy(sigmoid(x), target) without overflow."""
     return op_binary_cross_entropy_with_logits(x, target, reduction)
+
+
+cdef object op_cosine_embedding_loss(object a, object b, object target, object margin, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    a = as_real_operand(a, "cosine_embedding_loss", "a")
+    b = as_real_operand(b, "cosine_embedding_loss", "b")
+    target = as_real_operand(target, "cosine_embedding_loss", "target")
+    margin = as_float(margin, "cosine_embedding_loss", "margin")
+    reduction = as_str(reduction, "cosine_embedding_loss", "reduction")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & DUAL:
+            cosine = ops.cosine_similarity(a, b, -1)
+            return ops._reduce_loss(ops.where(target > 0, 1 - cosine, ops.clip(cosine - margin, 0 * target)), reduction)
+        return wrap_forward(forward_cosine_embedding_loss(array_of(a), array_of(b), array_of(target), margin, reduction))
+    except Exception as error_:
+        raise explain(error_, "cosine_embedding_loss", a=a, b=b, target=target, margin=margin, reduction=reduction) from None
+
+def cosine_embedding_loss(a, b, target, margin=0.0, reduction='mean'):
+    """1 - cosine where the target is positive, else how far the cosine is above `margin`."""
+    return op_cosine_embedding_loss(a, b, target, margin, reduction)
 
 
 cdef object op__cross_entropies(object x, object target, object axis):
@@ -190,6 +214,48 @@ def cross_entropy(x, target, reduction='mean'):
     return op_cross_entropy(x, target, reduction)
 
 
+cdef object op_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "gaussian_nll_loss", "x")
+    target = as_real_operand(target, "gaussian_nll_loss", "target")
+    var = as_real_operand(var, "gaussian_nll_loss", "var")
+    full = as_bool(full, "gaussian_nll_loss", "full")
+    eps = as_float(eps, "gaussian_nll_loss", "eps")
+    reduction = as_str(reduction, "gaussian_nll_loss", "reduction")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, var) or state_.flags & DUAL:
+            spread = ops.clip(var, eps)
+            loss = (ops.log(spread) + ops.square(x - target) / spread) / 2
+            return ops._reduce_loss(loss + 0.9189385332046727 if full else loss, reduction)
+        return wrap_forward(forward_gaussian_nll_loss(array_of(x), array_of(target), array_of(var), full, eps, reduction))
+    except Exception as error_:
+        raise explain(error_, "gaussian_nll_loss", x=x, target=target, var=var, full=full, eps=eps, reduction=reduction) from None
+
+def gaussian_nll_loss(x, target, var, full=False, eps=1e-06, reduction='mean'):
+    """Half of log(var) + (x - target)^2 / var."""
+    return op_gaussian_nll_loss(x, target, var, full, eps, reduction)
+
+
+cdef object op_hinge_embedding_loss(object x, object target, object margin, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "hinge_embedding_loss", "x")
+    target = as_real_operand(target, "hinge_embedding_loss", "target")
+    margin = as_float(margin, "hinge_embedding_loss", "margin")
+    reduction = as_str(reduction, "hinge_embedding_loss", "reduction")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.where(target > 0, x, ops.clip(margin - x, 0 * target)), reduction)
+        return wrap_forward(forward_hinge_embedding_loss(array_of(x), array_of(target), margin, reduction))
+    except Exception as error_:
+        raise explain(error_, "hinge_embedding_loss", x=x, target=target, margin=margin, reduction=reduction) from None
+
+def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
+    """x where the target is positive, else how far x is below `margin`."""
+    return op_hinge_embedding_loss(x, target, margin, reduction)
+
+
 cdef object op_huber_loss(object x, object target, object reduction, object delta):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "huber_loss", "x")
@@ -247,6 +313,26 @@ def l1_loss(x, target, reduction='mean'):
     return op_l1_loss(x, target, reduction)
 
 
+cdef object op_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    a = as_real_operand(a, "margin_ranking_loss", "a")
+    b = as_real_operand(b, "margin_ranking_loss", "b")
+    target = as_real_operand(target, "margin_ranking_loss", "target")
+    margin = as_float(margin, "margin_ranking_loss", "margin")
+    reduction = as_str(reduction, "margin_ranking_loss", "reduction")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.clip(margin - target * (a - b), 0), reduction)
+        return wrap_forward(forward_margin_ranking_loss(array_of(a), array_of(b), array_of(target), margin, reduction))
+    except Exception as error_:
+        raise explain(error_, "margin_ranking_loss", a=a, b=b, target=target, margin=margin, reduction=reduction) from None
+
+def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
+    """How far target * (a - b) is below `margin`."""
+    return op_margin_ranking_loss(a, b, target, margin, reduction)
+
+
 cdef object op_mse_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "mse_loss", "x")
@@ -263,6 +349,48 @@ cdef object op_mse_loss(object x, object target, object reduction):
 def mse_loss(x, target, reduction='mean'):
     """Squared error."""
     return op_mse_loss(x, target, reduction)
+
+
+cdef object op_multi_margin_loss(object x, object target, object p, object margin, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "multi_margin_loss", "x")
+    target = as_index(target, "multi_margin_loss", "target")
+    p = as_int(p, "multi_margin_loss", "p")
+    margin = as_float(margin, "multi_margin_loss", "margin")
+    reduction = as_str(reduction, "multi_margin_loss", "reduction")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            own = ops.one_hot(target, shape_of(x)[-1], dtype='bool')
+            above = ops.clip(x - ops.expand_dims(ops._pick(x, target, -1), -1) + margin, 0)
+            return ops._reduce_loss(ops.sum(ops.where(own, 0, above ** p), -1) / shape_of(x)[-1], reduction)
+        return wrap_forward(forward_multi_margin_loss(array_of(x), index_of(target), p, margin, reduction))
+    except Exception as error_:
+        raise explain(error_, "multi_margin_loss", x=x, target=target, p=p, margin=margin, reduction=reduction) from None
+
+def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean'):
+    """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
+    return op_multi_margin_loss(x, target, p, margin, reduction)
+
+
+cdef object op_multilabel_soft_margin_loss(object x, object target, object weight, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "multilabel_soft_margin_loss", "x")
+    target = as_real_operand(target, "multilabel_soft_margin_loss", "target")
+    weight = None if weight is None else as_real_operand(weight, "multilabel_soft_margin_loss", "weight")
+    reduction = as_str(reduction, "multilabel_soft_margin_loss", "reduction")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+            loss = ops.logaddexp(0, x) - x * target
+            return ops._reduce_loss(ops.mean(loss if weight is None else loss * weight, -1), reduction)
+        return wrap_forward(forward_multilabel_soft_margin_loss(array_of(x), array_of(target), array_of(weight), reduction))
+    except Exception as error_:
+        raise explain(error_, "multilabel_soft_margin_loss", x=x, target=target, weight=weight, reduction=reduction) from None
+
+def multilabel_soft_margin_loss(x, target, weight=None, reduction='mean'):
+    """binary_cross_entropy_with_logits of each class, averaged over classes."""
+    return op_multilabel_soft_margin_loss(x, target, weight, reduction)
 
 
 cdef object op_nll_loss(object x, object target, object reduction):
@@ -347,6 +475,35 @@ def _unpick(x, indices, shape, axis=-1):
     return op__unpick(x, indices, shape, axis)
 
 
+cdef object op_poisson_nll_loss(object x, object target, object log_input, object full, object eps, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "poisson_nll_loss", "x")
+    target = as_real_operand(target, "poisson_nll_loss", "target")
+    log_input = as_bool(log_input, "poisson_nll_loss", "log_input")
+    full = as_bool(full, "poisson_nll_loss", "full")
+    eps = as_float(eps, "poisson_nll_loss", "eps")
+    reduction = as_str(reduction, "poisson_nll_loss", "reduction")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            if log_input:
+                loss = ops.exp(x) - target * x
+            else:
+                loss = x - target * ops.log(x + eps)
+            large = ops.clip(target, 1)
+            stirling = large * ops.log(large) - large + ops.log(6.283185307179586 * large) / 2
+            return ops._reduce_loss(loss + ops.where(target > 1, stirling, 0) if full else loss, reduction)
+        return wrap_forward(forward_poisson_nll_loss(array_of(x), array_of(target), log_input, full, eps, reduction))
+    except Exception as error_:
+        raise explain(
+            error_, "poisson_nll_loss", x=x, target=target, log_input=log_input, full=full, eps=eps, reduction=reduction
+        ) from None
+
+def poisson_nll_loss(x, target, log_input=True, full=False, eps=1e-08, reduction='mean'):
+    """exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm."""
+    return op_poisson_nll_loss(x, target, log_input, full, eps, reduction)
+
+
 cdef object op__reduce_loss(object x, object reduction):
     x = as_real_operand(x, "_reduce_loss", "x")
     reduction = as_str(reduction, "_reduce_loss", "reduction")
@@ -389,12 +546,69 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     return op_smooth_l1_loss(x, target, reduction, beta)
 
 
+cdef object op_soft_margin_loss(object x, object target, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "soft_margin_loss", "x")
+    target = as_real_operand(target, "soft_margin_loss", "target")
+    reduction = as_str(reduction, "soft_margin_loss", "reduction")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.logaddexp(0, -target * x), reduction)
+        return wrap_forward(forward_soft_margin_loss(array_of(x), array_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "soft_margin_loss", x=x, target=target, reduction=reduction) from None
+
+def soft_margin_loss(x, target, reduction='mean'):
+    """log(1 + exp(-target * x)) without overflow."""
+    return op_soft_margin_loss(x, target, reduction)
+
+
+cdef object op_triplet_margin_loss(
+    object anchor, object positive, object negative, object margin, object p, object eps, object swap, object reduction
+):
+    cdef ThreadState* state_ = thread_state()
+    anchor = as_real_operand(anchor, "triplet_margin_loss", "anchor")
+    positive = as_real_operand(positive, "triplet_margin_loss", "positive")
+    negative = as_real_operand(negative, "triplet_margin_loss", "negative")
+    margin = as_float(margin, "triplet_margin_loss", "margin")
+    p = as_float(p, "triplet_margin_loss", "p")
+    eps = as_float(eps, "triplet_margin_loss", "eps")
+    swap = as_bool(swap, "triplet_margin_loss", "swap")
+    reduction = as_str(reduction, "triplet_margin_loss", "reduction")
+
+    try:
+        if needs_grad(state_, anchor) or needs_grad(state_, positive) or needs_grad(state_, negative) or state_.flags & DUAL:
+            near = ops.pairwise_distance(anchor, positive, p, eps)
+            plain = ops.pairwise_distance(anchor, negative, p, eps)
+            if swap:
+                far = ops.minimum(plain, ops.pairwise_distance(positive, negative, p, eps))
+            else:
+                far = plain
+            return ops._reduce_loss(ops.clip(near - far + margin, 0), reduction)
+        return wrap_forward(
+            forward_triplet_margin_loss(array_of(anchor), array_of(positive), array_of(negative), margin, p, eps, swap, reduction)
+        )
+    except Exception as error_:
+        raise explain(
+            error_, "triplet_margin_loss", anchor=anchor, positive=positive, negative=negative, margin=margin, p=p, eps=eps,
+            swap=swap, reduction=reduction
+        ) from None
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction='mean'):
+    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0."""
+    return op_triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
+
+
 answer_calls()
 
 register({
 "_bernoulli_loss": _bernoulli_loss, "binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits":
-    binary_cross_entropy_with_logits, "_cross_entropies": _cross_entropies, "_cross_entropies_backward":
-    _cross_entropies_backward, "cross_entropy": cross_entropy, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss":
-    l1_loss, "mse_loss": mse_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick, "_reduce_loss": _reduce_loss,
-    "smooth_l1_loss": smooth_l1_loss,
+    binary_cross_entropy_with_logits, "cosine_embedding_loss": cosine_embedding_loss, "_cross_entropies": _cross_entropies,
+    "_cross_entropies_backward": _cross_entropies_backward, "cross_entropy": cross_entropy, "gaussian_nll_loss":
+    gaussian_nll_loss, "hinge_embedding_loss": hinge_embedding_loss, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss":
+    l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss": mse_loss, "multi_margin_loss": multi_margin_loss,
+    "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick,
+    "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "smooth_l1_loss": smooth_l1_loss,
+    "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
 })

@@ -7,21 +7,26 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generator import as_generator
 
 from gradspec.generated.kernels.normalisers cimport (
-    forward_batch_norm, forward_group_norm, forward_instance_norm, forward_layer_norm, forward_local_response_norm,
-    forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm, forward_softmax,
-    forward__softmax_backward, forward_softmin, forward__standardize,
+    forward_batch_norm, forward__earlier, forward_group_norm, forward_instance_norm, forward_layer_norm,
+    forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
+    forward_scaled_dot_product_attention, forward_softmax, forward__softmax_backward, forward__softmax_or_zero,
+    forward__softmax_where, forward_softmin, forward__standardize,
 )
 from gradspec.generated.functions.normalisers cimport (
-    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxBackward, SoftmaxBackwardBackward, StandardizeBackward,
+    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxBackward, SoftmaxBackwardBackward, SoftmaxOrZeroBackward,
+    SoftmaxWhereBackward, StandardizeBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.operand cimport (
+    array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+)
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -91,8 +96,20 @@ cdef object op_batch_norm(
 
 def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, training=False, *, eps=1e-05):
     """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else
-    the running ones. The running ones are not written to; batch_norm_update gives the next ones."""
+    the running ones, which are never written to."""
     return op_batch_norm(x, running_mean, running_var, weight, bias, training, eps)
+
+
+cdef object op__earlier(object rows, object columns):
+    rows = as_int(rows, "_earlier", "rows")
+    columns = as_int(columns, "_earlier", "columns")
+
+    return wrap_forward(forward__earlier(rows, columns))
+
+def _earlier(rows, columns, *, requires_grad=False):
+    """A matrix that is true up to and with the diagonal."""
+    result_ = op__earlier(rows, columns)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_group_norm(object x, object num_groups, object weight, object bias, object eps):
@@ -288,6 +305,69 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
     return op_rms_norm(x, normalized_shape, weight, eps)
 
 
+cdef object op_scaled_dot_product_attention(
+    object query, object key, object value, object attn_mask, object dropout_p, object is_causal, object scale,
+    object enable_gqa, object generator
+):
+    cdef ThreadState* state_ = thread_state()
+    query = as_real_operand(query, "scaled_dot_product_attention", "query")
+    key = as_real_operand(key, "scaled_dot_product_attention", "key")
+    value = as_real_operand(value, "scaled_dot_product_attention", "value")
+    attn_mask = None if attn_mask is None else as_real_operand(attn_mask, "scaled_dot_product_attention", "attn_mask")
+    dropout_p = as_float(dropout_p, "scaled_dot_product_attention", "dropout_p")
+    is_causal = as_bool(is_causal, "scaled_dot_product_attention", "is_causal")
+    scale = None if scale is None else as_float(scale, "scaled_dot_product_attention", "scale")
+    enable_gqa = as_bool(enable_gqa, "scaled_dot_product_attention", "enable_gqa")
+    generator = as_generator(generator, "scaled_dot_product_attention", "generator")
+
+    try:
+        if (
+            needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, value) or needs_grad(state_, attn_mask)
+            or state_.flags & DUAL
+        ):
+            if enable_gqa:
+                values = ops.repeat(value, formulas.shared_heads(shape_of(query), shape_of(value)), -3)
+            else:
+                values = value
+            if enable_gqa:
+                keys = ops.repeat(key, formulas.shared_heads(shape_of(query), shape_of(key)), -3)
+            else:
+                keys = key
+            if scale is not None:
+                factor = scale
+            else:
+                factor = formulas.attention_scale(shape_of(query))
+            scores = query * factor @ ops.mT(keys)
+            if formulas.checked_causal(is_causal, attn_mask is None):
+                weights = ops._softmax_where(scores, ops._earlier(shape_of(query)[-2], shape_of(key)[-2]))
+            elif attn_mask is None:
+                weights = ops._softmax_or_zero(scores)
+            elif formulas.is_bool(dtype_of(attn_mask)):
+                weights = ops._softmax_where(scores, attn_mask)
+            else:
+                weights = ops._softmax_or_zero(scores + attn_mask)
+            if dropout_p == 0:
+                return weights @ values
+            return ops.dropout(weights, dropout_p, generator=generator) @ values
+        return wrap_forward(
+            forward_scaled_dot_product_attention(
+                array_of(query), array_of(key), array_of(value), array_of(attn_mask), dropout_p, is_causal, scale, enable_gqa,
+                generator
+            )
+        )
+    except Exception as error_:
+        raise explain(
+            error_, "scaled_dot_product_attention", query=query, key=key, value=value, attn_mask=attn_mask, dropout_p=dropout_p,
+            is_causal=is_causal, scale=scale, enable_gqa=enable_gqa, generator=generator
+        ) from None
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False, generator=None
+):
+    """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked."""
+    return op_scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, generator)
+
+
 cdef object op_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackward node_ = None
@@ -356,6 +436,63 @@ def _softmax_backward(a, y, axis=-1):
     return op__softmax_backward(a, y, axis)
 
 
+cdef object op__softmax_or_zero(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxOrZeroBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_softmax_or_zero", "x")
+
+    if needs_grad(state_, x):
+        node_ = SoftmaxOrZeroBackward.__new__(SoftmaxOrZeroBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__softmax_or_zero(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__softmax_or_zero, (y,), (x,))
+    return y
+
+cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (y * x_t - y * ops.sum(y * x_t, -1, True),)
+
+def _softmax_or_zero(x):
+    """softmax along the last axis, zeros where every element is -inf."""
+    return op__softmax_or_zero(x)
+
+
+cdef object op__softmax_where(object x, object mask):
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxWhereBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_softmax_where", "x")
+    mask = as_mask(mask, "_softmax_where", "mask")
+
+    if needs_grad(state_, x):
+        node_ = SoftmaxWhereBackward.__new__(SoftmaxWhereBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__softmax_where(array_of(x), index_of(mask)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__softmax_where, (y,), (x, mask))
+    return y
+
+cdef tuple jvp__softmax_where(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (y * x_t - y * ops.sum(y * x_t, -1, True),)
+
+def _softmax_where(x, mask):
+    """softmax along the last axis over the elements where the mask is true, zeros elsewhere."""
+    return op__softmax_where(x, mask)
+
+
 cdef object op_softmin(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "softmin", "x")
@@ -420,8 +557,10 @@ def _standardize(x, axis, eps=1e-05, centred=True):
 answer_calls()
 
 register({
-"_affine": _affine, "batch_norm": batch_norm, "group_norm": group_norm, "instance_norm": instance_norm, "layer_norm":
-    layer_norm, "local_response_norm": local_response_norm, "log_softmax": log_softmax, "_log_softmax_backward":
-    _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm, "softmax": softmax, "_softmax_backward":
-    _softmax_backward, "softmin": softmin, "_standardize": _standardize,
+"_affine": _affine, "batch_norm": batch_norm, "_earlier": _earlier, "group_norm": group_norm, "instance_norm":
+    instance_norm, "layer_norm": layer_norm, "local_response_norm": local_response_norm, "log_softmax": log_softmax,
+    "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
+    "scaled_dot_product_attention": scaled_dot_product_attention, "softmax": softmax, "_softmax_backward":
+    _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "_softmax_where": _softmax_where, "softmin": softmin,
+    "_standardize": _standardize,
 })

@@ -5,12 +5,24 @@ import math
 from .shapes import _integers, _length
 
 
+def attention_scale(shape):
+    """One over the root of the number of components, 1 of none."""
+    return max(_length(shape, -1), 1) ** -0.5
+
+
 def block_axes(shape, block):
     """The last axes, which have to have the lengths of a block."""
     block = tuple(_integers(block))
     if not block or tuple(shape[-len(block) :]) != block:
         raise ValueError(f"normalized_shape is {block}, the array is of shape {tuple(shape)}")
     return last_axes(len(block))
+
+
+def checked_causal(is_causal, unmasked):
+    """Whether queries see earlier keys only; a mask of its own then says so twice."""
+    if is_causal and not unmasked:
+        raise ValueError("is_causal is a mask, and attn_mask must be None beside it")
+    return bool(is_causal)
 
 
 def count(values):
@@ -30,6 +42,11 @@ def grouped_shape(shape, groups):
     if len(shape) < 2 or groups < 1 or shape[1] % groups:
         raise ValueError(f"num_groups {groups} does not divide the channels of an array of shape {tuple(shape)}")
     return shape[0], groups, math.prod(shape[1:]) // groups
+
+
+def is_bool(dtype):
+    """Whether `dtype` is that of masks."""
+    return dtype.kind == "b"
 
 
 def last_axes(count):
@@ -101,6 +118,23 @@ def resized_step(shape, axis, size, kind, scale):
     return length / size if scale is None else 1 / scale
 
 
+def shared_heads(query, key):
+    """How many queries along axis -3 share a key."""
+    if min(len(query), len(key)) < 3 or key[-3] < 1 or query[-3] % key[-3]:
+        raise ValueError(f"the heads along axis -3 of {tuple(query)} do not share those of {tuple(key)}")
+    return query[-3] // key[-3]
+
+
+def shuffle_plan(shape, factor):
+    """Into which shape channels that hold squares are taken apart, which axes move where, and what is made of them."""
+    if len(shape) < 3 or factor < 1 or shape[-3] % factor**2:
+        raise ValueError(f"the channels of {tuple(shape)} hold no squares of {factor} by {factor}")
+    *lead, channels, rows, columns = shape
+    at, channels = len(lead), channels // factor**2
+    apart = (*lead, channels, factor, factor, rows, columns)
+    return apart, (at + 1, at + 2), (at + 2, at + 4), (*lead, channels, rows * factor, columns * factor)
+
+
 def spacing(dtype):
     """The distance from 1 to the next number of the dtype."""
     return {"e": 2.0**-10, "f": 2.0**-23}.get(dtype.char, 2.0**-52)
@@ -126,3 +160,13 @@ def unpooled_shape(shape, kernel, stride, padding):
     if len(shape) <= len(kernel) or min(*kernel, *stride, *lengths) < 1 or min(padding) < 0:
         raise ValueError(f"windows of {kernel}, stride {stride}, padding {padding}, make no array of shape {tuple(shape)}")
     return (*shape[: -len(kernel)], *lengths)
+
+
+def unshuffle_plan(shape, factor):
+    """shuffle_plan's way back."""
+    if len(shape) < 3 or factor < 1 or shape[-2] % factor or shape[-1] % factor:
+        raise ValueError(f"the last two axes of {tuple(shape)} are not made of squares of {factor} by {factor}")
+    *lead, channels, rows, columns = shape
+    at, rows, columns = len(lead), rows // factor, columns // factor
+    apart = (*lead, channels, rows, factor, columns, factor)
+    return apart, (at + 2, at + 4), (at + 1, at + 2), (*lead, channels * factor**2, rows, columns)

@@ -61,7 +61,7 @@ from .joining import (
 from .linalg import checkerboard, cofactor, cofactor_jvp, eigh, minors, minors_backward, pinv, pivots, qr, reciprocal_gaps, svd
 from .logistic import sigmoid_slope, tanh_slope
 from .losses import binary_cross_entropy, one_hot, pick, unpick
-from .normalisers import standardize
+from .normalisers import softmax_or_zero, standardize
 from .pooling import adaptive_max_pool, max_pool, resample, resample_backward, take_planes, take_planes_backward
 from .random import (
     bernoulli,

@@ -126,6 +126,8 @@ def _run(loop, x, places, y):
 
 def _max_pool(x, first, last, step):
     spatial = len(first)
+    if any((a >= b).any() for a, b in zip(first, last)):
+        raise ValueError(f"a window over the last axes of {x.shape} holds no element")
     lead, planes = x.shape[: x.ndim - spatial], math.prod(x.shape[: x.ndim - spatial])
     more = 3 - spatial
     shape = (1,) * more + x.shape[x.ndim - spatial :]

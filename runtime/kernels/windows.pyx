@@ -4,6 +4,7 @@ Owns the loops over memory, for each width of number, without the interpreter's 
 from the module `pooling`.
 """
 
+cimport cython
 from numpy cimport npy_intp
 
 ctypedef fused ordered:
@@ -24,6 +25,8 @@ ctypedef fused number:
     unsigned long long
 
 
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def max_windows(const ordered[:, :, :, ::1] x, const npy_intp[:, ::1] first, const npy_intp[:, ::1] last,
                 const npy_intp[::1] step, ordered[:, :, :, ::1] y, npy_intp[:, :, :, ::1] indices):
     """Into `y` the first largest element of each window, a NaN before all others; into `indices` where in its plane it stands.
@@ -56,6 +59,8 @@ def max_windows(const ordered[:, :, :, ::1] x, const npy_intp[:, ::1] first, con
                         indices[p, i, j, k] = place
 
 
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def weighted_sums(const number[:, :, ::1] x, const npy_intp[::1] starts, const npy_intp[::1] places,
                   const double[::1] weights, number[:, :, ::1] y):
     """y[o, i] += weights[j] * x[o, places[j]] for each j from starts[i] up to but without starts[i + 1]."""
@@ -68,6 +73,8 @@ def weighted_sums(const number[:, :, ::1] x, const npy_intp[::1] starts, const n
                         y[o, i, c] += <number> (x[o, places[j], c] * weights[j])
 
 
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def weighted_spread(const number[:, :, ::1] x, const npy_intp[::1] starts, const npy_intp[::1] places,
                     const double[::1] weights, number[:, :, ::1] y):
     """y[o, places[j]] += weights[j] * x[o, i] for each j from starts[i] up to but without starts[i + 1]: the adjoint."""
@@ -80,6 +87,8 @@ def weighted_spread(const number[:, :, ::1] x, const npy_intp[::1] starts, const
                         y[o, places[j], c] += <number> (x[o, i, c] * weights[j])
 
 
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def take_numbers(const number[:, ::1] x, const npy_intp[:, ::1] indices, number[:, ::1] y):
     """y[p, i] = x[p, indices[p, i]]; the indices are in range."""
     cdef npy_intp p, i
@@ -89,6 +98,8 @@ def take_numbers(const number[:, ::1] x, const npy_intp[:, ::1] indices, number[
                 y[p, i] = x[p, indices[p, i]]
 
 
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def add_numbers(const number[:, ::1] x, const npy_intp[:, ::1] indices, number[:, ::1] y):
     """y[p, indices[p, i]] += x[p, i]; the indices are in range."""
     cdef npy_intp p, i

@@ -38,6 +38,8 @@ OTHERWISE = {
     "var": "NumPy divides by the count by default, torch by the count less one",
     "eigh": "the phase of a vector is a convention",
     "svd": "the phase of a vector is a convention",
+    "cosine_embedding_loss": "torch knows the targets 1 and -1 only, here their sign counts",
+    "hinge_embedding_loss": "torch knows the targets 1 and -1 only, here their sign counts",
     "nonzero": "NumPy gives one array for each axis",
     "scatter": "of equal indices torch keeps any one, and gives each of them the gradient",
 }
