@@ -29,7 +29,7 @@ def test_values(name, dtype):
 def test_a_logarithm_of_small_probabilities_keeps_its_slope():
     x = gs.tensor([-30.0, -300.0, 0.0, 30.0], requires_grad=True)
     gs.special.log_ndtr(x).sum().backward()
-    expected = [30.033259667434045, 300.0033332592607, np.sqrt(2 / np.pi), 1.4736461348785476e-196]
+    expected = [30.033259667433677, 300.00333325926337, np.sqrt(2 / np.pi), 1.4736461348785476e-196]
     # Where the argument is rounded, exp(-x * x / 2) moves by x * x as much.
     conditioned = 4e-16 * np.array([8, 8, 8, 900.0])
     assert (np.abs(x.grad.numpy() - expected) <= conditioned * expected).all()
