@@ -3069,8 +3069,7 @@ def gradient(x: Operand, spacing: Operand = 1.0, axis: int | None = None, edge_o
     y : Tensor
     """
 def interp(x: Operand, xp: Operand, fp: Operand, left: Operand | None = None, right: Operand | None = None) -> Tensor:
-    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last; the
-    places are taken in the precision of `x`.
+    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last.
 
     Parameters
     ----------

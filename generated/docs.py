@@ -2913,8 +2913,7 @@ for _name, _text in {
     where step = diff(spacing) if spacing.ndim == 1 else spacing * ones(step_shape(x.shape, place),
       dtype=float_dtype(x.dtype))
     """,
-    "interp": """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last; the
-    places are taken in the precision of `x`.
+    "interp": """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last.
 
     Parameters
     ----------
@@ -2938,7 +2937,7 @@ for _name, _text in {
     composite: where(x < first, take(values, 0) if left is None else left, where(x > last, take(values, -1) if right
       is None else right, inside))
     where order = argsort(xp)
-    where places = astype(take(xp, order), float_dtype(x.dtype))
+    where places = take(xp, order)
     where values = take(fp, order)
     where first = take(places, 0)
     where last = take(places, -1)

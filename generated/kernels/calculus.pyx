@@ -34,7 +34,6 @@ cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kerne
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
 cdef Forward4 forward_argsort = <Forward4> load_forward("gradspec.generated.kernels.sorting", "argsort", 4)
-cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_ones = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones", 2)
 
 
@@ -62,7 +61,7 @@ cdef object forward_gradient(object x, object spacing, object axis, object edge_
 
 cdef object forward_interp(object x, object xp, object fp, object left, object right):
     order = forward_argsort(xp, -1, False, True)
-    places = forward_astype(forward_take(xp, order, None), formulas.float_dtype(dtype_of(x)))
+    places = forward_take(xp, order, None)
     values = forward_take(fp, order, None)
     first = forward_take(places, 0, None)
     last = forward_take(places, -1, None)

@@ -135,7 +135,7 @@ cdef object op_interp(object x, object xp, object fp, object left, object right)
             or needs_grad(state_, right) or state_.flags & DUAL
         ):
             order = ops.argsort(xp)
-            places = ops.astype(ops.take(xp, order), formulas.float_dtype(dtype_of(x)))
+            places = ops.take(xp, order)
             values = ops.take(fp, order)
             first = ops.take(places, 0)
             last = ops.take(places, -1)
@@ -151,8 +151,7 @@ cdef object op_interp(object x, object xp, object fp, object left, object right)
         raise explain(error_, "interp", x=x, xp=xp, fp=fp, left=left, right=right) from None
 
 def interp(x, xp, fp, left=None, right=None):
-    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last;
-    the places are taken in the precision of `x`."""
+    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last."""
     return op_interp(x, xp, fp, left, right)
 
 

@@ -51,6 +51,8 @@ def is_bool(dtype):
 
 def last_axes(count):
     """The last axes, counted from the end."""
+    if count > 64:
+        raise ValueError(f"no array has {count} axes")
     return tuple(range(-count, 0))
 
 

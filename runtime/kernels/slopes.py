@@ -63,6 +63,7 @@ def atanh_slope(x):
     -------
     ndarray
     """
+    x = np.asarray(x)  # a Python number would not divide by zero
     return 1 / (1 - x) / (1 + x)
 
 

@@ -96,6 +96,8 @@ def erfcx(x, n):
     -------
     ndarray
     """
+    if not 0 <= n <= 64:
+        raise ValueError(f"the derivative {n} of erfcx is not offered; those up to the 64th are")
     function = _function("erfcx")
     if n == 0:
         return function(x)
