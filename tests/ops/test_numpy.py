@@ -38,6 +38,9 @@ def numpy_call(name, arguments):
     return [keywords.pop(place) for place in places], keywords
 
 
+ORDERED = {"interp": "xp"}  # what NumPy's function wants in order, and does not look at
+
+
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_as_on_arrays(name):
     op, function, compared = BY_NAME[NAMES[name]], dotted(name), 0
@@ -46,6 +49,9 @@ def test_as_on_arrays(name):
     assert not op.inputs or op.samples
     for index in range(len(op.samples)):
         case = Case(op, index, DOUBLE[op.dtype][0])
+        for (argument, _), values in zip(case.places, case.arrays):
+            if ORDERED.get(name) == argument:
+                values.sort()
         call = numpy_call(name, case.arguments())
         if call is None:
             continue
