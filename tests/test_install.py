@@ -1,6 +1,7 @@
 """Installing: metadata without a compiler, a source distribution that holds what a build needs, wheels for the Pythons named."""
 
 import email
+import os
 import re
 import subprocess
 import sys
@@ -14,10 +15,17 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
+def run(*command):
+    """What a command prints, run as pip runs builds: beside the scripts of its environment."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    done = subprocess.run([sys.executable, *map(str, command)], cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def hook(call, folder):
     """Call a hook of the build backend as pip does, in a process of its own."""
-    code = f"import build_backend; print(build_backend.{call})"
-    return subprocess.run([sys.executable, "-c", code, folder], cwd=ROOT, capture_output=True, check=True, text=True).stdout.split()[-1]
+    return run("-c", f"import build_backend; print(build_backend.{call})", folder).split()[-1]
 
 
 def test_metadata_is_there_before_anything_is_built(tmp_path):
@@ -50,7 +58,5 @@ def test_a_source_distribution_holds_what_a_build_needs(tmp_path):
     kept = subprocess.run(["git", "ls-tree", "-r", "--name-only", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.split()
     assert set(kept) <= held
     source = tmp_path / archive.name.removesuffix(".tar.gz")
-    command = [sys.executable, "-m", "mesonbuild.mesonmain", "setup", str(tmp_path / "build"), str(source)]
-    configured = subprocess.run(command, capture_output=True, text=True)
-    assert configured.returncode == 0, configured.stdout + configured.stderr
+    run("-m", "mesonbuild.mesonmain", "setup", tmp_path / "build", source)
     assert (tmp_path / "build" / "build.ninja").exists()
