@@ -8,7 +8,6 @@ recurses, and nothing here runs a node.
 
 from cpython.ref cimport Py_CLEAR, PyObject, Py_XDECREF
 from libc.stdint cimport UINT64_MAX, uint64_t
-from libc.stdlib cimport free, realloc
 
 from .capi cimport PyTupleObject, Py_SIZE
 from .node cimport Node, TaskSlot, Wanted
@@ -30,31 +29,6 @@ cdef class GraphRoot(Node):
 
     cdef bint takes_undefined(self):
         return True
-
-
-cdef struct Step:
-    PyObject* node      # borrowed: the graph's roots keep it alive
-    Py_ssize_t edge     # the next to look at
-
-
-cdef class WalkStack:
-    """Where a walk in depth stands."""
-    cdef Step* steps
-    cdef Py_ssize_t count
-    cdef Py_ssize_t capacity
-
-    def __dealloc__(self):
-        free(self.steps)
-
-    cdef int push(self, Node node) except -1:
-        if self.count == self.capacity:
-            self.capacity = max(64, 2 * self.capacity)
-            self.steps = <Step*> realloc(self.steps, self.capacity * sizeof(Step))
-            if self.steps == NULL:
-                raise MemoryError()
-        self.steps[self.count].node, self.steps[self.count].edge = <PyObject*> node, 0
-        self.count += 1
-        return 0
 
 
 cdef class SharedSlot:
@@ -120,7 +94,7 @@ cdef class GraphTask:
 
         One walk in depth: a node is left when all that it leads to has been, and then it is known whether it is needed.
         """
-        cdef WalkStack stack = WalkStack.__new__(WalkStack)
+        cdef NodeStack stack = NodeStack.__new__(NodeStack)
         cdef PyTupleObject* edges
         cdef Node node = self.root, target
         cdef TaskSlot* slot = self.claim(node)

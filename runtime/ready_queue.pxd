@@ -16,8 +16,12 @@ cdef class ReadyQueue:
     cdef int push(self, Node node) except -1
     cdef Node pop(self)
 
+cdef struct Step:
+    PyObject* node          # borrowed
+    Py_ssize_t edge         # the next to look at, in a walk in depth
+
 cdef class NodeStack:
-    cdef PyObject** items       # borrowed
+    cdef Step* steps
     cdef Py_ssize_t count
     cdef Py_ssize_t capacity
     cdef int push(self, Node node) except -1

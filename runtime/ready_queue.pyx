@@ -57,20 +57,20 @@ cdef class ReadyQueue:
 
 
 cdef class NodeStack:
-    """A stack of borrowed nodes for the walks over the graph."""
+    """A stack of borrowed nodes for the walks over the graph, each with how far a walk has come among its edges."""
     def __dealloc__(self):
-        free(self.items)
+        free(self.steps)
 
     cdef int push(self, Node node) except -1:
         if self.count == self.capacity:
             self.capacity = max(64, 2 * self.capacity)
-            self.items = <PyObject**> realloc(self.items, self.capacity * sizeof(PyObject*))
-            if self.items == NULL:
+            self.steps = <Step*> realloc(self.steps, self.capacity * sizeof(Step))
+            if self.steps == NULL:
                 raise MemoryError()
-        self.items[self.count] = <PyObject*> node
+        self.steps[self.count].node, self.steps[self.count].edge = <PyObject*> node, 0
         self.count += 1
         return 0
 
     cdef Node pop(self):
         self.count -= 1
-        return <Node> self.items[self.count]
+        return <Node> self.steps[self.count].node
