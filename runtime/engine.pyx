@@ -10,9 +10,9 @@ from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
 from numpy cimport ndarray
 
-
 from .accumulate_grad cimport AccumulateGrad
 from .anomaly cimport check_nan
+from .capi cimport PyTupleObject, Py_REFCNT
 from .engine_hooks cimport as_user, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .grad_mode cimport (
     ANOMALY, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,
@@ -105,11 +105,17 @@ cdef int run_node(GraphTask task, Node node) except -1:
             if node is task.root:
                 item = item[0]
             deliver(task, node, 0, item)
+            if type(item) is ndarray:
+                give_back(<PyObject*> item)
     elif count > 1:
-        several = results
+        several, results = results, None
         for i in range(count):
             if (wanted >> (i & 63)) & 1 and node.next_nodes[i] is not None:
                 deliver(task, node, i, None if several is None else several[i])
+        if several is not None and Py_REFCNT(several) == 1:  # what was added to another gradient is done with
+            for i in range(count):
+                if type(several[i]) is ndarray:
+                    give_back((<PyTupleObject*> several).ob_item[i])
     return 0
 
 
