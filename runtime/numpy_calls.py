@@ -5,8 +5,6 @@ becomes of functions that have no operator: their values where nothing is lost, 
 the first call of NumPy's on a tensor.
 """
 
-from collections import namedtuple
-
 import numpy as np
 
 from .dispatch import ops
@@ -29,7 +27,7 @@ class Call:
     def __init__(self, function, row):
         operator, self.public_name, self.required, self.leading, keywords, parameters, self.by_place, self.defaults, given = row
         self.function, self.keywords = function, frozenset(keywords.split())
-        self.own = self.operator = answering(function, operator)
+        self.own = self.operator = getattr(ops, operator)
         pairs = [parameter.partition("=") for parameter in parameters.split()]
         self.targets = {name: target if equals else name for name, equals, target in pairs}
         self.given = given
@@ -78,26 +76,12 @@ def same(value, other):
     return type(value) is type(other) and value == other
 
 
-def answering(function, operator):
-    """The operator, its results under the names that NumPy gives them."""
-    operator, named_result = getattr(ops, operator), RESULTS.get(function)
-    return operator if named_result is None else lambda *arguments, **keywords: named_result(*operator(*arguments, **keywords))
-
-
-# Of NumPy's functions whose results have names.
-RESULTS = {
-    np.linalg.eig: namedtuple("EigResult", ["eigenvalues", "eigenvectors"]),
-    np.linalg.eigh: namedtuple("EighResult", ["eigenvalues", "eigenvectors"]),
-    np.linalg.qr: namedtuple("QRResult", ["Q", "R"]),
-    np.linalg.slogdet: namedtuple("SlogdetResult", ["sign", "logabsdet"]),
-    np.linalg.svd: namedtuple("SVDResult", ["U", "S", "Vh"]),
-}
 ROWS = {dotted(name): row for name, row in FUNCTIONS.items() if dotted(name) is not None}
 
 
 def short_calls():
     """Function -> operator, how many arguments it needs, how many are the same by place, and which keywords."""
-    return {f: (answering(f, row[0]), row[2], row[3], frozenset(row[4].split())) for f, row in ROWS.items() if f not in WRITTEN}
+    return {f: (getattr(ops, row[0]), row[2], row[3], frozenset(row[4].split())) for f, row in ROWS.items() if f not in WRITTEN}
 
 
 def call_function(function, arguments, keywords):

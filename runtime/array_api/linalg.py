@@ -4,13 +4,10 @@ import numpy as np
 
 from ..dispatch import ops
 from ..generated.ops import matmul, matrix_transpose, tensordot, vecdot
+from ..generated.results import QrResult, SvdResult
 from ..linalg import det, inv, matrix_power, solve, svdvals
-from ..numpy_calls import RESULTS
 from ..operand import asarray
 from .functions import summed, values_of
-
-EighResult, QRResult = RESULTS[np.linalg.eigh], RESULTS[np.linalg.qr]
-SlogdetResult, SVDResult = RESULTS[np.linalg.slogdet], RESULTS[np.linalg.svd]
 
 
 def cholesky(x, /, *, upper=False):
@@ -31,7 +28,7 @@ def diagonal(x, /, *, offset=0):
 
 def eigh(x, /):
     """Eigenvalues in rising order and eigenvectors of Hermitian matrices."""
-    return EighResult(*ops.eigh(x))
+    return ops.eigh(x)
 
 
 def eigvalsh(x, /):
@@ -78,23 +75,23 @@ def qr(x, /, *, mode="reduced"):
     """Orthonormal columns and an upper triangle."""
     x = asarray(x)
     if mode == "complete" and x.shape[-2] > x.shape[-1]:
-        return QRResult(*whole(np.linalg.qr, x, "qr", "mode='reduced'", mode="complete"))
+        return QrResult(*whole(np.linalg.qr, x, "qr", "mode='reduced'", mode="complete"))
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode must be 'reduced' or 'complete', got {mode!r}")
-    return QRResult(*ops.qr(x))
+    return ops.qr(x)
 
 
 def slogdet(x, /):
     """Sign and logarithm of the absolute value of the determinant."""
-    return SlogdetResult(*ops.slogdet(x))
+    return ops.slogdet(x)
 
 
 def svd(x, /, *, full_matrices=True):
     """Singular value decomposition."""
     x = asarray(x)
     if full_matrices and x.shape[-2] != x.shape[-1]:
-        return SVDResult(*whole(np.linalg.svd, x, "svd", "full_matrices=False", full_matrices=True))
-    return SVDResult(*ops.svd(x))
+        return SvdResult(*whole(np.linalg.svd, x, "svd", "full_matrices=False", full_matrices=True))
+    return ops.svd(x)
 
 
 def whole(function, x, name, way_out, **keywords):
