@@ -3,290 +3,58 @@
 
 from gradspec import fft, linalg, nn, special
 
-from .variable_type.pointwise_unary import absolute
-from .variable_type.pointwise_unary import acos
-from .variable_type.pointwise_unary import acosh
-from .variable_type.pointwise_unary import angle
-from .variable_type.pointwise_unary import asin
-from .variable_type.pointwise_unary import asinh
-from .variable_type.pointwise_unary import atan
-from .variable_type.pointwise_unary import atanh
-from .variable_type.pointwise_unary import cbrt
-from .variable_type.pointwise_unary import ceil
-from .variable_type.pointwise_unary import conj
-from .variable_type.pointwise_unary import cos
-from .variable_type.pointwise_unary import cosh
-from .variable_type.pointwise_unary import deg2rad
-from .variable_type.pointwise_unary import digamma
-from .variable_type.pointwise_unary import entr
-from .variable_type.pointwise_unary import erf
-from .variable_type.pointwise_unary import erfc
-from .variable_type.pointwise_unary import erfcx
-from .variable_type.pointwise_unary import erfinv
-from .variable_type.pointwise_unary import exp
-from .variable_type.pointwise_unary import exp2
-from .variable_type.pointwise_unary import expm1
-from .variable_type.pointwise_unary import floor
-from .variable_type.pointwise_unary import imag
-from .variable_type.pointwise_unary import lgamma
-from .variable_type.pointwise_unary import log
-from .variable_type.pointwise_unary import log10
-from .variable_type.pointwise_unary import log1p
-from .variable_type.pointwise_unary import log2
-from .variable_type.pointwise_unary import logit
-from .variable_type.pointwise_unary import nan_to_num
-from .variable_type.pointwise_unary import negative
-from .variable_type.pointwise_unary import polygamma
-from .variable_type.pointwise_unary import positive
-from .variable_type.pointwise_unary import rad2deg
-from .variable_type.pointwise_unary import real
-from .variable_type.pointwise_unary import reciprocal
-from .variable_type.pointwise_unary import round
-from .variable_type.pointwise_unary import rsqrt
-from .variable_type.pointwise_unary import sigmoid
-from .variable_type.pointwise_unary import sign
-from .variable_type.pointwise_unary import sin
-from .variable_type.pointwise_unary import sinc
-from .variable_type.pointwise_unary import sinh
-from .variable_type.pointwise_unary import sqrt
-from .variable_type.pointwise_unary import square
-from .variable_type.pointwise_unary import tan
-from .variable_type.pointwise_unary import tanh
-from .variable_type.pointwise_unary import trunc
-from .variable_type.pointwise_binary import add
-from .variable_type.pointwise_binary import addcdiv
-from .variable_type.pointwise_binary import addcmul
-from .variable_type.pointwise_binary import atan2
-from .variable_type.pointwise_binary import clamp_max
-from .variable_type.pointwise_binary import clamp_min
-from .variable_type.pointwise_binary import clip
-from .variable_type.pointwise_binary import copysign
-from .variable_type.pointwise_binary import divide
-from .variable_type.pointwise_binary import floor_divide
-from .variable_type.pointwise_binary import fmax
-from .variable_type.pointwise_binary import fmin
-from .variable_type.pointwise_binary import fmod
-from .variable_type.pointwise_binary import heaviside
-from .variable_type.pointwise_binary import hypot
-from .variable_type.pointwise_binary import lerp
-from .variable_type.pointwise_binary import logaddexp
-from .variable_type.pointwise_binary import logaddexp2
-from .variable_type.pointwise_binary import maximum
-from .variable_type.pointwise_binary import minimum
-from .variable_type.pointwise_binary import multiply
-from .variable_type.pointwise_binary import pow
-from .variable_type.pointwise_binary import remainder
-from .variable_type.pointwise_binary import rsub
-from .variable_type.pointwise_binary import subtract
-from .variable_type.pointwise_binary import where
-from .variable_type.pointwise_binary import xlogy
-from .variable_type.comparison import allclose
-from .variable_type.comparison import array_equal
-from .variable_type.comparison import bitwise_and
-from .variable_type.comparison import bitwise_invert
-from .variable_type.comparison import bitwise_left_shift
-from .variable_type.comparison import bitwise_or
-from .variable_type.comparison import bitwise_right_shift
-from .variable_type.comparison import bitwise_xor
-from .variable_type.comparison import equal
-from .variable_type.comparison import greater
-from .variable_type.comparison import greater_equal
-from .variable_type.comparison import isclose
-from .variable_type.comparison import isfinite
-from .variable_type.comparison import isinf
-from .variable_type.comparison import isnan
-from .variable_type.comparison import isneginf
-from .variable_type.comparison import isposinf
-from .variable_type.comparison import isreal
-from .variable_type.comparison import less
-from .variable_type.comparison import less_equal
-from .variable_type.comparison import logical_and
-from .variable_type.comparison import logical_not
-from .variable_type.comparison import logical_or
-from .variable_type.comparison import logical_xor
-from .variable_type.comparison import not_equal
-from .variable_type.comparison import signbit
-from .variable_type.reductions import all
-from .variable_type.reductions import any
-from .variable_type.reductions import count_nonzero
-from .variable_type.reductions import logsumexp
-from .variable_type.reductions import max
-from .variable_type.reductions import mean
-from .variable_type.reductions import min
-from .variable_type.reductions import nanmean
-from .variable_type.reductions import nansum
-from .variable_type.reductions import norm
-from .variable_type.reductions import prod
-from .variable_type.reductions import std
-from .variable_type.reductions import std_mean
-from .variable_type.reductions import sum
-from .variable_type.reductions import var
-from .variable_type.reductions import var_mean
-from .variable_type.statistics import aminmax
-from .variable_type.statistics import average
-from .variable_type.statistics import corrcoef
-from .variable_type.statistics import cov
-from .variable_type.statistics import median
-from .variable_type.statistics import nanmax
-from .variable_type.statistics import nanmedian
-from .variable_type.statistics import nanmin
-from .variable_type.statistics import nanpercentile
-from .variable_type.statistics import nanprod
-from .variable_type.statistics import nanquantile
-from .variable_type.statistics import nanstd
-from .variable_type.statistics import nanvar
-from .variable_type.statistics import percentile
-from .variable_type.statistics import ptp
-from .variable_type.statistics import quantile
-from .variable_type.scans import cummax
-from .variable_type.scans import cummin
-from .variable_type.scans import cumprod
-from .variable_type.scans import cumsum
-from .variable_type.scans import cumulative_trapezoid
-from .variable_type.scans import diff
-from .variable_type.scans import ediff1d
-from .variable_type.scans import logcumsumexp
-from .variable_type.scans import nancumprod
-from .variable_type.scans import nancumsum
-from .variable_type.scans import trapezoid
-from .variable_type.scans import unwrap
-from .variable_type.calculus import convolve
-from .variable_type.calculus import correlate
-from .variable_type.calculus import gradient
-from .variable_type.calculus import interp
-from .variable_type.calculus import polyfit
-from .variable_type.calculus import polyval
-from .variable_type.linear_algebra import addbmm
-from .variable_type.linear_algebra import addmm
-from .variable_type.linear_algebra import addmv
-from .variable_type.linear_algebra import addr
-from .variable_type.linear_algebra import baddbmm
-from .variable_type.linear_algebra import cdist
-from .variable_type.linear_algebra import cholesky_solve
-from .variable_type.linear_algebra import cross
-from .variable_type.linear_algebra import dot
-from .variable_type.linear_algebra import einsum
-from .variable_type.linear_algebra import inner
-from .variable_type.linear_algebra import kron
-from .variable_type.linear_algebra import logdet
-from .variable_type.linear_algebra import matmul
-from .variable_type.linear_algebra import nuclear_norm
-from .variable_type.linear_algebra import outer
-from .variable_type.linear_algebra import tensordot
-from .variable_type.linear_algebra import trace
-from .variable_type.linear_algebra import tril
-from .variable_type.linear_algebra import triu
-from .variable_type.linear_algebra import vander
-from .variable_type.linear_algebra import vdot
-from .variable_type.linear_algebra import vecdot
-from .variable_type.views import adjoint
-from .variable_type.views import as_strided
-from .variable_type.views import atleast_1d
-from .variable_type.views import atleast_2d
-from .variable_type.views import atleast_3d
-from .variable_type.views import broadcast_to
-from .variable_type.views import contiguous
-from .variable_type.views import diag
-from .variable_type.views import diag_embed
-from .variable_type.views import diagflat
-from .variable_type.views import diagonal
-from .variable_type.views import expand_dims
-from .variable_type.views import flatten
-from .variable_type.views import flip
-from .variable_type.views import fliplr
-from .variable_type.views import flipud
-from .variable_type.views import mH
-from .variable_type.views import mT
-from .variable_type.views import moveaxis
-from .variable_type.views import permute_dims
-from .variable_type.views import ravel
-from .variable_type.views import reshape
-from .variable_type.views import reshape_as
-from .variable_type.views import roll
-from .variable_type.views import rot90
-from .variable_type.views import squeeze
-from .variable_type.views import swapaxes
-from .variable_type.views import view_as
-from .variable_type.views import view_as_complex
-from .variable_type.views import view_as_real
-from .variable_type.indexing import argwhere
-from .variable_type.indexing import compress
-from .variable_type.indexing import delete
-from .variable_type.indexing import extract
-from .variable_type.indexing import flatnonzero
-from .variable_type.indexing import gather
-from .variable_type.indexing import getitem
-from .variable_type.indexing import index_add
-from .variable_type.indexing import index_copy
-from .variable_type.indexing import index_fill
-from .variable_type.indexing import index_put
-from .variable_type.indexing import index_select
-from .variable_type.indexing import masked_fill
-from .variable_type.indexing import masked_select
-from .variable_type.indexing import narrow
-from .variable_type.indexing import nonzero
-from .variable_type.indexing import scatter
-from .variable_type.indexing import scatter_add
-from .variable_type.indexing import select
-from .variable_type.indexing import take
-from .variable_type.indexing import take_along_axis
-from .variable_type.indexing import take_along_dim
-from .variable_type.joining import append
-from .variable_type.joining import array_split
-from .variable_type.joining import broadcast_arrays
-from .variable_type.joining import chunk
-from .variable_type.joining import column_stack
-from .variable_type.joining import concat
-from .variable_type.joining import dstack
-from .variable_type.joining import hstack
-from .variable_type.joining import meshgrid
-from .variable_type.joining import pad
-from .variable_type.joining import repeat
-from .variable_type.joining import resize
-from .variable_type.joining import split
-from .variable_type.joining import split_with_sizes
-from .variable_type.joining import stack
-from .variable_type.joining import tile
-from .variable_type.joining import unsafe_chunk
-from .variable_type.joining import unsafe_split
-from .variable_type.joining import unstack
-from .variable_type.joining import vstack
-from .variable_type.sorting import argmax
-from .variable_type.sorting import argmin
-from .variable_type.sorting import argpartition
-from .variable_type.sorting import argsort
-from .variable_type.sorting import bincount
-from .variable_type.sorting import digitize
-from .variable_type.sorting import isin
-from .variable_type.sorting import partition
-from .variable_type.sorting import searchsorted
-from .variable_type.sorting import sort
-from .variable_type.sorting import topk
-from .variable_type.sorting import unique
-from .variable_type.sorting import unique_all
-from .variable_type.sorting import unique_counts
-from .variable_type.sorting import unique_inverse
-from .variable_type.creation import arange
-from .variable_type.creation import astype
-from .variable_type.creation import copy
-from .variable_type.creation import empty
-from .variable_type.creation import empty_like
-from .variable_type.creation import eye
-from .variable_type.creation import full
-from .variable_type.creation import full_like
-from .variable_type.creation import linspace
-from .variable_type.creation import ones
-from .variable_type.creation import ones_like
-from .variable_type.creation import zeros
-from .variable_type.creation import zeros_like
-from .variable_type.random import bernoulli
-from .variable_type.random import normal
-from .variable_type.random import rand
-from .variable_type.random import rand_like
-from .variable_type.random import randint
-from .variable_type.random import randn
-from .variable_type.random import randn_like
-from .variable_type.random import randperm
+from .variable_type.calculus import convolve, correlate, gradient, interp, polyfit, polyval
+from .variable_type.comparison import (
+    allclose, array_equal, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor,
+    equal, greater, greater_equal, isclose, isfinite, isinf, isnan, isneginf, isposinf, isreal, less, less_equal,
+    logical_and, logical_not, logical_or, logical_xor, not_equal, signbit,
+)
+from .variable_type.creation import (
+    arange, astype, copy, empty, empty_like, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like,
+)
+from .variable_type.indexing import (
+    argwhere, compress, delete, extract, flatnonzero, gather, getitem, index_add, index_copy, index_fill, index_put,
+    index_select, masked_fill, masked_select, narrow, nonzero, scatter, scatter_add, select, take, take_along_axis,
+    take_along_dim,
+)
+from .variable_type.joining import (
+    append, array_split, broadcast_arrays, chunk, column_stack, concat, dstack, hstack, meshgrid, pad, repeat, resize,
+    split, split_with_sizes, stack, tile, unsafe_chunk, unsafe_split, unstack, vstack,
+)
+from .variable_type.linear_algebra import (
+    addbmm, addmm, addmv, addr, baddbmm, cdist, cholesky_solve, cross, dot, einsum, inner, kron, logdet, matmul,
+    nuclear_norm, outer, tensordot, trace, tril, triu, vander, vdot, vecdot,
+)
+from .variable_type.pointwise_binary import (
+    add, addcdiv, addcmul, atan2, clamp_max, clamp_min, clip, copysign, divide, floor_divide, fmax, fmin, fmod, heaviside,
+    hypot, lerp, logaddexp, logaddexp2, maximum, minimum, multiply, pow, remainder, rsub, subtract, where, xlogy,
+)
+from .variable_type.pointwise_unary import (
+    absolute, acos, acosh, angle, asin, asinh, atan, atanh, cbrt, ceil, conj, cos, cosh, deg2rad, digamma, entr, erf, erfc,
+    erfcx, erfinv, exp, exp2, expm1, floor, imag, lgamma, log, log10, log1p, log2, logit, nan_to_num, negative, polygamma,
+    positive, rad2deg, real, reciprocal, round, rsqrt, sigmoid, sign, sin, sinc, sinh, sqrt, square, tan, tanh, trunc,
+)
+from .variable_type.random import bernoulli, normal, rand, rand_like, randint, randn, randn_like, randperm
+from .variable_type.reductions import (
+    all, any, count_nonzero, logsumexp, max, mean, min, nanmean, nansum, norm, prod, std, std_mean, sum, var, var_mean,
+)
+from .variable_type.scans import (
+    cummax, cummin, cumprod, cumsum, cumulative_trapezoid, diff, ediff1d, logcumsumexp, nancumprod, nancumsum, trapezoid,
+    unwrap,
+)
+from .variable_type.sorting import (
+    argmax, argmin, argpartition, argsort, bincount, digitize, isin, partition, searchsorted, sort, topk, unique,
+    unique_all, unique_counts, unique_inverse,
+)
+from .variable_type.statistics import (
+    aminmax, average, corrcoef, cov, median, nanmax, nanmedian, nanmin, nanpercentile, nanprod, nanquantile, nanstd, nanvar,
+    percentile, ptp, quantile,
+)
+from .variable_type.views import (
+    adjoint, as_strided, atleast_1d, atleast_2d, atleast_3d, broadcast_to, contiguous, diag, diag_embed, diagflat, diagonal,
+    expand_dims, flatten, flip, fliplr, flipud, mH, mT, moveaxis, permute_dims, ravel, reshape, reshape_as, roll, rot90,
+    squeeze, swapaxes, view_as, view_as_complex, view_as_real,
+)
 from .variable_type.activations import alpha_dropout
 from .variable_type.activations import celu
 from .variable_type.activations import dropout

@@ -3,7 +3,7 @@
 Arrays behave as NumPy's do; gradients behave as PyTorch's do.
 """
 
-from .extension import offer
+from .extension import no_collection, offer
 
 offer(__name__, [
     "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "copy_slices", "dual", "engine", "engine_hooks",
@@ -12,27 +12,28 @@ offer(__name__, [
     "version", "view",
 ])  # fmt: skip
 
-from .grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from .kernels.memory import empty_cache, memory_stats
-from .kernels.threads import get_num_threads, set_num_threads
-from .operand import asarray, tensor
-from .generated.tensor import Tensor
-from .generated import ops
-from .generated.ops import *
-from . import autograd, func, optim, random, scipy
-from .generator import manual_seed
-from .clip_grad import clip_grad_norm_, clip_grad_value_
-from .conversion import as_tensor, from_numpy, is_complex, is_floating_point
-from .serialization import load, save
-from . import constants
-from .constants import *
+with no_collection():
+    from .grad_mode import (
+        enable_grad,
+        inference_mode,
+        is_grad_enabled,
+        is_inference_mode_enabled,
+        no_grad,
+        set_grad_enabled,
+    )
+    from .kernels.memory import empty_cache, memory_stats
+    from .kernels.threads import get_num_threads, set_num_threads
+    from .operand import asarray, tensor
+    from .generated.tensor import Tensor
+    from .generated import ops
+    from .generated.ops import *
+    from . import autograd, func, optim, random, scipy
+    from .generator import manual_seed
+    from .clip_grad import clip_grad_norm_, clip_grad_value_
+    from .conversion import as_tensor, from_numpy, is_complex, is_floating_point
+    from .serialization import load, save
+    from . import constants
+    from .constants import *
 
 __version__ = "0.1.0"
 

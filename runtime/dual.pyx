@@ -5,19 +5,18 @@ Owns what opens and closes a level, and the checks of what users pass.  Knows no
 
 cimport numpy as cnp
 
-import collections
-
 import numpy as np
 
 from .dispatch import ops
 from .forward_ad cimport DualLevel, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
 from .grad_mode cimport DUAL, thread_objects, thread_state
+from .named_result import named
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
 from .view cimport attach_dual
 
 cnp.import_array()
 
-UnpackedDualTensor = collections.namedtuple("UnpackedDualTensor", ["primal", "tangent"])
+UnpackedDualTensor = named("UnpackedDualTensor", "primal", "tangent", module=__name__)
 
 
 def enter_dual_level():

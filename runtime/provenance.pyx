@@ -11,14 +11,12 @@ of those that nobody else keeps stay; a node whose code object is gone can still
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t, uintptr_t
 
-import collections
-import linecache
 import sys
-import traceback
 import warnings
 
 from .capi cimport Py_REFCNT
 from .grad_mode cimport ANOMALY, ThreadObjects, ThreadState
+from .named_result import named
 from .node cimport Node
 
 cdef extern from *:
@@ -155,6 +153,8 @@ cdef str place_of(Node node):
     if code is None:
         return None
     line = PyCode_Addr2Line(code, <int> (node.origin & 0xFFFFFFFF))
+    import linecache  # when something failed
+
     text = linecache.getline(code.co_filename, line).strip()
     return f'  File "{code.co_filename}", line {line}, in {code.co_qualname}' + (f"\n    {text}" if text else "")
 
@@ -189,7 +189,7 @@ cdef int report_failure(ThreadState* state, Node node, object error) except -1:
 
 # Anomaly mode: what it keeps is in `node.metadata`, under PyTorch's names.
 
-Calculation = collections.namedtuple("Calculation", ["name", "traceback", "parent"])
+Calculation = named("Calculation", "name", "traceback", "parent", module=__name__)
 Calculation.__doc__ = """What is shown of a node: text alone, so that what is recorded in its backward does not hold its graph.
 
 `traceback` is None where the forward ran outside of the mode, `parent` where the node was not recorded in a backward.
@@ -205,6 +205,8 @@ cdef object calculation(Node node):
 cdef int remember_forward(ThreadState* state, Node node) except -1:
     """Keep the traceback of a new node, and the node of whose backward it is a part."""
     cdef dict notes = node.ensure_hooks().metadata
+    import traceback  # which few programs need
+
     notes["traceback_"] = traceback.format_stack(sys._getframe())
     if state.objects != NULL and (<ThreadObjects> state.objects).running is not None:
         notes["parent_"] = (<ThreadObjects> state.objects).running

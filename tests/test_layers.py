@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas.shapes", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
-    ["hints", "named_result", "reshaped"],
+    ["hints", "later", "named_result", "reshaped"],
     ["generated.results"],
     ["formulas.calculus", "formulas.contraction", "formulas.fourier", "formulas.linear_algebra", "formulas.statistics",
      "formulas.windows", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],

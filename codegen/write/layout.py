@@ -121,10 +121,9 @@ def tidy(text: str) -> str:
         module, kind, listed, row, plain, alias = match.groups()
         if plain:
             return match[0] if (alias or plain) in words else ""
-        if "__all__" in text:  # a namespace: its imports are its content
-            return match[0]
         names = [name.strip() for name in (listed or row).split(",") if name.strip()]
-        names = [name for name in names if name.split(" as ")[-1] in words]
+        if "__all__" not in text:  # the imports of a namespace are its content
+            names = [name for name in names if name.split(" as ")[-1] in words]
         line = f"from {module} {kind} {', '.join(names)}\n"
         if len(line) > 120:
             rows = textwrap.fill(", ".join(names), 124, initial_indent="    ", subsequent_indent="    ")

@@ -4,7 +4,6 @@ Modules are imported as they are named here, `import gradspec.autograd.forward_a
 function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module of the same name all the same.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
@@ -22,6 +21,7 @@ from ..grad_mode import (
     set_multithreading_enabled,
     set_mutation_on_saved_tensors,
 )
+from ..later import later
 from ..node import Node
 from ..saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from . import forward_ad
@@ -41,20 +41,10 @@ if TYPE_CHECKING:
     from . import checkpoint, functional, graph
     from .variable import Variable
 
-# Imported when they are first named: what most programs never use should not lengthen every import.
-_LATER = {
-    "Variable": "variable", "_unsafe_preserve_version_counter": "graph", "checkpoint": "", "functional": "", "graph": "",
-}  # fmt: skip
-
-
 if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
-
-    def __getattr__(name):
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = import_module(f"{__name__}.{_LATER[name] or name}")
-        found = globals()[name] = getattr(module, name) if _LATER[name] else module
-        return found
+    __getattr__ = later(__name__, {
+        "": ("checkpoint", "functional", "graph"), "graph": ("_unsafe_preserve_version_counter",), "variable": ("Variable",),
+    })  # fmt: skip
 
 
 def __dir__() -> list[str]:

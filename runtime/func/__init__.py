@@ -5,8 +5,9 @@ be differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `gr
 Modules are imported as their names are asked for.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ..later import later
 
 if TYPE_CHECKING:
     from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
@@ -14,16 +15,6 @@ if TYPE_CHECKING:
     from .named import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
     from .named import multigrad_dict, vector_jacobian_product
     from .products import hvp, jvp, linearize, vjp
-
-_OWNERS = {
-    "gradients": ("elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "value_and_grad"),
-    "matrices": ("hessian", "jacfwd", "jacobian", "jacrev"),
-    "named": (
-        "grad_named", "hessian_tensor_product", "hessian_vector_product", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
-        "multigrad_dict", "vector_jacobian_product",
-    ),
-    "products": ("hvp", "jvp", "linearize", "vjp"),
-}  # fmt: skip
 
 __all__ = [
     "elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product",
@@ -33,13 +24,15 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
-
-    def __getattr__(name):
-        for module, names in _OWNERS.items():
-            if name in names:
-                found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-                return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = later(__name__, {
+        "gradients": ("elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "value_and_grad"),
+        "matrices": ("hessian", "jacfwd", "jacobian", "jacrev"),
+        "named": (
+            "grad_named", "hessian_tensor_product", "hessian_vector_product", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
+            "multigrad_dict", "vector_jacobian_product",
+        ),
+        "products": ("hvp", "jvp", "linearize", "vjp"),
+    })  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,8 @@ Owns the names; what they stand for is imported when it is asked for, and SciPy 
 
 from typing import TYPE_CHECKING
 
+from ..later import later
+
 if TYPE_CHECKING:
     from .objective import Objective, objective
 
@@ -12,14 +14,7 @@ __all__ = ["Objective", "objective"]
 
 
 if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from .objective import Objective, objective
-
-        globals().update(Objective=Objective, objective=objective)
-        return globals()[name]
+    __getattr__ = later(__name__, {"objective": ("Objective", "objective")})
 
 
 def __dir__() -> list[str]:
