@@ -29,7 +29,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("case", nargs="*", help="measurements, by name; default: all")
     parser.add_argument("--list", action="store_true", help="print the names of the measurements and stop")
-    parser.add_argument("--peers", default="gradspec,torch,jax,autograd", metavar="A,B", help="default: %(default)s")
+    parser.add_argument("--peers", default="gradspec,torch,jax,autograd,numpy", metavar="A,B", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=7, help="turns of every peer (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.1, help="least length of one turn (default %(default)s)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds until a peer is given up (default %(default)s)")

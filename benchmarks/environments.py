@@ -3,8 +3,8 @@
     python -m benchmarks.environments              make every environment that is missing
     python -m benchmarks.environments torch jax    only these, made anew
 
-gradspec is measured with the interpreter that runs this; every other peer gets `benchmarks/.env-<name>`, so that no
-library's NumPy, BLAS or thread pool reaches another's.
+gradspec and the limits are measured with the interpreter that runs this; every other peer gets
+`benchmarks/.env-<name>`, so that no library's NumPy, BLAS or thread pool reaches another's.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Peer:
     library: str
     requirements: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
+    is_limit: bool = False  # what no library can do without: not every case has it, and its results are nobody's
 
     @property
     def environment(self) -> Path:
@@ -34,7 +35,7 @@ class Peer:
 
     @property
     def interpreter(self) -> Path:
-        if self.library == "gradspec":
+        if not self.requirements:
             return Path(sys.executable)
         folder = "Scripts" if sys.platform == "win32" else "bin"
         return self.environment / folder / "python"
@@ -58,6 +59,7 @@ PEERS = (
     # float64 cases need 64-bit mode; float32 inputs stay float32 in it.
     Peer("jax", "jax", ("jax", "jaxlib"), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}),
     Peer("autograd", "autograd", ("autograd", "numpy", "scipy")),
+    Peer("numpy", "numpy", is_limit=True),
 )
 
 

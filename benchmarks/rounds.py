@@ -103,15 +103,18 @@ def run_case(
         if reason := getattr(case, "not_comparable", {}).get(peer.library):
             figure.note = reason
             continue
+        if peer.is_limit and not hasattr(case, f"with_{peer.library}"):
+            del figures[peer.name]
+            continue
         report(f"{name}: {peer.name}")
         try:
             prepared = worker.ask(prepare=name)
         except WorkerFailed as failure:
             figure.note = str(failure)
             continue
-        if reference is None:
+        if reference is None and not peer.is_limit:
             reference = peer.name, prepared["digests"]
-        if (gap := difference(prepared["digests"], reference[1])) > getattr(case, "tolerance", 1e-4):
+        if not peer.is_limit and (gap := difference(prepared["digests"], reference[1])) > getattr(case, "tolerance", 1e-4):
             figure.note = f"WRONG: differs from {reference[0]} by {gap:.1e}"
             continue
         figure.first = prepared["first"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from .rounds import Figures
 
 NOTHING = "-"
-COLUMNS = {"torch": "PyTorch", "gradspec": "gradspec", "jax": "JAX, jitted", "autograd": "HIPS autograd"}
+COLUMNS = {"torch": "PyTorch", "gradspec": "gradspec", "jax": "JAX, jitted", "autograd": "HIPS autograd", "numpy": "limit"}
 
 
 def best_torch(figures: dict[str, Figures]) -> dict[str, Figures]:
@@ -52,13 +52,18 @@ def markdown(titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> 
         headings.append(COLUMNS[library])
         if library == "jax":
             headings.append("first call")
-        if library != "torch":
+        if library not in ("torch", "numpy"):
             headings.append("ratio")
+        if library == "numpy":
+            headings.append("gradspec to it")
     lines = ["| " + " | ".join(headings) + " |", "|:--" + "|--:" * (len(headings) - 1) + "|"]
     for name, figures in folded.items():
         cells = [titles[name]]
         for library in libraries:
-            figure = figures[library]
+            figure = figures.get(library)
+            if library == "numpy":  # not every case has a limit
+                cells += [time(figure), times(ratio(figures.get("gradspec"), figure) or 0)] if figure else ["", ""]
+                continue
             cells.append(time(figure))
             if library == "jax":
                 cells.append(duration(figure.first) if figure.median else "")

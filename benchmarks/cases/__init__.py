@@ -8,18 +8,22 @@ arrays.  The harness compares the results of all peers before it times anything.
     tolerance       largest relative difference between two peers' results (default 1e-4, for float32)
     not_comparable  {library: reason} for a peer that has no such work
     multiple_of     a case whose time this one is shown as a multiple of, beside the times
+    with_numpy      the limit: NumPy's bare calls, into arrays that are there already, that the work cannot do without, and no
+                    derivative; its results are not compared
 """
 
 CASES = (
     "multiply",
     "backward_node",
     "chain",
+    "chain_grad",
     "chain_no_grad",
     "deep_chain",
     "mlp_small",
     "mlp_large",
     "cross_entropy",
     "layer_norm",
+    "layer_norm_op",
     "elementwise",
     "rosenbrock_hvp",
     "two_layers",
@@ -28,6 +32,8 @@ CASES = (
     "two_layers_hvp",
     "two_layers_jacobian",
     "two_layers_hessian",
+    "jvp_layers",
+    "attention",
     "gaussian_process",
     "ode_rk4",
     "rows",

@@ -54,3 +54,15 @@ def with_autograd(z, targets):
     rows = np.arange(len(targets))
     gradient = value_and_grad(lambda z: np.mean(logsumexp(z, axis=1) - z[rows, targets]))
     return lambda: gradient(z)
+
+
+def with_numpy(z, targets):
+    """One exponential and one product an element: the gradient cannot do without."""
+    out = np.empty_like(z)
+
+    def step():
+        np.exp(z, out)
+        np.multiply(out, 0.1, out)
+        return (out,)
+
+    return step

@@ -62,3 +62,15 @@ def with_autograd(*arrays):
         return value, *gradients
 
     return step
+
+
+def with_numpy(x, y, z):
+    """The traffic alone: three arrays read and three written, by copies."""
+    outs = [np.empty_like(x) for _ in range(3)]
+
+    def step():
+        for array, out in zip((x, y, z), outs):
+            np.copyto(out, array)
+        return outs
+
+    return step

@@ -80,3 +80,15 @@ def with_autograd(theta, *data):
     # Its `diagonal` differentiates only the last two axes counted from the end; its `diag` does what is needed.
     gradient = value_and_grad(lambda theta: negative_log_likelihood(np, solve, np.diag, theta, *data))
     return lambda: gradient(theta)
+
+
+def with_numpy(theta, squared_distance, eye, y):
+    """An exponential of the matrix, its factorisation, and one product of such matrices for backward."""
+    covariance = np.exp(-0.5 * squared_distance) + 0.1 * eye
+
+    def step():
+        np.exp(squared_distance)
+        factor = np.linalg.cholesky(covariance)
+        return (factor @ factor,)
+
+    return step

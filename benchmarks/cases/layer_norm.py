@@ -70,3 +70,15 @@ def with_autograd(*arrays):
         return value, *gradients
 
     return step
+
+
+def with_numpy(x, scale, shift, weights):
+    """The traffic alone: two arrays read, the result and a gradient written, by copies."""
+    outs = [np.empty_like(x) for _ in range(2)]
+
+    def step():
+        np.copyto(outs[0], x)
+        np.copyto(outs[1], weights)
+        return outs
+
+    return step

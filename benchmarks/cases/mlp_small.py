@@ -105,3 +105,21 @@ def with_autograd(x, targets, *parameters):
         return value, *parameters
 
     return step
+
+
+def with_numpy(x, targets, *parameters):
+    """The matrix products alone: one a layer forward, two backward but for the first layer's input."""
+    weights = parameters[::2]
+    layers = [np.empty((len(x), w.shape[1]), x.dtype) for w in weights]
+    by_weight, by_input = [np.empty_like(w) for w in weights], [x.copy(), *(np.empty_like(layer) for layer in layers[:-1])]
+
+    def step():
+        for i, w in enumerate(weights):
+            np.matmul(layers[i - 1] if i else x, w, layers[i])
+        for i in reversed(range(len(weights))):
+            np.matmul((layers[i - 1] if i else x).T, layers[i], by_weight[i])
+            if i:
+                np.matmul(layers[i], weights[i].T, by_input[i])
+        return by_weight
+
+    return step
