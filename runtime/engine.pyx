@@ -110,11 +110,11 @@ cdef int run_node(GraphTask task, Node node) except -1:
     elif count > 1:
         several, results = results, None
         for i in range(count):
-            if (wanted >> (i & 63)) & 1 and node.next_nodes[i] is not None:
+            if (wanted >> (i & 63)) & 1 and node.needs(i):
                 deliver(task, node, i, None if several is None else several[i])
         if several is not None and Py_REFCNT(several) == 1:  # what was added to another gradient is done with
             for i in range(count):
-                if type(several[i]) is ndarray:
+                if type(<object> (<PyTupleObject*> several).ob_item[i]) is ndarray:
                     give_back((<PyTupleObject*> several).ob_item[i])
     return 0
 

@@ -60,7 +60,7 @@ cdef class Node:
 
     cdef inline bint needs(self, int i) noexcept:
         """Whether input `i` has a gradient (needs_input_grad)."""
-        return self.next_nodes[i] is not None
+        return (<PyTupleObject*> self.next_nodes).ob_item[i] != <PyObject*> None
 
     cdef inline Wanted edges(self) noexcept:
         """The mask of all inputs that have a gradient: `wanted` where nothing is left out."""
@@ -76,16 +76,17 @@ cdef class Node:
 
     cdef inline Node next_node(self, Py_ssize_t i):
         """The node that the gradient of input `i` goes to, or None."""
-        item = self.next_nodes[i]
+        cdef PyObject* item = (<PyTupleObject*> self.next_nodes).ob_item[i]
         if self.leaves and self.is_leaf(i):
-            return accumulator_of(item)
+            return accumulator_of(<object> item)
         return <Node> item
 
     cdef inline bint is_leaf(self, Py_ssize_t i):
         """Whether the gradient of input `i` ends at a leaf."""
         if i < 63:
             return (self.leaves >> i) & 1
-        return self.next_nodes[i] is not None and not isinstance(self.next_nodes[i], Node)
+        cdef PyObject* item = (<PyTupleObject*> self.next_nodes).ob_item[i]
+        return item != <PyObject*> None and not isinstance(<object> item, Node)
 
     cdef inline int next_nr(self, int i) noexcept:
         return 0 if self.next_nrs == NULL else self.next_nrs[i]

@@ -10,7 +10,7 @@ cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport uintptr_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
@@ -75,11 +75,13 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     SMALL = 4096        # bytes of the largest array that is kept whole
     BINS = 128
-    DEPTH = 16          # arrays of a bin
+    BIN_BYTES = 1 << 18  # that a bin keeps, with the arrays' headers: of the smallest, those of a thousand operations
+    HEADER = 128
 
 cdef struct Bin:
     int count
-    PyObject* arrays[DEPTH]     # all of one dtype and shape
+    int room
+    PyObject** arrays   # all of one dtype and shape
 
 cdef Bin[BINS] bins
 cdef npy_intp[4] ITEM_SIZES = [4, 8, 8, 16]
@@ -157,13 +159,23 @@ cdef void keep(ndarray array) noexcept:
     if nbytes > SMALL or nbytes == 0 or not gradspec_is_alone(array, descrs[slot]):
         return
     bin = bin_of(slot, ndim, dims)
-    if bin.count == DEPTH:
-        return
     if bin.count and not is_like(<ndarray> bin.arrays[0], ndim, dims, PyArray_TYPE(array)):
         drop(bin)
+    if bin.count * (nbytes + HEADER) >= BIN_BYTES or (bin.count == bin.room and not grow(bin)):
+        return
     Py_INCREF(array)
     bin.arrays[bin.count] = <PyObject*> array
     bin.count += 1
+
+
+cdef bint grow(Bin* bin) noexcept:
+    """Make room for more arrays in a bin; False where there is no memory."""
+    cdef int room = 2 * bin.room if bin.room else 16
+    cdef PyObject** arrays = <PyObject**> realloc(bin.arrays, room * sizeof(PyObject*))
+    if arrays == NULL:
+        return False
+    bin.arrays, bin.room = arrays, room
+    return True
 
 
 cdef int drop(Bin* bin) noexcept:
@@ -317,7 +329,7 @@ def memory_stats():
         for j in range(bins[i].count):
             nbytes += (<object> bins[i].arrays[j]).nbytes
     return {"small_arrays": count, "small_bytes": nbytes, "large_buffers": large_count, "large_bytes": large_bytes,
-            "limit_bytes": MOST_LARGE + BINS * DEPTH * SMALL}
+            "limit_bytes": MOST_LARGE + BINS * BIN_BYTES}
 
 
 def empty_cache():
@@ -327,6 +339,8 @@ def empty_cache():
     cdef int i
     for i in range(BINS):
         drop(&bins[i])
+        free(bins[i].arrays)
+        bins[i].arrays, bins[i].room = NULL, 0
     for i in range(CLASSES):
         while pool[i] != NULL:
             header = pool[i]
