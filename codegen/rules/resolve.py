@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -187,13 +187,15 @@ class Resolver:
             if name not in known:
                 where = self.library.kernels_folder
                 return self.report(f"no kernel '{name}' in {where}", _at_attribute(path[0]), known, name)
+            pointwise = name in self.library.pointwise
         else:
             value: object = np
             for part in path:
                 if not hasattr(value, part.attr):
                     return self.report(f"NumPy has no {ast.unparse(part)}", _at_attribute(part), dir(value), part.attr)
                 value = getattr(value, part.attr)
-        return Foreign(root, tuple(part.attr for part in path), at=at)
+            pointwise = isinstance(value, np.ufunc) and value.nout == 1 and value.signature is None
+        return Foreign(root, tuple(part.attr for part in path), pointwise=pointwise, at=at)
 
     # Calls.
 
@@ -206,7 +208,7 @@ class Resolver:
             function = self(node.func)
             if not isinstance(function, Foreign):  # reported, or the shape of an array, which is no function
                 return function if isinstance(function, Constant) else self.report("that is no function", node.func)
-            return Foreign(function.root, function.path, arguments, keywords, at=at)
+            return replace(function, arguments=arguments, keywords=keywords, at=at)
 
         name, helpers, ops = node.func.id, self.vocabulary.helpers, self.vocabulary.ops
         if name in helpers and name not in ops:

@@ -66,13 +66,14 @@ class Helper(Expression):
 class Foreign(Expression):
     """A name below `np` or `kernels`, or an attribute of a value; called where `arguments` is not None.
 
-    Stands in `forward` and `inplace` only.
+    Stands in `forward` and `inplace` only.  A `pointwise` one runs by inner loops, element by element.
     """
 
     root: Expression | str
     path: tuple[str, ...]
     arguments: tuple[Expression, ...] | None = None
     keywords: tuple[tuple[str, Expression], ...] = ()
+    pointwise: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from ..package import Package
 from .model import Argument, Location, Signature, Type
 
 _CYTHON_DEF = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(", re.MULTILINE)
+_POINTWISE = re.compile(r"^(\w+) = pointwise\(", re.MULTILINE)
 _METHOD = re.compile(r"^    (?:(?:def|cpdef) (?:\w+ )?|cdef (?:public|readonly) \w+ )(\w+)", re.MULTILINE)
 
 
@@ -24,6 +25,7 @@ class Library:
     kernels: frozenset[str]
     formulas: dict[str, str] = field(default_factory=dict)  # the text of each file of helpers
     kernels_folder: str = "runtime/kernels"
+    pointwise: frozenset[str] = frozenset()  # kernels that run by inner loops, element by element
     unexported: frozenset[str] = frozenset()  # kernels that the package of kernels does not hand on
     public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
     attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
@@ -33,12 +35,14 @@ def read_library(place: Package | Path) -> Library:
     package = Package.at(place)
     root, runtime = package.root, package.path(package.runtime)
     kernels: set[str] = set()
+    pointwise: set[str] = set()
     for path in sorted(package.path(package.kernels).glob("**/*.py*")):
         if path.suffix == ".py":
             kernels |= {f.name for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef)}
         elif path.suffix == ".pyx":
             kernels |= set(_CYTHON_DEF.findall(_text(path)))
-    kernels = {name for name in kernels if not name.startswith("_")}
+            pointwise |= set(_POINTWISE.findall(_text(path)))
+    kernels = {name for name in kernels | pointwise if not name.startswith("_")}
     exported = _imported(_parsed(package.path(package.kernels) / "__init__.py", root))
     top = _parsed(runtime / "__init__.py", root)
     names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "constants.py", root))
@@ -47,6 +51,7 @@ def read_library(place: Package | Path) -> Library:
          for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
         frozenset(kernels & exported if exported else kernels),
         {path.relative_to(root).as_posix(): _text(path) for path in package.formulas_files}, package.kernels,
+        pointwise=frozenset(pointwise),
         unexported=frozenset(kernels - exported if exported else ()),
         public=frozenset(names | {path.stem for path in runtime.glob("*.py*")}),
         attributes=frozenset(

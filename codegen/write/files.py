@@ -15,6 +15,7 @@ import jinja2
 from ..package import Package
 from ..spec.model import Op, Spec
 from . import layout, maths, numpy_calls, op_info, sections, stubs
+from .programs import Elementwise
 from .wrapper import OpText
 
 # A module for each family: what the folder holds, in the order of what calls what.
@@ -65,7 +66,10 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     )  # fmt: skip
     templates.globals |= {"maths": maths, "sections": sections, "package": package}
     signatures = {spelling: op.signature for spelling, op in spec.by_spelling.items()}
-    texts = {family.name: [OpText(op, signatures, spec.by_spelling) for op in family.ops] for family in spec.families}
+    elementwise = Elementwise(spec.by_spelling)
+    texts = {
+        family.name: [OpText(op, signatures, spec.by_spelling, elementwise) for op in family.ops] for family in spec.families
+    }
     everything = [text for family in texts.values() for text in family]
     files: dict[str, str] = {}
 

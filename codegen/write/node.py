@@ -12,6 +12,7 @@ from ..spec.expression import ARRAY, Call, Foreign, Name, substituted, values_in
 from ..spec.formula import grad_names
 from ..spec.model import Argument, Op, Saved, Signature
 from .bindings import Bindings
+from .programs import Elementwise, Program
 from .spelling import OnArrays, OnTensors, lines
 
 
@@ -25,13 +26,16 @@ def _returning(found: list[str], names: list[str], bracket: str = "{}") -> list[
 class NodeText(Bindings):
     """The backward node and the jvp of one op as the templates see them."""
 
-    def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op]):
+    def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op],
+                 elementwise: Elementwise | None = None):  # fmt: skip
         super().__init__(op)
         self.signatures, self.ops, self.derived = signatures, ops, op.derived
+        self.elementwise = elementwise or Elementwise(ops)
         self.has_node = op.derived is not None and bool(op.derived.vjp)
         self.lacks_rule = op.form == "unimplemented"
         self.records = self.has_node or self.lacks_rule
         self.node_forwards: set[str] = set()  # what its rules call on arrays
+        self.node_programs: list[Program] = []
         self.spends = False  # whether a kernel of its rules writes into the cotangent
         if self.has_node:
             self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(OnTensors)
@@ -98,9 +102,10 @@ class NodeText(Bindings):
         if isinstance(spell, OnArrays):
             last = self._spend(spell)
             self.spends = bool(last)
+            spell.elementwise, spell.owner = self.elementwise, self.name
         found = lines(vjp_statements(self.op, last=last), spell, self.op)
         if isinstance(spell, OnArrays):
-            self.node_forwards = spell.forwards
+            self.node_forwards, self.node_programs = spell.forwards, spell.programs
         return found if self.list_inputs else _returning(found, self.grad_names)
 
     def _spend(self, spell: OnArrays) -> str:

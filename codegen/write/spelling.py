@@ -27,6 +27,7 @@ from ..spec.expression import (
 )
 from ..spec.formula import BINARY, COMPARISON, PLAIN, UNARY
 from ..spec.model import Op, Saved, Signature
+from .programs import Elementwise, Program, Shared
 
 _BINARY = {symbol: node for node, (symbol, _) in BINARY.items()}
 _UNARY = {symbol: node for node, (symbol, _) in UNARY.items()} | {"not": ast.Not}
@@ -111,6 +112,8 @@ class OnTensors(Spelling):
     """Through the operators, which record and push tangents forward."""
 
     mode = "tensor"
+    elementwise: Elementwise | None = None  # what finds the parts that are programs
+    target = ""  # what the statement computes
     plus, minus = "plus", "minus"
 
     def __init__(self, signatures: dict[str, Signature], saved: Iterable[Saved] = (), returned: str = "return {}"):
@@ -132,7 +135,7 @@ class OnTensors(Spelling):
 
 
 class OnArrays(OnTensors):
-    """Through the forwards on arrays; `forwards` collects those that are called."""
+    """Through the forwards on arrays and programs; `forwards` and `programs` collect those that are called."""
 
     mode = "array"
     plus, minus = "plus_array", "minus_array"
@@ -140,7 +143,23 @@ class OnArrays(OnTensors):
     def __init__(self, signatures: dict[str, Signature], saved: Iterable[Saved] = (), returned: str = "return {}"):
         super().__init__(signatures, saved, returned)
         self.forwards: set[str] = set()
+        self.programs: list[Program] = []
+        self.owner = ""  # the op
         self.spent: dict[int, Expression] = {}  # id of a call -> what computes it in the cotangent's memory, if that is spare
+
+    def tree(self, expression: Expression) -> ast.expr:
+        if isinstance(expression, Shared):
+            raise AssertionError(f"{expression.name} has left its program")
+        if self.elementwise is None or isinstance(expression, (Name, Constant)) or id(expression) in self.spent:
+            return super().tree(expression)
+        count = sum(p.results == [self.target] for p in self.programs)
+        name = "_".join(part for part in (self.owner.lstrip("_"), self.target, str(count + 1) if count else "") if part)
+        program = self.elementwise.program(name, self.target, expression)
+        if program is None:
+            return super().tree(expression)
+        self.programs.append(program)
+        given = ast.Tuple([self.tree(value) for value in program.inputs.values()], ast.Load())
+        return ast.Call(ast.Attribute(_name(program.name), "run", ast.Load()), [given], [])
 
     def call(self, call: Call) -> ast.expr:
         if not call.op:
@@ -163,9 +182,12 @@ class OnArrays(OnTensors):
 def lines(statements: Iterable[Statement], spell: OnTensors, op: Op) -> list[str]:
     """Statements as lines of code, blocks indented by four."""
     found: list[str] = []
+    if spell.elementwise is not None:
+        statements = spell.elementwise.fused(tuple(statements))
     for statement in statements:
         match statement:
             case Assign():
+                spell.target = "y" if statement.name == RESULT else statement.name
                 found += _assignment(statement, spell)
             case Unpack(saved):
                 found.append(f"{saved.field} = {_unpacked(saved, spell.mode)}")

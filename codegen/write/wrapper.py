@@ -5,10 +5,7 @@ Owns the lines of a forward, whether it is a plain ufunc, and what an in-place w
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
-
-import numpy as np
 
 from ..rules.sharing import shared_inputs
 from ..rules.statements import forward_statements
@@ -17,16 +14,19 @@ from ..spec.model import Argument, Op, Signature
 from . import numpy_calls
 from .node import NodeText
 from .numpy_calls import NumpyCall
+from .programs import Elementwise, Program, is_pointwise
 from .spelling import OnArrays, OnTensors, lines
 
 
 class OpText(NodeText):
     """One op as the templates see it."""
 
-    def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op]):
-        super().__init__(op, signatures, ops)
+    def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op],
+                 elementwise: Elementwise | None = None):  # fmt: skip
+        super().__init__(op, signatures, ops, elementwise)
         self.may_share_memory = bool(op.composite) and bool(shared_inputs(op, ops))
         self.forward_calls: set[str] = set()  # what its forward calls on arrays
+        self.forward_programs: list[Program] = []
         self.forward_lines = self._forward_lines()
 
     @property
@@ -48,17 +48,16 @@ class OpText(NodeText):
         return ", ".join([*own, *(f"{name}={name}" for name in self.numpy_method.beside)])
 
     @property
+    def pointwise(self) -> str | None:
+        """`np.exp` or `kernels.sigmoid` where the forward is that, by inner loops, on the arguments as they are."""
+        if not is_pointwise(self.op):
+            return None
+        return ".".join((self.op.forward.expression.root, *self.op.forward.expression.path))
+
+    @property
     def ufunc(self) -> str | None:
-        """`np.exp` where the forward is that ufunc on the arguments as they are."""
-        formula = self.op.forward
-        names = [a.name for a in self.arguments]
-        match formula and formula.tree:
-            case ast.Call(ast.Attribute(ast.Name("np"), name), args, []) if len(names) in (1, 2):
-                plain = [a.id for a in args if isinstance(a, ast.Name)] == names and len(args) == len(names)
-                function = getattr(np, name, None)
-                if plain and isinstance(function, np.ufunc) and function.nout == 1 and function.signature is None:
-                    return f"np.{name}"
-        return None
+        """The same where it is NumPy's, which may write into memory that exists."""
+        return self.pointwise if self.pointwise and self.pointwise.startswith("np.") else None
 
     @property
     def ufunc_facts(self) -> str:
@@ -76,8 +75,9 @@ class OpText(NodeText):
         """The body of the forward on arrays: lets, then the result."""
         # A composite is made of forwards, which give arrays; NumPy gives scalars for 0-d results.
         spell = OnArrays(self.signatures, returned="return {}" if self.op.composite else "return as_array({})")
+        spell.elementwise, spell.owner = self.elementwise, self.name
         found = lines(forward_statements(self.op), spell, self.op)
-        self.forward_calls = spell.forwards
+        self.forward_calls, self.forward_programs = spell.forwards, spell.programs
         return found
 
     def composite_lines(self) -> list[str]:

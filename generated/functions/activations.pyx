@@ -7,32 +7,17 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
-cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
-cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_erfc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfc", 1)
-cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
-cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
-cdef Forward1 forward_square = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "square", 1)
-cdef Forward1 forward_tanh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "tanh", 1)
-cdef Forward1 forward__tanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_tanh_slope", 1)
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "logaddexp", 2)
-cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
-cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_bitwise_and = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_and", 2)
-cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
-cdef Forward2 forward_greater_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater_equal", 2)
-cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
-cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 
+
+cdef Program celu_grad_x = Program("grad, x, alpha -> grad_x", """
+    grad_x = multiply(grad, where(greater(x, 0), 1, exp(divide(where(greater(x, 0), 0, x), alpha))))""")
 
 cdef class CeluBackward(Node):
     """celu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, exp(where(x > 0, 0, x) / alpha))"""
@@ -41,12 +26,7 @@ cdef class CeluBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         alpha = self.saved_alpha
-        return forward_multiply(
-            grad,
-            forward_where(
-                forward_greater(x, 0), 1, forward_exp(forward_divide(forward_where(forward_greater(x, 0), 0, x), alpha))
-            )
-        )
+        return celu_grad_x.run((grad, x, alpha))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -73,6 +53,9 @@ cdef class DropoutBackward(Node):
         self.released, self.saved__mask = True, None
 
 
+cdef Program elu_grad_x = Program("grad, x, alpha -> grad_x", """
+    grad_x = multiply(grad, where(greater(x, 0), 1, multiply(alpha, exp(where(greater(x, 0), 0, x)))))""")
+
 cdef class EluBackward(Node):
     """elu(x, float alpha=1.0) -> y; dy/dx = where(x > 0, 1, alpha * exp(where(x > 0, 0, x)))"""
     saves = ("x", "alpha")
@@ -80,12 +63,7 @@ cdef class EluBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         alpha = self.saved_alpha
-        return forward_multiply(
-            grad,
-            forward_where(
-                forward_greater(x, 0), 1, forward_multiply(alpha, forward_exp(forward_where(forward_greater(x, 0), 0, x)))
-            )
-        )
+        return elu_grad_x.run((grad, x, alpha))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -95,6 +73,17 @@ cdef class EluBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
+
+cdef Program gelu_near = Program("x -> near", "near = minimum(maximum(x, -50), 50)")
+cdef Program gelu_grad_x = Program("grad, given_1, near -> grad_x", """
+    below = divide(given_1, 2)
+    density = multiply(0.3989422804014327, exp(divide(multiply(negative(near), near), 2)))
+    grad_x = multiply(grad, add(below, multiply(near, density)))""")
+cdef Program gelu_grad_x_2 = Program("near -> grad_x", "grad_x = divide(negative(near), 1.4142135623730951)")
+cdef Program gelu_grad_x_3 = Program("grad, near -> grad_x", """
+    turn = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.044715, near), near)))
+    rate = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.134145, near), near)))
+    grad_x = multiply(grad, multiply(sigmoid(turn), add(1, multiply(rate, sigmoid(negative(turn))))))""")
 
 cdef class GeluBackward(Node):
     """gelu(x, str approximate='none') -> y
@@ -111,28 +100,11 @@ cdef class GeluBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        near = forward_minimum(forward_maximum(x, -50), 50)
+        near = gelu_near.run((x,))
         if approximate == 'none':
-            below = forward_divide(forward_erfc(forward_divide(forward_negative(near), 1.4142135623730951)), 2)
-            density = forward_multiply(
-                0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(near), near), 2))
-            )
-            grad_x = forward_multiply(grad, forward_add(below, forward_multiply(near, density)))
+            grad_x = gelu_grad_x.run((grad, forward_erfc(gelu_grad_x_2.run((near,))), near))
         else:
-            turn = forward_multiply(
-                forward_multiply(1.5957691216057308, near),
-                forward_add(1, forward_multiply(forward_multiply(0.044715, near), near))
-            )
-            rate = forward_multiply(
-                forward_multiply(1.5957691216057308, near),
-                forward_add(1, forward_multiply(forward_multiply(0.134145, near), near))
-            )
-            grad_x = forward_multiply(
-                grad,
-                forward_multiply(
-                    forward_sigmoid(turn), forward_add(1, forward_multiply(rate, forward_sigmoid(forward_negative(turn))))
-                )
-            )
+            grad_x = gelu_grad_x_3.run((grad, near))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -153,13 +125,16 @@ cdef class GeluBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program hardsigmoid_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, divide(bitwise_and(greater(x, -3), less(x, 3)), 6))""")
+
 cdef class HardsigmoidBackward(Node):
     """hardsigmoid(x) -> y; dy/dx = ((x > -3) & (x < 3)) / 6"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_bitwise_and(forward_greater(x, -3), forward_less(x, 3)), 6))
+        return hardsigmoid_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -169,19 +144,16 @@ cdef class HardsigmoidBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program hardswish_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, where(greater_equal(x, 3), 1, where(less_equal(x, -3), 0, divide(add(x, 1.5), 3))))""")
+
 cdef class HardswishBackward(Node):
     """hardswish(x) -> y; dy/dx = where(x >= 3, 1, where(x <= -3, 0, (x + 1.5) / 3))"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(
-            grad,
-            forward_where(
-                forward_greater_equal(x, 3), 1,
-                forward_where(forward_less_equal(x, -3), 0, forward_divide(forward_add(x, 1.5), 3))
-            )
-        )
+        return hardswish_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -191,6 +163,9 @@ cdef class HardswishBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program hardtanh_grad_x = Program("grad, y, min_val, max_val -> grad_x", """
+    grad_x = multiply(grad, bitwise_and(greater(y, min_val), less(y, max_val)))""")
+
 cdef class HardtanhBackward(Node):
     """hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y; dy/dx = (y > min_val) & (y < max_val)"""
     saves = ("y", "min_val", "max_val")
@@ -199,7 +174,7 @@ cdef class HardtanhBackward(Node):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         min_val = self.saved_min_val
         max_val = self.saved_max_val
-        return forward_multiply(grad, forward_bitwise_and(forward_greater(y, min_val), forward_less(y, max_val)))
+        return hardtanh_grad_x.run((grad, y, min_val, max_val))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -211,6 +186,9 @@ cdef class HardtanhBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program leaky_relu_grad_x = Program("grad, x, negative_slope -> grad_x", """
+    grad_x = multiply(grad, where(greater(x, 0), 1, negative_slope))""")
+
 cdef class LeakyReluBackward(Node):
     """leaky_relu(x, float negative_slope=0.01) -> y; dy/dx = where(x > 0, 1, negative_slope)"""
     saves = ("x", "negative_slope")
@@ -218,7 +196,7 @@ cdef class LeakyReluBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
-        return forward_multiply(grad, forward_where(forward_greater(x, 0), 1, negative_slope))
+        return leaky_relu_grad_x.run((grad, x, negative_slope))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -228,6 +206,11 @@ cdef class LeakyReluBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
+
+cdef Program mish_near = Program("x -> near", "near = minimum(maximum(x, -1000), 1000)")
+cdef Program mish_grad_x = Program("grad, near -> grad_x", """
+    soft = logaddexp(0, near)
+    grad_x = multiply(grad, add(tanh(soft), multiply(multiply(near, sigmoid(near)), _tanh_slope(soft))))""")
 
 cdef class MishBackward(Node):
     """mish(x) -> y
@@ -240,14 +223,8 @@ cdef class MishBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        near = forward_minimum(forward_maximum(x, -1000), 1000)
-        soft = forward_logaddexp(0, near)
-        return forward_multiply(
-            grad,
-            forward_add(
-                forward_tanh(soft), forward_multiply(forward_multiply(near, forward_sigmoid(near)), forward__tanh_slope(soft))
-            )
-        )
+        near = mish_near.run((x,))
+        return mish_grad_x.run((grad, near))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -259,13 +236,15 @@ cdef class MishBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program relu_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, greater(y, 0))")
+
 cdef class ReluBackward(Node):
     """relu(x) -> y; dy/dx = y > 0"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_greater(y, 0))
+        return relu_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -275,13 +254,15 @@ cdef class ReluBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program relu6_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, bitwise_and(greater(y, 0), less(y, 6)))")
+
 cdef class Relu6Backward(Node):
     """relu6(x) -> y; dy/dx = (y > 0) & (y < 6)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_bitwise_and(forward_greater(y, 0), forward_less(y, 6)))
+        return relu6_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -310,6 +291,10 @@ cdef class RreluBackward(Node):
         self.released, self.saved__slope = True, None
 
 
+cdef Program silu_near = Program("x -> near", "near = minimum(maximum(x, -1000), 1000)")
+cdef Program silu_grad_x = Program("grad, near -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(sigmoid(near), add(1, multiply(near, sigmoid(negative(near)))))))""")
+
 cdef class SiluBackward(Node):
     """silu(x) -> y
 
@@ -324,15 +309,8 @@ cdef class SiluBackward(Node):
         if formulas.is_complex(x_dtype):
             near = x
         else:
-            near = forward_minimum(forward_maximum(x, -1000), 1000)
-        return forward_multiply(
-            grad,
-            forward_conj(
-                forward_multiply(
-                    forward_sigmoid(near), forward_add(1, forward_multiply(near, forward_sigmoid(forward_negative(near))))
-                )
-            )
-        )
+            near = silu_near.run((x,))
+        return silu_grad_x.run((grad, near))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_dtype = self.saved_x_dtype
@@ -347,6 +325,9 @@ cdef class SiluBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program softplus_grad_x = Program("grad, beta, x, threshold -> grad_x", """
+    grad_x = multiply(grad, where(greater(multiply(beta, x), threshold), 1, sigmoid(multiply(beta, x))))""")
+
 cdef class SoftplusBackward(Node):
     """softplus(x, float beta=1.0, float threshold=20.0) -> y
 
@@ -358,10 +339,7 @@ cdef class SoftplusBackward(Node):
         beta = self.saved_beta
         x = saved_array(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold
-        return forward_multiply(
-            grad,
-            forward_where(forward_greater(forward_multiply(beta, x), threshold), 1, forward_sigmoid(forward_multiply(beta, x)))
-        )
+        return softplus_grad_x.run((grad, beta, x, threshold))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         beta = self.saved_beta
@@ -373,13 +351,15 @@ cdef class SoftplusBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program softsign_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, square(divide(1, add(1, absolute(x)))))")
+
 cdef class SoftsignBackward(Node):
     """softsign(x) -> y; dy/dx = square(1 / (1 + absolute(x)))"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_square(forward_divide(1, forward_add(1, forward_absolute(x)))))
+        return softsign_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -389,13 +369,15 @@ cdef class SoftsignBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program tanhshrink_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(square(tanh(x))))")
+
 cdef class TanhshrinkBackward(Node):
     """tanhshrink(x) -> y; dy/dx = square(tanh(x))"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_square(forward_tanh(x))))
+        return tanhshrink_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -405,6 +387,8 @@ cdef class TanhshrinkBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program threshold_grad_x = Program("grad, x, threshold -> grad_x", "grad_x = multiply(grad, greater(x, threshold))")
+
 cdef class ThresholdBackward(Node):
     """threshold(x, float threshold, float value) -> y; dy/dx = x > threshold"""
     saves = ("x", "threshold")
@@ -412,7 +396,7 @@ cdef class ThresholdBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold
-        return forward_multiply(grad, forward_greater(x, threshold))
+        return threshold_grad_x.run((grad, x, threshold))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")

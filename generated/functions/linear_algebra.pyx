@@ -13,6 +13,7 @@ from gradspec.dispatch import ops
 from gradspec.forward_ad cimport minus, plus
 from gradspec.input_buffer cimport minus_array, plus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 from gradspec.operand cimport ndim_of
@@ -21,11 +22,8 @@ cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
 cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
@@ -235,6 +233,10 @@ cdef class DetBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program eig_gaps = Program("given_0, given_1, given_2 -> gaps", """
+    apart = subtract(given_1, given_2)
+    gaps = divide(1, where(equal(given_0, 1), inf, apart))""")
+
 cdef class EigBackward(Node):
     """eig(x) -> eigenvalues, eigenvectors
 
@@ -254,8 +256,12 @@ cdef class EigBackward(Node):
             x_shape = self.saved_x_shape
         eigenvectors = saved_array(self, self.saved_eigenvectors, self.version_eigenvectors, "eigenvectors")
         if grad_eigenvectors is not None:
-            apart = forward_subtract(forward_expand_dims(eigenvalues, -2), forward_expand_dims(eigenvalues, -1))
-            gaps = forward_divide(1, forward_where(forward_equal(forward_eye(x_shape[-1], None, 0, None), 1), math.inf, apart))
+            gaps = eig_gaps.run(
+                (
+                    forward_eye(x_shape[-1], None, 0, None), forward_expand_dims(eigenvalues, -2),
+                    forward_expand_dims(eigenvalues, -1)
+                )
+            )
         turn = None if grad_eigenvectors is None else forward_expand_dims(forward_vecdot(eigenvectors, grad_eigenvectors, -2), -2)
         held = grad_eigenvectors
         if turn is not None:
@@ -680,6 +686,8 @@ cdef class OuterBackward(Node):
         self.released, self.saved_b, self.saved_a = True, None, None
 
 
+cdef Program pinv_grad_x = Program("given_0, given_1, given_2 -> grad_x", "grad_x = subtract(add(given_0, given_1), given_2)")
+
 cdef class PinvBackward(Node):
     """pinv(x) -> y
 
@@ -692,11 +700,12 @@ cdef class PinvBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         g = forward_mH(grad)
-        return forward_subtract(
-            forward_add(
+        return pinv_grad_x.run(
+            (
                 forward_matmul(forward_matmul(forward_subtract(g, forward_matmul(forward_matmul(x, y), g)), y), forward_mH(y)),
-                forward_matmul(forward_matmul(forward_mH(y), y), forward_subtract(g, forward_matmul(forward_matmul(g, y), x)))
-            ), forward_mH(forward_matmul(forward_matmul(y, g), y))
+                forward_matmul(forward_matmul(forward_mH(y), y), forward_subtract(g, forward_matmul(forward_matmul(g, y), x))),
+                forward_mH(forward_matmul(forward_matmul(y, g), y))
+            )
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -746,13 +755,15 @@ cdef class QrTallBackward(Node):
         self.released, self.saved_r, self.saved_q = True, None, None
 
 
+cdef Program reciprocal_gaps_pull = Program("grad, y -> pull", "pull = multiply(multiply(grad, y), y)")
+
 cdef class ReciprocalGapsBackward(Node):
     """_reciprocal_gaps(values) -> y; grad_values = sum(pull, -1) - sum(pull, -2); where pull = grad * y * y"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        pull = forward_multiply(forward_multiply(grad, y), y)
+        pull = reciprocal_gaps_pull.run((grad, y))
         return forward_subtract(forward_sum(pull, -1, False), forward_sum(pull, -2, False))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -763,6 +774,8 @@ cdef class ReciprocalGapsBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
+
+cdef Program slogdet_weight = Program("turn -> weight", "weight = divide(subtract(turn, conj(turn)), 2)")
 
 cdef class SlogdetBackward(Node):
     """slogdet(x) -> sign, logabsdet
@@ -781,7 +794,7 @@ cdef class SlogdetBackward(Node):
         turn = None if grad_sign is None else forward_multiply(grad_sign, forward_conj(sign))
         weight = grad_logabsdet
         if turn is not None:
-            weight = plus_array(weight, forward_divide(forward_subtract(turn, forward_conj(turn)), 2))
+            weight = plus_array(weight, slogdet_weight.run((turn,)))
         return None if weight is None else forward_multiply(forward_expand_dims(weight, (-2, -1)), forward_mH(forward_inv(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -877,6 +890,14 @@ cdef class SolveTriangularBackward(Node):
         self.released, self.saved_a, self.saved_y = True, None, None
 
 
+cdef Program svd_u_gaps = Program("S -> u_gaps", "u_gaps = divide(1, multiply(multiply(2, S), S))")
+cdef Program svd_middle = Program("u_gaps, a, given_2, row -> middle", """
+    middle = multiply(multiply(u_gaps, subtract(a, given_2)), row)""")
+cdef Program svd_middle_2 = Program("gaps, b, given_2, column -> middle", """
+    middle = multiply(multiply(gaps, subtract(b, given_2)), column)""")
+cdef Program svd_left = Program("held, given_1, row -> left", "left = divide(subtract(held, given_1), row)")
+cdef Program svd_grad_x = Program("grad_Vh, given_1, column -> grad_x", "grad_x = divide(subtract(grad_Vh, given_1), column)")
+
 cdef class SvdBackward(Node):
     """svd(x, *, bool full_matrices=False) -> U, S, Vh
 
@@ -910,9 +931,7 @@ cdef class SvdBackward(Node):
             row = forward_expand_dims(S, -2)
             gaps = forward__reciprocal_gaps(forward_multiply(S, S))
             if formulas.is_complex(x_dtype):
-                u_gaps = forward_add(
-                    gaps, forward_diag_embed(forward_divide(1, forward_multiply(forward_multiply(2, S), S)), 0, -2, -1)
-                )
+                u_gaps = forward_add(gaps, forward_diag_embed(svd_u_gaps.run((S,)), 0, -2, -1))
             else:
                 u_gaps = gaps
         if formulas.is_complex(x_dtype):
@@ -926,16 +945,16 @@ cdef class SvdBackward(Node):
         else:
             held = grad_U
         a = None if held is None else forward_matmul(forward_mH(U), held)
-        middle = None if a is None else forward_multiply(forward_multiply(u_gaps, forward_subtract(a, forward_mH(a))), row)
+        middle = None if a is None else svd_middle.run((u_gaps, a, forward_mH(a), row))
         if b is not None:
-            middle = plus_array(middle, forward_multiply(forward_multiply(gaps, forward_subtract(b, forward_mH(b))), column))
+            middle = plus_array(middle, svd_middle_2.run((gaps, b, forward_mH(b), column)))
         if grad_S is not None:
             middle = plus_array(middle, forward_diag_embed(grad_S, 0, -2, -1))
         core = None if middle is None else forward_matmul(U, middle)
         if x_shape[-2] > x_shape[-1]:
             left = core
             if held is not None:
-                left = plus_array(left, forward_divide(forward_subtract(held, forward_matmul(U, a)), row))
+                left = plus_array(left, svd_left.run((held, forward_matmul(U, a), row)))
         else:
             left = core
         if x_shape[-2] >= x_shape[-1]:
@@ -944,8 +963,7 @@ cdef class SvdBackward(Node):
             grad_x = None if left is None else forward_matmul(left, Vh)
             if grad_Vh is not None:
                 grad_x = plus_array(
-                    grad_x,
-                    forward_matmul(U, forward_divide(forward_subtract(grad_Vh, forward_matmul(forward_mH(b), Vh)), column))
+                    grad_x, forward_matmul(U, svd_grad_x.run((grad_Vh, forward_matmul(forward_mH(b), Vh), column)))
                 )
         return grad_x
 

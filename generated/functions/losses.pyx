@@ -6,15 +6,11 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
-cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
-cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
-cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
@@ -30,6 +26,11 @@ cdef Forward3 forward__pick = <Forward3> load_forward("gradspec.generated.kernel
 cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kernels.losses", "_unpick", 4)
 
 
+cdef Program bernoulli_loss_grad_x = Program("grad, x, target -> grad_x", """
+    grad_x = multiply(grad, divide(subtract(x, target), maximum(multiply(x, subtract(1, x)), 1e-12)))""")
+cdef Program bernoulli_loss_grad_target = Program("grad, x -> grad_target", """
+    grad_target = multiply(grad, subtract(maximum(log1p(negative(x)), -100), maximum(log(x), -100)))""")
+
 cdef class BernoulliLossBackward(Node):
     """_bernoulli_loss(x, target) -> y
 
@@ -43,15 +44,9 @@ cdef class BernoulliLossBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
             target = saved_array(self, self.saved_target, self.version_target, "target")
-            grad_x = forward_multiply(
-                grad,
-                forward_divide(forward_subtract(x, target), forward_maximum(forward_multiply(x, forward_subtract(1, x)), 1e-12))
-            )
+            grad_x = bernoulli_loss_grad_x.run((grad, x, target))
         if wanted_ & 2:
-            grad_target = forward_multiply(
-                grad,
-                forward_subtract(forward_maximum(forward_log1p(forward_negative(x)), -100), forward_maximum(forward_log(x), -100))
-            )
+            grad_target = bernoulli_loss_grad_target.run((grad, x))
         return grad_x, grad_target
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

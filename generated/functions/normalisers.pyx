@@ -10,12 +10,11 @@ from gradspec.dispatch import ops
 from gradspec.forward_ad cimport minus
 from gradspec.input_buffer cimport minus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
-cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
@@ -46,6 +45,9 @@ cdef class LogSoftmaxBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program log_softmax_backward_grad_y = Program("weight, grad, given_2 -> grad_y", """
+    grad_y = multiply(multiply(negative(weight), grad), given_2)""")
+
 cdef class LogSoftmaxBackwardBackward(Node):
     """_log_softmax_backward(a, y, int[] axis=-1) -> z
 
@@ -64,7 +66,7 @@ cdef class LogSoftmaxBackwardBackward(Node):
             grad_a = forward_subtract(grad, forward_sum(forward_multiply(weight, grad), axis, True))
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
-            grad_y = forward_multiply(forward_multiply(forward_negative(weight), grad), forward_sum(a, axis, True))
+            grad_y = log_softmax_backward_grad_y.run((weight, grad, forward_sum(a, axis, True)))
         return grad_a, grad_y
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -101,6 +103,9 @@ cdef class SoftmaxBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program softmax_backward_grad_y = Program("grad, a, given_2, given_3 -> grad_y", """
+    grad_y = subtract(multiply(grad, subtract(a, given_2)), multiply(a, given_3))""")
+
 cdef class SoftmaxBackwardBackward(Node):
     """_softmax_backward(a, y, int[] axis=-1) -> z
 
@@ -117,9 +122,8 @@ cdef class SoftmaxBackwardBackward(Node):
             grad_a = forward__softmax_backward(grad, y, axis)
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
-            grad_y = forward_subtract(
-                forward_multiply(grad, forward_subtract(a, forward_sum(forward_multiply(y, a), axis, True))),
-                forward_multiply(a, forward_sum(forward_multiply(y, grad), axis, True))
+            grad_y = softmax_backward_grad_y.run(
+                (grad, a, forward_sum(forward_multiply(y, a), axis, True), forward_sum(forward_multiply(y, grad), axis, True))
             )
         return grad_a, grad_y
 
@@ -138,13 +142,15 @@ cdef class SoftmaxBackwardBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
+cdef Program softmax_or_zero_grad_x = Program("y, grad, given_2 -> grad_x", "grad_x = multiply(y, subtract(grad, given_2))")
+
 cdef class SoftmaxOrZeroBackward(Node):
     """_softmax_or_zero(x) -> y; grad_x = y * (grad - sum(y * grad, -1, True))"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), -1, True)))
+        return softmax_or_zero_grad_x.run((y, grad, forward_sum(forward_multiply(y, grad), -1, True)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -153,6 +159,8 @@ cdef class SoftmaxOrZeroBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
+
+cdef Program softmax_where_grad_x = Program("y, grad, given_2 -> grad_x", "grad_x = multiply(y, subtract(grad, given_2))")
 
 cdef class SoftmaxWhereBackward(Node):
     """_softmax_where(x, Mask mask) -> y; grad_x = y * (grad - sum(y * grad, -1, True))"""
@@ -160,7 +168,7 @@ cdef class SoftmaxWhereBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(y, forward_subtract(grad, forward_sum(forward_multiply(y, grad), -1, True)))
+        return softmax_where_grad_x.run((y, grad, forward_sum(forward_multiply(y, grad), -1, True)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -169,6 +177,10 @@ cdef class SoftmaxWhereBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
+
+cdef Program standardize_grad_x = Program("y, rate, both -> grad_x", "grad_x = multiply(y, multiply(rate, both))")
+cdef Program standardize_grad_x_2 = Program("grad_rate, rate, y, given_3 -> grad_x", """
+    grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
 
 cdef class StandardizeBackward(Node):
     """_standardize(x, int[] axis, float eps=1e-05, bool centred=True) -> y, rate
@@ -196,15 +208,9 @@ cdef class StandardizeBackward(Node):
             held = grad_y
         grad_x = None if held is None else forward_multiply(rate, held)
         if both is not None:
-            grad_x = minus_array(grad_x, forward_multiply(y, forward_multiply(rate, both)))
+            grad_x = minus_array(grad_x, standardize_grad_x.run((y, rate, both)))
         if grad_rate is not None:
-            grad_x = minus_array(
-                grad_x,
-                forward_divide(
-                    forward_multiply(forward_multiply(forward_multiply(grad_rate, rate), rate), y),
-                    formulas.reduced_count(x_shape, axis)
-                )
-            )
+            grad_x = minus_array(grad_x, standardize_grad_x_2.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis))))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

@@ -8,38 +8,22 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
-cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
-cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
-cdef Forward1 forward_trunc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "trunc", 1)
-cdef Forward2 forward_copysign = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "copysign", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
-    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
-)
-cdef Forward2 forward_floor_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "floor_divide", 2)
 cdef Forward2 forward_hypot = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "hypot", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward__scaled_pow = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 3)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_bitwise_and = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_and", 2)
-cdef Forward1 forward_bitwise_invert = <Forward1> load_forward("gradspec.generated.kernels.comparison", "bitwise_invert", 1)
-cdef Forward2 forward_bitwise_or = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_or", 2)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
-cdef Forward2 forward_greater_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater_equal", 2)
-cdef Forward1 forward_isinf = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isinf", 1)
-cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
-cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -64,6 +48,11 @@ cdef class AddBackward(Node):
         return grad_a, grad_b
 
 
+cdef Program atan2_grad_a = Program("grad, b, distance -> grad_a", """
+    grad_a = multiply(grad, _divide_or_zero(_divide_or_zero(b, distance), distance))""")
+cdef Program atan2_grad_b = Program("grad, a, distance -> grad_b", """
+    grad_b = multiply(grad, negative(_divide_or_zero(_divide_or_zero(a, distance), distance)))""")
+
 cdef class Atan2Backward(Node):
     """atan2(a, b) -> y
 
@@ -79,11 +68,9 @@ cdef class Atan2Backward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         distance = forward_hypot(a, b)
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward__divide_or_zero(forward__divide_or_zero(b, distance), distance))
+            grad_a = atan2_grad_a.run((grad, b, distance))
         if wanted_ & 2:
-            grad_b = forward_multiply(
-                grad, forward_negative(forward__divide_or_zero(forward__divide_or_zero(a, distance), distance))
-            )
+            grad_b = atan2_grad_b.run((grad, a, distance))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -101,6 +88,9 @@ cdef class Atan2Backward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program clamp_max_grad_x = Program("grad, x, max -> grad_x", "grad_x = multiply(grad, less_equal(x, max))")
+cdef Program clamp_max_grad_max = Program("grad, x, max -> grad_max", "grad_max = multiply(grad, greater(x, max))")
+
 cdef class ClampMaxBackward(Node):
     """clamp_max(x, max) -> y; dy/dx = x <= max; dy/dmax = x > max"""
     saves = ("x", "max")
@@ -110,9 +100,9 @@ cdef class ClampMaxBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         max = saved_array(self, self.saved_max, self.version_max, "max")
         if wanted_ & 1:
-            grad_x = forward_multiply(grad, forward_less_equal(x, max))
+            grad_x = clamp_max_grad_x.run((grad, x, max))
         if wanted_ & 2:
-            grad_max = forward_multiply(grad, forward_greater(x, max))
+            grad_max = clamp_max_grad_max.run((grad, x, max))
         return grad_x, grad_max
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -129,6 +119,9 @@ cdef class ClampMaxBackward(Node):
         self.released, self.saved_x, self.saved_max = True, None, None
 
 
+cdef Program clamp_min_grad_x = Program("grad, x, min -> grad_x", "grad_x = multiply(grad, greater_equal(x, min))")
+cdef Program clamp_min_grad_min = Program("grad, x, min -> grad_min", "grad_min = multiply(grad, less(x, min))")
+
 cdef class ClampMinBackward(Node):
     """clamp_min(x, min) -> y; dy/dx = x >= min; dy/dmin = x < min"""
     saves = ("x", "min")
@@ -138,9 +131,9 @@ cdef class ClampMinBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         min = saved_array(self, self.saved_min, self.version_min, "min")
         if wanted_ & 1:
-            grad_x = forward_multiply(grad, forward_greater_equal(x, min))
+            grad_x = clamp_min_grad_x.run((grad, x, min))
         if wanted_ & 2:
-            grad_min = forward_multiply(grad, forward_less(x, min))
+            grad_min = clamp_min_grad_min.run((grad, x, min))
         return grad_x, grad_min
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -156,6 +149,9 @@ cdef class ClampMinBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_min = True, None, None
 
+
+cdef Program clip_grad_x = Program("above, below, grad -> grad_x", "grad_x = where(above, 0, where(below, 0, grad))")
+cdef Program clip_grad_min = Program("above, below, grad -> grad_min", "grad_min = where(above, 0, where(below, grad, 0))")
 
 cdef class ClipBackward(Node):
     """clip(x, Array? min=None, Array? max=None) -> y
@@ -188,9 +184,9 @@ cdef class ClipBackward(Node):
             else:
                 below = False
         if wanted_ & 1:
-            grad_x = forward_where(above, 0, forward_where(below, 0, grad))
+            grad_x = clip_grad_x.run((above, below, grad))
         if wanted_ & 2:
-            grad_min = forward_where(above, 0, forward_where(below, grad, 0))
+            grad_min = clip_grad_min.run((above, below, grad))
         if wanted_ & 4:
             grad_max = forward_where(above, grad, 0)
         return grad_x, grad_min, grad_max
@@ -225,6 +221,8 @@ cdef class ClipBackward(Node):
         self.released, self.saved_min, self.saved_x, self.saved_max = True, None, None, None
 
 
+cdef Program copysign_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, multiply(sign(a), copysign(1, b)))")
+
 cdef class CopysignBackward(Node):
     """copysign(a, b) -> y; dy/da = sign(a) * copysign(1, b); dy/db = 0"""
     saves = ("a", "b")
@@ -234,7 +232,7 @@ cdef class CopysignBackward(Node):
         if wanted_ & 1:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_a = forward_multiply(grad, forward_multiply(forward_sign(a), forward_copysign(1, b)))
+            grad_a = copysign_grad_a.run((grad, a, b))
         if wanted_ & 2:
             grad_b = forward_zeros_like(grad, None)
         return grad_a, grad_b
@@ -253,6 +251,8 @@ cdef class CopysignBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program divide_grad_b = Program("grad, y, b -> grad_b", "grad_b = multiply(grad, conj(divide(negative(y), b)))")
+
 cdef class DivideBackward(Node):
     """divide(a, b) -> y; dy/da = 1 / b; dy/db = -y / b"""
     saves = ("b", "y")
@@ -264,7 +264,7 @@ cdef class DivideBackward(Node):
             grad_a = forward_divide(grad, forward_conj(b))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = forward_multiply(grad, forward_conj(forward_divide(forward_negative(y), b)))
+            grad_b = divide_grad_b.run((grad, y, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -281,6 +281,10 @@ cdef class DivideBackward(Node):
         self.released, self.saved_b, self.saved_y = True, None, None
 
 
+cdef Program divide_or_zero_grad_a = Program("grad, b -> grad_a", "grad_a = multiply(grad, conj(_divide_or_zero(1, b)))")
+cdef Program divide_or_zero_grad_b = Program("grad, y, b -> grad_b", """
+    grad_b = multiply(grad, negative(conj(_divide_or_zero(y, b))))""")
+
 cdef class DivideOrZeroBackward(Node):
     """_divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)"""
     saves = ("b", "y")
@@ -289,10 +293,10 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_conj(forward__divide_or_zero(1, b)))
+            grad_a = divide_or_zero_grad_a.run((grad, b))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = forward_multiply(grad, forward_negative(forward_conj(forward__divide_or_zero(y, b))))
+            grad_b = divide_or_zero_grad_b.run((grad, y, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -329,6 +333,12 @@ cdef class FloorDivideBackward(Node):
         return grad_a, grad_b
 
 
+cdef Program fmax_grad_a = Program("grad, a, b -> grad_a", """
+    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_or(greater(a, b), isnan(b))))""")
+cdef Program fmax_grad_b = Program("grad, a, b -> grad_b", """
+    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_or(greater(b, a), bitwise_and(isnan(a),
+        bitwise_invert(isnan(b))))))""")
+
 cdef class FmaxBackward(Node):
     """fmax(a, b) -> y
 
@@ -342,19 +352,9 @@ cdef class FmaxBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(
-                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_greater(a, b), forward_isnan(b)))
-            )
+            grad_a = fmax_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = forward_multiply(
-                grad,
-                forward_where(
-                    forward_equal(a, b), 0.5,
-                    forward_bitwise_or(
-                        forward_greater(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b)))
-                    )
-                )
-            )
+            grad_b = fmax_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -371,6 +371,11 @@ cdef class FmaxBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program fmin_grad_a = Program("grad, a, b -> grad_a", """
+    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_or(less(a, b), isnan(b))))""")
+cdef Program fmin_grad_b = Program("grad, a, b -> grad_b", """
+    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_or(less(b, a), bitwise_and(isnan(a), bitwise_invert(isnan(b))))))""")
+
 cdef class FminBackward(Node):
     """fmin(a, b) -> y
 
@@ -384,19 +389,9 @@ cdef class FminBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(
-                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_or(forward_less(a, b), forward_isnan(b)))
-            )
+            grad_a = fmin_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = forward_multiply(
-                grad,
-                forward_where(
-                    forward_equal(a, b), 0.5,
-                    forward_bitwise_or(
-                        forward_less(b, a), forward_bitwise_and(forward_isnan(a), forward_bitwise_invert(forward_isnan(b)))
-                    )
-                )
-            )
+            grad_b = fmin_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -413,6 +408,8 @@ cdef class FminBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program fmod_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(trunc(divide(a, b))))")
+
 cdef class FmodBackward(Node):
     """fmod(a, b) -> y; dy/da = 1; dy/db = -trunc(a / b)"""
     saves = ("a", "b")
@@ -424,7 +421,7 @@ cdef class FmodBackward(Node):
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_b = forward_multiply(grad, forward_negative(forward_trunc(forward_divide(a, b))))
+            grad_b = fmod_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -441,6 +438,9 @@ cdef class FmodBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program hypot_grad_a = Program("grad, a, y -> grad_a", "grad_a = multiply(grad, _divide_or_zero(a, y))")
+cdef Program hypot_grad_b = Program("grad, b, y -> grad_b", "grad_b = multiply(grad, _divide_or_zero(b, y))")
+
 cdef class HypotBackward(Node):
     """hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)"""
     saves = ("a", "y", "b")
@@ -451,10 +451,10 @@ cdef class HypotBackward(Node):
             a = saved_array(self, self.saved_a, self.version_a, "a")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward__divide_or_zero(a, y))
+            grad_a = hypot_grad_a.run((grad, a, y))
         if wanted_ & 2:
             b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_b = forward_multiply(grad, forward__divide_or_zero(b, y))
+            grad_b = hypot_grad_b.run((grad, b, y))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -473,6 +473,10 @@ cdef class HypotBackward(Node):
         self.released, self.saved_a, self.saved_y, self.saved_b = True, None, None, None
 
 
+cdef Program logaddexp_gap = Program("y, a, b -> gap", "gap = where(bitwise_and(isinf(y), equal(a, b)), 0, subtract(a, b))")
+cdef Program logaddexp_grad_a = Program("grad, gap -> grad_a", "grad_a = multiply(grad, sigmoid(gap))")
+cdef Program logaddexp_grad_b = Program("grad, gap -> grad_b", "grad_b = multiply(grad, sigmoid(negative(gap)))")
+
 cdef class LogaddexpBackward(Node):
     """logaddexp(a, b) -> y
 
@@ -487,11 +491,11 @@ cdef class LogaddexpBackward(Node):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        gap = forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b))
+        gap = logaddexp_gap.run((y, a, b))
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_sigmoid(gap))
+            grad_a = logaddexp_grad_a.run((grad, gap))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_sigmoid(forward_negative(gap)))
+            grad_b = logaddexp_grad_b.run((grad, gap))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -510,6 +514,11 @@ cdef class LogaddexpBackward(Node):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
 
+cdef Program logaddexp2_gap = Program("y, a, b -> gap", """
+    gap = multiply(0.6931471805599453, where(bitwise_and(isinf(y), equal(a, b)), 0, subtract(a, b)))""")
+cdef Program logaddexp2_grad_a = Program("grad, gap -> grad_a", "grad_a = multiply(grad, sigmoid(gap))")
+cdef Program logaddexp2_grad_b = Program("grad, gap -> grad_b", "grad_b = multiply(grad, sigmoid(negative(gap)))")
+
 cdef class Logaddexp2Backward(Node):
     """logaddexp2(a, b) -> y
 
@@ -524,14 +533,11 @@ cdef class Logaddexp2Backward(Node):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        gap = forward_multiply(
-            0.6931471805599453,
-            forward_where(forward_bitwise_and(forward_isinf(y), forward_equal(a, b)), 0, forward_subtract(a, b))
-        )
+        gap = logaddexp2_gap.run((y, a, b))
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_sigmoid(gap))
+            grad_a = logaddexp2_grad_a.run((grad, gap))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_sigmoid(forward_negative(gap)))
+            grad_b = logaddexp2_grad_b.run((grad, gap))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -550,6 +556,11 @@ cdef class Logaddexp2Backward(Node):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
 
+cdef Program maximum_grad_a = Program("grad, a, b -> grad_a", """
+    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(less(a, b))))""")
+cdef Program maximum_grad_b = Program("grad, a, b -> grad_b", """
+    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(less(b, a))))""")
+
 cdef class MaximumBackward(Node):
     """maximum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a < b)); dy/db = where(a == b, 0.5, ~(b < a))"""
     saves = ("a", "b")
@@ -559,9 +570,9 @@ cdef class MaximumBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_less(a, b))))
+            grad_a = maximum_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_less(b, a))))
+            grad_b = maximum_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -578,6 +589,11 @@ cdef class MaximumBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program minimum_grad_a = Program("grad, a, b -> grad_a", """
+    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(greater(a, b))))""")
+cdef Program minimum_grad_b = Program("grad, a, b -> grad_b", """
+    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(greater(b, a))))""")
+
 cdef class MinimumBackward(Node):
     """minimum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a > b)); dy/db = where(a == b, 0.5, ~(b > a))"""
     saves = ("a", "b")
@@ -587,13 +603,9 @@ cdef class MinimumBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(
-                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(a, b)))
-            )
+            grad_a = minimum_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = forward_multiply(
-                grad, forward_where(forward_equal(a, b), 0.5, forward_bitwise_invert(forward_greater(b, a)))
-            )
+            grad_b = minimum_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -638,6 +650,10 @@ cdef class MultiplyBackward(Node):
         self.released, self.saved_b, self.saved_a = True, None, None
 
 
+cdef Program pow_nonzero = Program("a, given_1 -> nonzero", """
+    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), 1, a)""")
+cdef Program pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
+
 cdef class PowBackward(Node):
     """pow(a, b) -> y
 
@@ -657,12 +673,12 @@ cdef class PowBackward(Node):
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             y_dtype = self.saved_y_dtype
-            nonzero = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)
+            nonzero = pow_nonzero.run((a, forward_real(b)))
             if formulas.is_complex(y_dtype):
                 base = forward_astype(nonzero, y_dtype)
             else:
                 base = nonzero
-            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(base))))
+            grad_b = pow_grad_b.run((grad, y, base))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -686,6 +702,8 @@ cdef class PowBackward(Node):
         self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
 
+cdef Program remainder_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(floor_divide(a, b)))")
+
 cdef class RemainderBackward(Node):
     """remainder(a, b) -> y; dy/da = 1; dy/db = -(a // b)"""
     saves = ("a", "b")
@@ -697,7 +715,7 @@ cdef class RemainderBackward(Node):
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_b = forward_multiply(grad, forward_negative(forward_floor_divide(a, b)))
+            grad_b = remainder_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -713,6 +731,10 @@ cdef class RemainderBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
+
+cdef Program scaled_pow_nonzero = Program("a, given_1 -> nonzero", """
+    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), 1, a)""")
+cdef Program scaled_pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
 
 cdef class ScaledPowBackward(Node):
     """_scaled_pow(c, a, b) -> y
@@ -737,12 +759,12 @@ cdef class ScaledPowBackward(Node):
         if wanted_ & 4:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             y_dtype = self.saved_y_dtype
-            nonzero = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_greater_equal(forward_real(b), 0)), 1, a)
+            nonzero = scaled_pow_nonzero.run((a, forward_real(b)))
             if formulas.is_complex(y_dtype):
                 base = forward_astype(nonzero, y_dtype)
             else:
                 base = nonzero
-            grad_b = forward_multiply(grad, forward_conj(forward_multiply(y, forward_log(base))))
+            grad_b = scaled_pow_grad_b.run((grad, y, base))
         return grad_c, grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -816,6 +838,10 @@ cdef class WhereBackward(Node):
             self.released, self.saved_mask = True, None
 
 
+cdef Program xlogy_safe = Program("a, b -> safe", "safe = where(bitwise_and(equal(a, 0), equal(b, 0)), 1, b)")
+cdef Program xlogy_grad_a = Program("grad, base -> grad_a", "grad_a = multiply(grad, conj(log(base)))")
+cdef Program xlogy_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, safe)))")
+
 cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y
 
@@ -830,16 +856,16 @@ cdef class XlogyBackward(Node):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        safe = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_equal(b, 0)), 1, b)
+        safe = xlogy_safe.run((a, b))
         if wanted_ & 1:
             y_dtype = self.saved_y_dtype
             if formulas.is_complex(y_dtype):
                 base = forward_astype(safe, y_dtype)
             else:
                 base = safe
-            grad_a = forward_multiply(grad, forward_conj(forward_log(base)))
+            grad_a = xlogy_grad_a.run((grad, base))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_conj(forward_divide(a, safe)))
+            grad_b = xlogy_grad_b.run((grad, a, safe))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

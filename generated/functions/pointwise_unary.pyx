@@ -10,49 +10,32 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward4, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
-cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward__asin_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asin_slope", 1)
 cdef Forward1 forward__asinh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asinh_slope", 1)
 cdef Forward1 forward__atan_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_atan_slope", 1)
 cdef Forward1 forward__atanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_atanh_slope", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward1 forward_cos = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cos", 1)
-cdef Forward1 forward_cosh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cosh", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
 )
-cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
-cdef Forward1 forward__gauss = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_gauss", 1)
 cdef Forward1 forward_imag = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "imag", 1)
-cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward4 forward_nan_to_num = <Forward4> load_forward("gradspec.generated.kernels.pointwise_unary", "nan_to_num", 4)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
-cdef Forward1 forward_rsqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "rsqrt", 1)
-cdef Forward1 forward__sigmoid_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_sigmoid_slope", 1)
-cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
-cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
 cdef Forward2 forward__sinc_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_sinc_derivative", 2
 )
-cdef Forward1 forward_sinh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sinh", 1)
-cdef Forward1 forward_square = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "square", 1)
-cdef Forward1 forward_tanh = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "tanh", 1)
-cdef Forward1 forward__tanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_tanh_slope", 1)
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
-    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
-)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward1 forward_isfinite = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isfinite", 1)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
+
+cdef Program absolute_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, sign(x))")
 
 cdef class AbsoluteBackward(Node):
     """absolute(x) -> y; grad_x = grad * sign(x)"""
@@ -60,7 +43,7 @@ cdef class AbsoluteBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_sign(x))
+        return absolute_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -70,13 +53,15 @@ cdef class AbsoluteBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program acos_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(conj(given_1)))")
+
 cdef class AcosBackward(Node):
     """acos(x) -> y; dy/dx = -_asin_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_negative(forward_conj(forward__asin_slope(x))))
+        return acos_grad_x.run((grad, forward__asin_slope(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -86,15 +71,16 @@ cdef class AcosBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program acosh_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(divide(1, sqrt(subtract(x, 1))), divide(1, sqrt(add(x, 1))))))""")
+
 cdef class AcoshBackward(Node):
     """acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x + 1)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(
-            grad, forward_conj(forward_multiply(forward_rsqrt(forward_subtract(x, 1)), forward_rsqrt(forward_add(x, 1))))
-        )
+        return acosh_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -104,13 +90,15 @@ cdef class AcoshBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program angle_grad_x = Program("grad, given_1, x -> grad_x", "grad_x = multiply(grad, _divide_or_zero(given_1, conj(x)))")
+
 cdef class AngleBackward(Node):
     """angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x))"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward__divide_or_zero(1j, forward_conj(x)))
+        return angle_grad_x.run((grad, 1j, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -136,6 +124,9 @@ cdef class AsinBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program asin_slope_grad_x = Program("grad, x, y -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(multiply(multiply(x, y), y), y)))""")
+
 cdef class AsinSlopeBackward(Node):
     """_asin_slope(x) -> y; dy/dx = x * y * y * y"""
     saves = ("x", "y")
@@ -143,7 +134,7 @@ cdef class AsinSlopeBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(x, y), y), y)))
+        return asin_slope_grad_x.run((grad, x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -170,6 +161,9 @@ cdef class AsinhBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program asinh_slope_grad_x = Program("grad, finite, y -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(multiply(negative(multiply(finite, y)), y), y)))""")
+
 cdef class AsinhSlopeBackward(Node):
     """_asinh_slope(x) -> y
 
@@ -186,9 +180,7 @@ cdef class AsinhSlopeBackward(Node):
             finite = x
         else:
             finite = forward_nan_to_num(x, math.nan, None, None)
-        return forward_multiply(
-            grad, forward_conj(forward_multiply(forward_multiply(forward_negative(forward_multiply(finite, y)), y), y))
-        )
+        return asinh_slope_grad_x.run((grad, finite, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -220,6 +212,9 @@ cdef class AtanBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program atan_slope_grad_x = Program("grad, finite, y -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(multiply(-2, multiply(finite, y)), y)))""")
+
 cdef class AtanSlopeBackward(Node):
     """_atan_slope(x) -> y
 
@@ -236,7 +231,7 @@ cdef class AtanSlopeBackward(Node):
             finite = x
         else:
             finite = forward_nan_to_num(x, math.nan, None, None)
-        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(-2, forward_multiply(finite, y)), y)))
+        return atan_slope_grad_x.run((grad, finite, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -268,6 +263,9 @@ cdef class AtanhBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program atanh_slope_grad_x = Program("grad, x, y -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(multiply(multiply(2, x), y), y)))""")
+
 cdef class AtanhSlopeBackward(Node):
     """_atanh_slope(x) -> y; dy/dx = 2 * x * y * y"""
     saves = ("x", "y")
@@ -275,7 +273,7 @@ cdef class AtanhSlopeBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(forward_multiply(2, x), y), y)))
+        return atanh_slope_grad_x.run((grad, x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -286,13 +284,15 @@ cdef class AtanhSlopeBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program cbrt_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, divide(square(divide(1, y)), 3))")
+
 cdef class CbrtBackward(Node):
     """cbrt(x) -> y; dy/dx = square(1 / y) / 3"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_divide(forward_square(forward_divide(1, y)), 3))
+        return cbrt_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -322,13 +322,15 @@ cdef class ConjBackward(Node):
         return ops.conj(grad)
 
 
+cdef Program cos_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, negative(conj(sin(x))))")
+
 cdef class CosBackward(Node):
     """cos(x) -> y; dy/dx = -sin(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_negative(forward_conj(forward_sin(x))))
+        return cos_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -338,13 +340,15 @@ cdef class CosBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program cosh_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(sinh(x)))")
+
 cdef class CoshBackward(Node):
     """cosh(x) -> y; dy/dx = sinh(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_sinh(x)))
+        return cosh_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -380,13 +384,15 @@ cdef class DigammaBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program entr_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, subtract(negative(log(x)), 1))")
+
 cdef class EntrBackward(Node):
     """entr(x) -> y; dy/dx = -log(x) - 1"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_subtract(forward_negative(forward_log(x)), 1))
+        return entr_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -396,13 +402,16 @@ cdef class EntrBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program erf_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, multiply(1.1283791670955126, exp(multiply(negative(x), x))))""")
+
 cdef class ErfBackward(Node):
     """erf(x) -> y; dy/dx = 2 / sqrt(pi) * _gauss(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_multiply(1.1283791670955126, forward__gauss(x)))
+        return erf_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -412,13 +421,16 @@ cdef class ErfBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program erfc_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, multiply(-1.1283791670955126, exp(multiply(negative(x), x))))""")
+
 cdef class ErfcBackward(Node):
     """erfc(x) -> y; dy/dx = -2 / sqrt(pi) * _gauss(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_multiply(-1.1283791670955126, forward__gauss(x)))
+        return erfc_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -462,13 +474,16 @@ cdef class ErfcxDerivativeBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program erfinv_grad_x = Program("grad, y -> grad_x", """
+    grad_x = multiply(grad, multiply(0.8862269254527579, exp(multiply(y, y))))""")
+
 cdef class ErfinvBackward(Node):
     """erfinv(x) -> y; dy/dx = sqrt(pi) / 2 * exp(y * y)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_multiply(0.8862269254527579, forward_exp(forward_multiply(y, y))))
+        return erfinv_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -494,13 +509,15 @@ cdef class ExpBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program exp2_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, multiply(0.6931471805599453, conj(y)))")
+
 cdef class Exp2Backward(Node):
     """exp2(x) -> y; dy/dx = log(2) * y"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_multiply(0.6931471805599453, forward_conj(y)))
+        return exp2_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -510,13 +527,15 @@ cdef class Exp2Backward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program expm1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(exp(x)))")
+
 cdef class Expm1Backward(Node):
     """expm1(x) -> y; dy/dx = exp(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_exp(x)))
+        return expm1_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -536,6 +555,8 @@ cdef class FloorBackward(Node):
         return ops.zeros_like(grad)
 
 
+cdef Program gauss_grad_x = Program("grad, finite, y -> grad_x", "grad_x = multiply(grad, multiply(-2, multiply(finite, y)))")
+
 cdef class GaussBackward(Node):
     """_gauss(x) -> y; dy/dx = -2 * (finite * y); where finite = nan_to_num(x, nan)"""
     saves = ("x", "y")
@@ -544,7 +565,7 @@ cdef class GaussBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         finite = forward_nan_to_num(x, math.nan, None, None)
-        return forward_multiply(grad, forward_multiply(-2, forward_multiply(finite, y)))
+        return gauss_grad_x.run((grad, finite, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -598,13 +619,15 @@ cdef class LogBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program log10_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, divide(0.43429448190325176, conj(x)))")
+
 cdef class Log10Backward(Node):
     """log10(x) -> y; dy/dx = 1 / log(10) / x"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(0.43429448190325176, forward_conj(x)))
+        return log10_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -614,13 +637,15 @@ cdef class Log10Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program log1p_grad_x = Program("grad, x -> grad_x", "grad_x = divide(grad, conj(add(1, x)))")
+
 cdef class Log1pBackward(Node):
     """log1p(x) -> y; dy/dx = 1 / (1 + x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_divide(grad, forward_conj(forward_add(1, x)))
+        return log1p_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -630,13 +655,15 @@ cdef class Log1pBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program log2_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, divide(1.4426950408889634, conj(x)))")
+
 cdef class Log2Backward(Node):
     """log2(x) -> y; dy/dx = 1 / log(2) / x"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(1.4426950408889634, forward_conj(x)))
+        return log2_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -646,13 +673,16 @@ cdef class Log2Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program logit_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, conj(add(divide(1, x), divide(1, subtract(1, x)))))""")
+
 cdef class LogitBackward(Node):
     """logit(x) -> y; dy/dx = 1 / x + 1 / (1 - x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_add(forward_divide(1, x), forward_divide(1, forward_subtract(1, x)))))
+        return logit_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -662,13 +692,15 @@ cdef class LogitBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program nan_to_num_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, isfinite(x))")
+
 cdef class NanToNumBackward(Node):
     """nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_isfinite(x))
+        return nan_to_num_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -736,13 +768,15 @@ cdef class RealBackward(Node):
         return grad
 
 
+cdef Program reciprocal_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, conj(multiply(negative(y), y)))")
+
 cdef class ReciprocalBackward(Node):
     """reciprocal(x) -> y; dy/dx = -y * y"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), y)))
+        return reciprocal_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -762,15 +796,16 @@ cdef class RoundBackward(Node):
         return ops.zeros_like(grad)
 
 
+cdef Program rsqrt_grad_x = Program("grad, y -> grad_x", """
+    grad_x = multiply(grad, divide(conj(multiply(multiply(negative(y), y), y)), 2))""")
+
 cdef class RsqrtBackward(Node):
     """rsqrt(x) -> y; dy/dx = -y * y * y / 2"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(
-            grad, forward_divide(forward_conj(forward_multiply(forward_multiply(forward_negative(y), y), y)), 2)
-        )
+        return rsqrt_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -780,13 +815,15 @@ cdef class RsqrtBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program sigmoid_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_sigmoid_slope(x)))")
+
 cdef class SigmoidBackward(Node):
     """sigmoid(x) -> y; dy/dx = _sigmoid_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward__sigmoid_slope(x)))
+        return sigmoid_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -796,6 +833,9 @@ cdef class SigmoidBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program sigmoid_slope_grad_x = Program("grad, y, x -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(negative(y), tanh(divide(x, 2)))))""")
+
 cdef class SigmoidSlopeBackward(Node):
     """_sigmoid_slope(x) -> y; dy/dx = -y * tanh(x / 2)"""
     saves = ("y", "x")
@@ -803,7 +843,7 @@ cdef class SigmoidSlopeBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_multiply(forward_negative(y), forward_tanh(forward_divide(x, 2)))))
+        return sigmoid_slope_grad_x.run((grad, y, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -813,6 +853,9 @@ cdef class SigmoidSlopeBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
 
+
+cdef Program sign_grad_x = Program("given_0, y, given_2, x -> grad_x", """
+    grad_x = multiply(multiply(given_0, y), _divide_or_zero(given_2, absolute(x)))""")
 
 cdef class SignBackward(Node):
     """sign(x) -> y
@@ -827,10 +870,7 @@ cdef class SignBackward(Node):
         if formulas.is_complex(x_dtype):
             y = saved_array(self, self.saved_y, self.version_y, "y")
             x = saved_array(self, self.saved_x, self.version_x, "x")
-            grad_x = forward_multiply(
-                forward_multiply(1j, y),
-                forward__divide_or_zero(forward_imag(forward_multiply(forward_conj(y), grad)), forward_absolute(x))
-            )
+            grad_x = sign_grad_x.run((1j, y, forward_imag(forward_multiply(forward_conj(y), grad)), x))
         else:
             grad_x = forward_zeros_like(grad, None)
         return grad_x
@@ -849,13 +889,15 @@ cdef class SignBackward(Node):
         self.released, self.saved_y, self.saved_x = True, None, None
 
 
+cdef Program sin_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(cos(x)))")
+
 cdef class SinBackward(Node):
     """sin(x) -> y; dy/dx = cos(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_cos(x)))
+        return sin_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -899,13 +941,15 @@ cdef class SincDerivativeBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program sinh_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(cosh(x)))")
+
 cdef class SinhBackward(Node):
     """sinh(x) -> y; dy/dx = cosh(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_cosh(x)))
+        return sinh_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -915,13 +959,15 @@ cdef class SinhBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program sqrt_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, divide(0.5, conj(y)))")
+
 cdef class SqrtBackward(Node):
     """sqrt(x) -> y; dy/dx = 0.5 / y"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_divide(0.5, forward_conj(y)))
+        return sqrt_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -931,13 +977,15 @@ cdef class SqrtBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program square_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, multiply(2, conj(x)))")
+
 cdef class SquareBackward(Node):
     """square(x) -> y; dy/dx = 2 * x"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_multiply(2, forward_conj(x)))
+        return square_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -947,13 +995,15 @@ cdef class SquareBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program tan_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, conj(add(1, multiply(y, y))))")
+
 cdef class TanBackward(Node):
     """tan(x) -> y; dy/dx = 1 + y * y"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_conj(forward_add(1, forward_multiply(y, y))))
+        return tan_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -963,13 +1013,15 @@ cdef class TanBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program tanh_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_tanh_slope(x)))")
+
 cdef class TanhBackward(Node):
     """tanh(x) -> y; dy/dx = _tanh_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward__tanh_slope(x)))
+        return tanh_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -979,6 +1031,9 @@ cdef class TanhBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program tanh_slope_grad_x = Program("grad, y, x -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(multiply(-2, y), tanh(x))))""")
+
 cdef class TanhSlopeBackward(Node):
     """_tanh_slope(x) -> y; dy/dx = -2 * y * tanh(x)"""
     saves = ("y", "x")
@@ -986,7 +1041,7 @@ cdef class TanhSlopeBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward_multiply(forward_multiply(-2, y), forward_tanh(x))))
+        return tanh_slope_grad_x.run((grad, y, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")

@@ -9,21 +9,16 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
-cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
 )
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
-cdef Forward2 forward_bitwise_or = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_or", 2)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
-cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward2 forward__centred = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_centred", 2)
 cdef Forward4 forward__logsumexp_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.reductions", "_logsumexp_backward", 4
@@ -149,6 +144,8 @@ cdef class LogsumexpBackwardBackward(Node):
         self.released, self.saved_a, self.saved_x = True, None, None
 
 
+cdef Program max_weight = Program("x, top -> weight", "weight = bitwise_or(equal(x, top), isnan(x))")
+
 cdef class MaxBackward(Node):
     """max(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -167,7 +164,7 @@ cdef class MaxBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y_dtype = self.saved_y_dtype
         top = forward__unreduce(y, x_shape, axis, keepdims)
-        weight = forward_astype(forward_bitwise_or(forward_equal(x, top), forward_isnan(x)), y_dtype)
+        weight = forward_astype(max_weight.run((x, top)), y_dtype)
         count = forward_sum(weight, axis, keepdims)
         return forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
 
@@ -208,6 +205,8 @@ cdef class MeanBackward(Node):
         return ops._unreduce(grad, x_shape, axis, keepdims) / formulas.reduced_count(x_shape, axis)
 
 
+cdef Program min_weight = Program("x, bottom -> weight", "weight = bitwise_or(equal(x, bottom), isnan(x))")
+
 cdef class MinBackward(Node):
     """min(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -226,7 +225,7 @@ cdef class MinBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y_dtype = self.saved_y_dtype
         bottom = forward__unreduce(y, x_shape, axis, keepdims)
-        weight = forward_astype(forward_bitwise_or(forward_equal(x, bottom), forward_isnan(x)), y_dtype)
+        weight = forward_astype(min_weight.run((x, bottom)), y_dtype)
         count = forward_sum(weight, axis, keepdims)
         return forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
 
@@ -246,6 +245,14 @@ cdef class MinBackward(Node):
         self.released, self.saved_y, self.saved_x = True, None, None
 
 
+cdef Program power_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
+    slope = multiply(sign(x), given_1)
+    grad_x = multiply(slope, given_2)""")
+cdef Program power_norm_grad_x_2 = Program("x, whole, given_2 -> grad_x", """
+    grad_x = pow(_divide_or_zero(absolute(x), whole), given_2)""")
+cdef Program power_norm_grad_x_3 = Program("whole, x, given_2 -> grad_x", """
+    grad_x = pow(_divide_or_zero(whole, absolute(x)), given_2)""")
+
 cdef class PowerNormBackward(Node):
     """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
@@ -264,12 +271,12 @@ cdef class PowerNormBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
         whole = forward__unreduce(y, x_shape, axis, keepdims)
-        slope = forward_multiply(
-            forward_sign(x),
-            forward_pow(forward__divide_or_zero(forward_absolute(x), whole), ord - 1) if ord > 1
-            else forward_pow(forward__divide_or_zero(whole, forward_absolute(x)), 1 - ord)
+        return power_norm_grad_x.run(
+            (
+                x, power_norm_grad_x_2.run((x, whole, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, x, 1 - ord)),
+                forward__unreduce(grad, x_shape, axis, keepdims)
+            )
         )
-        return forward_multiply(slope, forward__unreduce(grad, x_shape, axis, keepdims))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")

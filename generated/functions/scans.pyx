@@ -9,16 +9,12 @@ import math
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
-cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward3 forward_cumsum = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumsum", 3)
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
 cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
@@ -210,6 +206,12 @@ cdef class LinearRecurrenceBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
+cdef Program logcumsumexp_safe = Program("y -> safe", "safe = where(equal(y, -inf), 0, y)")
+cdef Program logcumsumexp_grad_x = Program("x, safe, given_2 -> grad_x", """
+    weight = exp(subtract(x, safe))
+    grad_x = multiply(weight, given_2)""")
+cdef Program logcumsumexp_grad_x_2 = Program("safe, given_1 -> grad_x", "grad_x = exp(minimum(subtract(safe, given_1), 0))")
+
 cdef class LogcumsumexpBackward(Node):
     """logcumsumexp(x, int axis) -> y
 
@@ -224,13 +226,13 @@ cdef class LogcumsumexpBackward(Node):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
-        safe = forward_where(forward_equal(y, -math.inf), 0, y)
-        weight = forward_exp(forward_subtract(x, safe))
-        return forward_multiply(
-            weight,
-            forward__linear_recurrence(
-                forward_exp(forward_minimum(forward_subtract(safe, forward__shift(safe, -1, axis, math.inf)), 0)), grad, axis,
-                True
+        safe = logcumsumexp_safe.run((y,))
+        return logcumsumexp_grad_x.run(
+            (
+                x, safe,
+                forward__linear_recurrence(
+                    logcumsumexp_grad_x_2.run((safe, forward__shift(safe, -1, axis, math.inf))), grad, axis, True
+                )
             )
         )
 

@@ -7,27 +7,19 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward5, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfcx", 1)
-cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward1 forward_lgamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "lgamma", 1)
-cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
-cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
-cdef Forward1 forward_sqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sqrt", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
-cdef Forward2 forward_bitwise_and = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_and", 2)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward5 forward__beta_integral = <Forward5> load_forward("gradspec.generated.kernels.special", "_beta_integral", 5)
 cdef Forward3 forward_betainc = <Forward3> load_forward("gradspec.generated.kernels.special", "betainc", 3)
 cdef Forward2 forward_betaln = <Forward2> load_forward("gradspec.generated.kernels.special", "betaln", 2)
@@ -53,6 +45,11 @@ cdef Forward2 forward_yv = <Forward2> load_forward("gradspec.generated.kernels.s
 cdef Forward2 forward_zeta = <Forward2> load_forward("gradspec.generated.kernels.special", "zeta", 2)
 
 
+cdef Program beta_grad_a = Program("grad, y, given_2, given_3 -> grad_a", """
+    grad_a = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
+cdef Program beta_grad_b = Program("grad, y, given_2, given_3 -> grad_b", """
+    grad_b = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
+
 cdef class BetaBackward(Node):
     """beta(a, b) -> y; dy/da = y * (digamma(a) - digamma(a + b)); dy/db = y * (digamma(b) - digamma(a + b))"""
     saves = ("y", "a", "b")
@@ -63,13 +60,9 @@ cdef class BetaBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(
-                grad, forward_multiply(y, forward_subtract(forward_digamma(a), forward_digamma(forward_add(a, b))))
-            )
+            grad_a = beta_grad_a.run((grad, y, forward_digamma(a), forward_digamma(forward_add(a, b))))
         if wanted_ & 2:
-            grad_b = forward_multiply(
-                grad, forward_multiply(y, forward_subtract(forward_digamma(b), forward_digamma(forward_add(a, b))))
-            )
+            grad_b = beta_grad_b.run((grad, y, forward_digamma(b), forward_digamma(forward_add(a, b))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -86,6 +79,14 @@ cdef class BetaBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
+
+cdef Program beta_integral_grad_a = Program("grad, given_1, y, given_3, given_4 -> grad_a", """
+    grad_a = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
+cdef Program beta_integral_grad_b = Program("grad, given_1, y, given_3, given_4 -> grad_b", """
+    grad_b = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
+cdef Program beta_integral_grad_x = Program("grad, given_1, given_2, given_3, x, m, n -> grad_x", """
+    grad_x = multiply(grad, multiply(multiply(exp(subtract(add(given_1, given_2), given_3)), pow(log(x), m)),
+        pow(log1p(negative(x)), n)))""")
 
 cdef class BetaIntegralBackward(Node):
     """_beta_integral(a, b, x, int m, int n) -> y
@@ -106,35 +107,18 @@ cdef class BetaIntegralBackward(Node):
         if wanted_ & 3:
             y = saved_array(self, self.saved_y, self.version_y, "y")
         if wanted_ & 1:
-            grad_a = forward_multiply(
-                grad,
-                forward_subtract(
-                    forward__beta_integral(a, b, x, m + 1, n),
-                    forward_multiply(y, forward_subtract(forward_digamma(a), forward_digamma(forward_add(a, b))))
-                )
+            grad_a = beta_integral_grad_a.run(
+                (grad, forward__beta_integral(a, b, x, m + 1, n), y, forward_digamma(a), forward_digamma(forward_add(a, b)))
             )
         if wanted_ & 2:
-            grad_b = forward_multiply(
-                grad,
-                forward_subtract(
-                    forward__beta_integral(a, b, x, m, n + 1),
-                    forward_multiply(y, forward_subtract(forward_digamma(b), forward_digamma(forward_add(a, b))))
-                )
+            grad_b = beta_integral_grad_b.run(
+                (grad, forward__beta_integral(a, b, x, m, n + 1), y, forward_digamma(b), forward_digamma(forward_add(a, b)))
             )
         if wanted_ & 4:
-            grad_x = forward_multiply(
-                grad,
-                forward_multiply(
-                    forward_multiply(
-                        forward_exp(
-                            forward_subtract(
-                                forward_add(
-                                    forward_xlogy(forward_subtract(a, 1), x),
-                                    forward_xlog1py(forward_subtract(b, 1), forward_negative(x))
-                                ), forward_betaln(a, b)
-                            )
-                        ), forward_pow(forward_log(x), m)
-                    ), forward_pow(forward_log1p(forward_negative(x)), n)
+            grad_x = beta_integral_grad_x.run(
+                (
+                    grad, forward_xlogy(forward_subtract(a, 1), x), forward_xlog1py(forward_subtract(b, 1), forward_negative(x)),
+                    forward_betaln(a, b), x, m, n
                 )
             )
         return grad_a, grad_b, grad_x
@@ -166,6 +150,13 @@ cdef class BetaIntegralBackward(Node):
         self.released, self.saved_a, self.saved_b, self.saved_x, self.saved_y = True, None, None, None, None
 
 
+cdef Program betainc_grad_a = Program("grad, given_1, y, given_3, given_4 -> grad_a", """
+    grad_a = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
+cdef Program betainc_grad_b = Program("grad, given_1, y, given_3, given_4 -> grad_b", """
+    grad_b = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
+cdef Program betainc_grad_x = Program("grad, given_1, given_2, given_3 -> grad_x", """
+    grad_x = multiply(grad, exp(subtract(add(given_1, given_2), given_3)))""")
+
 cdef class BetaincBackward(Node):
     """betainc(a, b, x) -> y
 
@@ -183,30 +174,18 @@ cdef class BetaincBackward(Node):
         if wanted_ & 3:
             y = saved_array(self, self.saved_y, self.version_y, "y")
         if wanted_ & 1:
-            grad_a = forward_multiply(
-                grad,
-                forward_subtract(
-                    forward__beta_integral(a, b, x, 1, 0),
-                    forward_multiply(y, forward_subtract(forward_digamma(a), forward_digamma(forward_add(a, b))))
-                )
+            grad_a = betainc_grad_a.run(
+                (grad, forward__beta_integral(a, b, x, 1, 0), y, forward_digamma(a), forward_digamma(forward_add(a, b)))
             )
         if wanted_ & 2:
-            grad_b = forward_multiply(
-                grad,
-                forward_subtract(
-                    forward__beta_integral(a, b, x, 0, 1),
-                    forward_multiply(y, forward_subtract(forward_digamma(b), forward_digamma(forward_add(a, b))))
-                )
+            grad_b = betainc_grad_b.run(
+                (grad, forward__beta_integral(a, b, x, 0, 1), y, forward_digamma(b), forward_digamma(forward_add(a, b)))
             )
         if wanted_ & 4:
-            grad_x = forward_multiply(
-                grad,
-                forward_exp(
-                    forward_subtract(
-                        forward_add(
-                            forward_xlogy(forward_subtract(a, 1), x), forward_xlog1py(forward_subtract(b, 1), forward_negative(x))
-                        ), forward_betaln(a, b)
-                    )
+            grad_x = betainc_grad_x.run(
+                (
+                    grad, forward_xlogy(forward_subtract(a, 1), x), forward_xlog1py(forward_subtract(b, 1), forward_negative(x)),
+                    forward_betaln(a, b)
                 )
             )
         return grad_a, grad_b, grad_x
@@ -230,6 +209,9 @@ cdef class BetaincBackward(Node):
         self.released, self.saved_a, self.saved_b, self.saved_x, self.saved_y = True, None, None, None, None
 
 
+cdef Program betaln_grad_a = Program("grad, given_1, given_2 -> grad_a", "grad_a = multiply(grad, subtract(given_1, given_2))")
+cdef Program betaln_grad_b = Program("grad, given_1, given_2 -> grad_b", "grad_b = multiply(grad, subtract(given_1, given_2))")
+
 cdef class BetalnBackward(Node):
     """betaln(a, b) -> y; dy/da = digamma(a) - digamma(a + b); dy/db = digamma(b) - digamma(a + b)"""
     saves = ("a", "b")
@@ -239,9 +221,9 @@ cdef class BetalnBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_subtract(forward_digamma(a), forward_digamma(forward_add(a, b))))
+            grad_a = betaln_grad_a.run((grad, forward_digamma(a), forward_digamma(forward_add(a, b))))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_subtract(forward_digamma(b), forward_digamma(forward_add(a, b))))
+            grad_b = betaln_grad_b.run((grad, forward_digamma(b), forward_digamma(forward_add(a, b))))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -258,6 +240,8 @@ cdef class BetalnBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program dawsn_grad_x = Program("grad, x, y -> grad_x", "grad_x = multiply(grad, subtract(1, multiply(multiply(2, x), y)))")
+
 cdef class DawsnBackward(Node):
     """dawsn(x) -> y; dy/dx = 1 - 2 * x * y"""
     saves = ("x", "y")
@@ -265,7 +249,7 @@ cdef class DawsnBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_subtract(1, forward_multiply(forward_multiply(2, x), y)))
+        return dawsn_grad_x.run((grad, x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -276,13 +260,16 @@ cdef class DawsnBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program erfcinv_grad_x = Program("grad, y -> grad_x", """
+    grad_x = multiply(grad, multiply(-0.8862269254527579, exp(multiply(y, y))))""")
+
 cdef class ErfcinvBackward(Node):
     """erfcinv(x) -> y; dy/dx = -sqrt(pi) / 2 * exp(y * y)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_multiply(-0.8862269254527579, forward_exp(forward_multiply(y, y))))
+        return erfcinv_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -292,13 +279,15 @@ cdef class ErfcinvBackward(Node):
         self.released, self.saved_y = True, None
 
 
+cdef Program exp1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, divide(negative(exp(negative(x))), x))")
+
 cdef class Exp1Backward(Node):
     """exp1(x) -> y; dy/dx = -exp(-x) / x"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_negative(forward_exp(forward_negative(x))), x))
+        return exp1_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -308,13 +297,15 @@ cdef class Exp1Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, divide(exp(x), x))")
+
 cdef class ExpiBackward(Node):
     """expi(x) -> y; dy/dx = exp(x) / x"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_exp(x), x))
+        return expi_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -324,6 +315,8 @@ cdef class ExpiBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program gamma_grad_x = Program("grad, y, given_2 -> grad_x", "grad_x = multiply(grad, multiply(y, given_2))")
+
 cdef class GammaBackward(Node):
     """gamma(x) -> y; dy/dx = y * digamma(x)"""
     saves = ("y", "x")
@@ -331,7 +324,7 @@ cdef class GammaBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_multiply(y, forward_digamma(x)))
+        return gamma_grad_x.run((grad, y, forward_digamma(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -341,6 +334,11 @@ cdef class GammaBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
 
+
+cdef Program gamma_integral_grad_a = Program("grad, given_1, y, given_3 -> grad_a", """
+    grad_a = multiply(grad, subtract(given_1, multiply(y, given_3)))""")
+cdef Program gamma_integral_grad_x = Program("grad, given_1, x, given_3, m -> grad_x", """
+    grad_x = multiply(grad, multiply(exp(subtract(subtract(given_1, x), given_3)), pow(log(x), m)))""")
 
 cdef class GammaIntegralBackward(Node):
     """_gamma_integral(a, x, int m) -> y
@@ -357,18 +355,9 @@ cdef class GammaIntegralBackward(Node):
         m = self.saved_m
         if wanted_ & 1:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_a = forward_multiply(
-                grad, forward_subtract(forward__gamma_integral(a, x, m + 1), forward_multiply(y, forward_digamma(a)))
-            )
+            grad_a = gamma_integral_grad_a.run((grad, forward__gamma_integral(a, x, m + 1), y, forward_digamma(a)))
         if wanted_ & 2:
-            grad_x = forward_multiply(
-                grad,
-                forward_multiply(
-                    forward_exp(
-                        forward_subtract(forward_subtract(forward_xlogy(forward_subtract(a, 1), x), x), forward_lgamma(a))
-                    ), forward_pow(forward_log(x), m)
-                )
-            )
+            grad_x = gamma_integral_grad_x.run((grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_lgamma(a), m))
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -387,6 +376,11 @@ cdef class GammaIntegralBackward(Node):
         self.released, self.saved_a, self.saved_x, self.saved_y = True, None, None, None
 
 
+cdef Program gammainc_grad_a = Program("grad, given_1, y, given_3 -> grad_a", """
+    grad_a = multiply(grad, subtract(given_1, multiply(y, given_3)))""")
+cdef Program gammainc_grad_x = Program("grad, given_1, x, given_3 -> grad_x", """
+    grad_x = multiply(grad, exp(subtract(subtract(given_1, x), given_3)))""")
+
 cdef class GammaincBackward(Node):
     """gammainc(a, x) -> y
 
@@ -401,14 +395,9 @@ cdef class GammaincBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_a = forward_multiply(
-                grad, forward_subtract(forward__gamma_integral(a, x, 1), forward_multiply(y, forward_digamma(a)))
-            )
+            grad_a = gammainc_grad_a.run((grad, forward__gamma_integral(a, x, 1), y, forward_digamma(a)))
         if wanted_ & 2:
-            grad_x = forward_multiply(
-                grad,
-                forward_exp(forward_subtract(forward_subtract(forward_xlogy(forward_subtract(a, 1), x), x), forward_lgamma(a)))
-            )
+            grad_x = gammainc_grad_x.run((grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_lgamma(a)))
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -426,6 +415,11 @@ cdef class GammaincBackward(Node):
         self.released, self.saved_a, self.saved_x, self.saved_y = True, None, None, None
 
 
+cdef Program gammaincc_grad_a = Program("grad, y, given_2, given_3 -> grad_a", """
+    grad_a = multiply(grad, subtract(multiply(subtract(1, y), given_2), given_3))""")
+cdef Program gammaincc_grad_x = Program("grad, given_1, x, given_3 -> grad_x", """
+    grad_x = multiply(grad, negative(exp(subtract(subtract(given_1, x), given_3))))""")
+
 cdef class GammainccBackward(Node):
     """gammaincc(a, x) -> y
 
@@ -441,19 +435,9 @@ cdef class GammainccBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
-            grad_a = forward_multiply(
-                grad,
-                forward_subtract(forward_multiply(forward_subtract(1, y), forward_digamma(a)), forward__gamma_integral(a, x, 1))
-            )
+            grad_a = gammaincc_grad_a.run((grad, y, forward_digamma(a), forward__gamma_integral(a, x, 1)))
         if wanted_ & 2:
-            grad_x = forward_multiply(
-                grad,
-                forward_negative(
-                    forward_exp(
-                        forward_subtract(forward_subtract(forward_xlogy(forward_subtract(a, 1), x), x), forward_lgamma(a))
-                    )
-                )
-            )
+            grad_x = gammaincc_grad_x.run((grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_lgamma(a)))
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -488,6 +472,9 @@ cdef class I0Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program i0e_grad_x = Program("grad, given_1, x, y -> grad_x", """
+    grad_x = multiply(grad, subtract(given_1, multiply(sign(x), y)))""")
+
 cdef class I0eBackward(Node):
     """i0e(x) -> y; dy/dx = i1e(x) - sign(x) * y"""
     saves = ("x", "y")
@@ -495,7 +482,7 @@ cdef class I0eBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(grad, forward_subtract(forward_i1e(x), forward_multiply(forward_sign(x), y)))
+        return i0e_grad_x.run((grad, forward_i1e(x), x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -506,13 +493,15 @@ cdef class I0eBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program i1_grad_x = Program("grad, given_1, given_2 -> grad_x", "grad_x = multiply(grad, divide(add(given_1, given_2), 2))")
+
 cdef class I1Backward(Node):
     """i1(x) -> y; dy/dx = (i0(x) + iv(2.0, x)) / 2"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_add(forward_i0(x), forward_iv(2.0, x)), 2))
+        return i1_grad_x.run((grad, forward_i0(x), forward_iv(2.0, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -522,6 +511,9 @@ cdef class I1Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program i1e_grad_x = Program("grad, given_1, given_2, x, y -> grad_x", """
+    grad_x = multiply(grad, subtract(divide(add(given_1, given_2), 2), multiply(sign(x), y)))""")
+
 cdef class I1eBackward(Node):
     """i1e(x) -> y; dy/dx = (i0e(x) + ive(2.0, x)) / 2 - sign(x) * y"""
     saves = ("x", "y")
@@ -529,12 +521,7 @@ cdef class I1eBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(
-            grad,
-            forward_subtract(
-                forward_divide(forward_add(forward_i0e(x), forward_ive(2.0, x)), 2), forward_multiply(forward_sign(x), y)
-            )
-        )
+        return i1e_grad_x.run((grad, forward_i0e(x), forward_ive(2.0, x), x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -545,6 +532,8 @@ cdef class I1eBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", "grad_x = multiply(grad, divide(add(given_1, given_2), 2))")
+
 cdef class IvBackward(Node):
     """iv(float v, x) -> y; dy/dx = (iv(v - 1, x) + iv(v + 1, x)) / 2"""
     saves = ("v", "x")
@@ -552,7 +541,7 @@ cdef class IvBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_add(forward_iv(v - 1, x), forward_iv(v + 1, x)), 2))
+        return iv_grad_x.run((grad, forward_iv(v - 1, x), forward_iv(v + 1, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
@@ -563,6 +552,9 @@ cdef class IvBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program ive_grad_x = Program("grad, given_1, given_2, x, y -> grad_x", """
+    grad_x = multiply(grad, subtract(divide(add(given_1, given_2), 2), multiply(sign(x), y)))""")
+
 cdef class IveBackward(Node):
     """ive(float v, x) -> y; dy/dx = (ive(v - 1, x) + ive(v + 1, x)) / 2 - sign(x) * y"""
     saves = ("v", "x", "y")
@@ -571,12 +563,7 @@ cdef class IveBackward(Node):
         v = self.saved_v
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(
-            grad,
-            forward_subtract(
-                forward_divide(forward_add(forward_ive(v - 1, x), forward_ive(v + 1, x)), 2), forward_multiply(forward_sign(x), y)
-            )
-        )
+        return ive_grad_x.run((grad, forward_ive(v - 1, x), forward_ive(v + 1, x), x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
@@ -588,13 +575,15 @@ cdef class IveBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program j0_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
+
 cdef class J0Backward(Node):
     """j0(x) -> y; dy/dx = -j1(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_negative(forward_j1(x)))
+        return j0_grad_x.run((grad, forward_j1(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -604,13 +593,16 @@ cdef class J0Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program j1_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, divide(subtract(given_1, given_2), 2))""")
+
 cdef class J1Backward(Node):
     """j1(x) -> y; dy/dx = (j0(x) - jv(2.0, x)) / 2"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_subtract(forward_j0(x), forward_jv(2.0, x)), 2))
+        return j1_grad_x.run((grad, forward_j0(x), forward_jv(2.0, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -620,6 +612,9 @@ cdef class J1Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program jv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, divide(subtract(given_1, given_2), 2))""")
+
 cdef class JvBackward(Node):
     """jv(float v, x) -> y; dy/dx = (jv(v - 1, x) - jv(v + 1, x)) / 2"""
     saves = ("v", "x")
@@ -627,7 +622,7 @@ cdef class JvBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_subtract(forward_jv(v - 1, x), forward_jv(v + 1, x)), 2))
+        return jv_grad_x.run((grad, forward_jv(v - 1, x), forward_jv(v + 1, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
@@ -638,13 +633,15 @@ cdef class JvBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program k0_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
+
 cdef class K0Backward(Node):
     """k0(x) -> y; dy/dx = -k1(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_negative(forward_k1(x)))
+        return k0_grad_x.run((grad, forward_k1(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -654,13 +651,16 @@ cdef class K0Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program k1_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, divide(negative(add(given_1, given_2)), 2))""")
+
 cdef class K1Backward(Node):
     """k1(x) -> y; dy/dx = -(k0(x) + kv(2.0, x)) / 2"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_negative(forward_add(forward_k0(x), forward_kv(2.0, x))), 2))
+        return k1_grad_x.run((grad, forward_k0(x), forward_kv(2.0, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -669,6 +669,9 @@ cdef class K1Backward(Node):
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
+
+cdef Program kl_terms_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, log(divide(a, b)))")
+cdef Program kl_terms_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, subtract(1, divide(a, b)))")
 
 cdef class KlTermsBackward(Node):
     """kl_terms(a, b) -> y; dy/da = log(a / b); dy/db = 1 - a / b"""
@@ -679,9 +682,9 @@ cdef class KlTermsBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_log(forward_divide(a, b)))
+            grad_a = kl_terms_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_subtract(1, forward_divide(a, b)))
+            grad_b = kl_terms_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -698,6 +701,9 @@ cdef class KlTermsBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program kv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, divide(negative(add(given_1, given_2)), 2))""")
+
 cdef class KvBackward(Node):
     """kv(float v, x) -> y; dy/dx = -(kv(v - 1, x) + kv(v + 1, x)) / 2"""
     saves = ("v", "x")
@@ -705,9 +711,7 @@ cdef class KvBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(
-            grad, forward_divide(forward_negative(forward_add(forward_kv(v - 1, x), forward_kv(v + 1, x))), 2)
-        )
+        return kv_grad_x.run((grad, forward_kv(v - 1, x), forward_kv(v + 1, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
@@ -718,15 +722,16 @@ cdef class KvBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program log_ndtr_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, divide(0.7978845608028654, given_1))")
+cdef Program log_ndtr_grad_x_2 = Program("x -> grad_x", "grad_x = divide(negative(x), 1.4142135623730951)")
+
 cdef class LogNdtrBackward(Node):
     """log_ndtr(x) -> y; dy/dx = sqrt(2 / pi) / erfcx(-x / sqrt(2))"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(
-            grad, forward_divide(0.7978845608028654, forward_erfcx(forward_divide(forward_negative(x), 1.4142135623730951)))
-        )
+        return log_ndtr_grad_x.run((grad, forward_erfcx(log_ndtr_grad_x_2.run((x,)))))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -736,15 +741,16 @@ cdef class LogNdtrBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program ndtr_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, multiply(0.3989422804014327, exp(divide(multiply(negative(x), x), 2))))""")
+
 cdef class NdtrBackward(Node):
     """ndtr(x) -> y; dy/dx = 1 / sqrt(2 * pi) * exp(-x * x / 2)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(
-            grad, forward_multiply(0.3989422804014327, forward_exp(forward_divide(forward_multiply(forward_negative(x), x), 2)))
-        )
+        return ndtr_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -754,15 +760,16 @@ cdef class NdtrBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program ndtri_grad_x = Program("grad, y -> grad_x", """
+    grad_x = multiply(grad, multiply(2.5066282746310002, exp(divide(multiply(y, y), 2))))""")
+
 cdef class NdtriBackward(Node):
     """ndtri(x) -> y; dy/dx = sqrt(2 * pi) * exp(y * y / 2)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward_multiply(
-            grad, forward_multiply(2.5066282746310002, forward_exp(forward_divide(forward_multiply(y, y), 2)))
-        )
+        return ndtri_grad_x.run((grad, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -771,6 +778,9 @@ cdef class NdtriBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
+
+cdef Program rel_entr_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, add(log(divide(a, b)), 1))")
+cdef Program rel_entr_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, divide(negative(a), b))")
 
 cdef class RelEntrBackward(Node):
     """rel_entr(a, b) -> y; dy/da = log(a / b) + 1; dy/db = -a / b"""
@@ -781,9 +791,9 @@ cdef class RelEntrBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_add(forward_log(forward_divide(a, b)), 1))
+            grad_a = rel_entr_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_divide(forward_negative(a), b))
+            grad_b = rel_entr_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -800,6 +810,10 @@ cdef class RelEntrBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program spherical_jn_grad_x = Program("grad, n, given_2, given_3, given_4, given_5 -> grad_x", """
+    grad_x = multiply(grad, divide(subtract(multiply(n, given_2), multiply(given_3, given_4)), given_5))""")
+cdef Program spherical_jn_grad_x_2 = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
+
 cdef class SphericalJnBackward(Node):
     """spherical_jn(int n, x) -> y
 
@@ -812,17 +826,11 @@ cdef class SphericalJnBackward(Node):
         n = self.saved_n
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if n:
-            grad_x = forward_multiply(
-                grad,
-                forward_divide(
-                    forward_subtract(
-                        forward_multiply(n, forward_spherical_jn(n - 1, x)),
-                        forward_multiply(n + 1, forward_spherical_jn(n + 1, x))
-                    ), 2 * n + 1
-                )
+            grad_x = spherical_jn_grad_x.run(
+                (grad, n, forward_spherical_jn(n - 1, x), n + 1, forward_spherical_jn(n + 1, x), 2 * n + 1)
             )
         else:
-            grad_x = forward_multiply(grad, forward_negative(forward_spherical_jn(1, x)))
+            grad_x = spherical_jn_grad_x_2.run((grad, forward_spherical_jn(1, x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -838,6 +846,10 @@ cdef class SphericalJnBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program spherical_yn_grad_x = Program("grad, n, given_2, given_3, given_4, given_5 -> grad_x", """
+    grad_x = multiply(grad, divide(subtract(multiply(n, given_2), multiply(given_3, given_4)), given_5))""")
+cdef Program spherical_yn_grad_x_2 = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
+
 cdef class SphericalYnBackward(Node):
     """spherical_yn(int n, x) -> y
 
@@ -850,17 +862,11 @@ cdef class SphericalYnBackward(Node):
         n = self.saved_n
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if n:
-            grad_x = forward_multiply(
-                grad,
-                forward_divide(
-                    forward_subtract(
-                        forward_multiply(n, forward_spherical_yn(n - 1, x)),
-                        forward_multiply(n + 1, forward_spherical_yn(n + 1, x))
-                    ), 2 * n + 1
-                )
+            grad_x = spherical_yn_grad_x.run(
+                (grad, n, forward_spherical_yn(n - 1, x), n + 1, forward_spherical_yn(n + 1, x), 2 * n + 1)
             )
         else:
-            grad_x = forward_multiply(grad, forward_negative(forward_spherical_yn(1, x)))
+            grad_x = spherical_yn_grad_x_2.run((grad, forward_spherical_yn(1, x)))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -875,6 +881,13 @@ cdef class SphericalYnBackward(Node):
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
+
+cdef Program stdtr_square = Program("t, df -> square", "square = add(multiply(t, t), df)")
+cdef Program stdtr_density = Program("given_0, given_1, square -> density", """
+    density = divide(exp(subtract(given_0, given_1)), sqrt(square))""")
+cdef Program stdtr_grad_df = Program("grad, t, given_2, tail, given_4, given_5, density, df -> grad_df", """
+    rate = subtract(given_2, multiply(tail, subtract(given_4, given_5)))
+    grad_df = multiply(grad, divide(negative(add(divide(multiply(sign(t), rate), 2), divide(multiply(t, density), df))), 2))""")
 
 cdef class StdtrBackward(Node):
     """stdtr(df, t) -> y
@@ -895,26 +908,15 @@ cdef class StdtrBackward(Node):
         df = saved_array(self, self.saved_df, self.version_df, "df")
         t = saved_array(self, self.saved_t, self.version_t, "t")
         half = forward_divide(df, 2)
-        square = forward_add(forward_multiply(t, t), df)
+        square = stdtr_square.run((t, df))
         ratio = forward_divide(df, square)
-        density = forward_divide(
-            forward_exp(forward_subtract(forward_xlogy(half, ratio), forward_betaln(half, 0.5))), forward_sqrt(square)
-        )
+        density = stdtr_density.run((forward_xlogy(half, ratio), forward_betaln(half, 0.5), square))
         if wanted_ & 1:
             tail = forward_betainc(half, 0.5, ratio)
-            rate = forward_subtract(
-                forward__beta_integral(half, 0.5, ratio, 1, 0),
-                forward_multiply(tail, forward_subtract(forward_digamma(half), forward_digamma(forward_add(half, 0.5))))
-            )
-            grad_df = forward_multiply(
-                grad,
-                forward_divide(
-                    forward_negative(
-                        forward_add(
-                            forward_divide(forward_multiply(forward_sign(t), rate), 2),
-                            forward_divide(forward_multiply(t, density), df)
-                        )
-                    ), 2
+            grad_df = stdtr_grad_df.run(
+                (
+                    grad, t, forward__beta_integral(half, 0.5, ratio, 1, 0), tail, forward_digamma(half),
+                    forward_digamma(forward_add(half, 0.5)), density, df
                 )
             )
         if wanted_ & 2:
@@ -941,6 +943,10 @@ cdef class StdtrBackward(Node):
         self.released, self.saved_df, self.saved_t = True, None, None
 
 
+cdef Program xlog1py_safe = Program("a, b -> safe", "safe = where(bitwise_and(equal(a, 0), equal(b, -1)), 0, b)")
+cdef Program xlog1py_grad_a = Program("grad, safe -> grad_a", "grad_a = multiply(grad, log1p(safe))")
+cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, divide(a, add(1, safe)))")
+
 cdef class Xlog1pyBackward(Node):
     """xlog1py(a, b) -> y; dy/da = log1p(safe); dy/db = a / (1 + safe); where safe = where((a == 0) & (b == -1), 0, b)"""
     saves = ("a", "b")
@@ -949,11 +955,11 @@ cdef class Xlog1pyBackward(Node):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        safe = forward_where(forward_bitwise_and(forward_equal(a, 0), forward_equal(b, -1)), 0, b)
+        safe = xlog1py_safe.run((a, b))
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_log1p(safe))
+            grad_a = xlog1py_grad_a.run((grad, safe))
         if wanted_ & 2:
-            grad_b = forward_multiply(grad, forward_divide(a, forward_add(1, safe)))
+            grad_b = xlog1py_grad_b.run((grad, a, safe))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -971,13 +977,15 @@ cdef class Xlog1pyBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program y0_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
+
 cdef class Y0Backward(Node):
     """y0(x) -> y; dy/dx = -y1(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_negative(forward_y1(x)))
+        return y0_grad_x.run((grad, forward_y1(x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -987,13 +995,16 @@ cdef class Y0Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program y1_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, divide(subtract(given_1, given_2), 2))""")
+
 cdef class Y1Backward(Node):
     """y1(x) -> y; dy/dx = (y0(x) - yv(2.0, x)) / 2"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_subtract(forward_y0(x), forward_yv(2.0, x)), 2))
+        return y1_grad_x.run((grad, forward_y0(x), forward_yv(2.0, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -1003,6 +1014,9 @@ cdef class Y1Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program yv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, divide(subtract(given_1, given_2), 2))""")
+
 cdef class YvBackward(Node):
     """yv(float v, x) -> y; dy/dx = (yv(v - 1, x) - yv(v + 1, x)) / 2"""
     saves = ("v", "x")
@@ -1010,7 +1024,7 @@ cdef class YvBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_divide(forward_subtract(forward_yv(v - 1, x), forward_yv(v + 1, x)), 2))
+        return yv_grad_x.run((grad, forward_yv(v - 1, x), forward_yv(v + 1, x)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
@@ -1021,6 +1035,8 @@ cdef class YvBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program zeta_grad_q = Program("grad, given_1, given_2 -> grad_q", "grad_q = multiply(grad, multiply(given_1, given_2))")
+
 cdef class ZetaBackward(Node):
     """zeta(float s, q=1.0) -> y; dy/dq = -s * zeta(s + 1, q)"""
     saves = ("s", "q")
@@ -1028,7 +1044,7 @@ cdef class ZetaBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         s = self.saved_s
         q = saved_array(self, self.saved_q, self.version_q, "q")
-        return forward_multiply(grad, forward_multiply(-s, forward_zeta(s + 1, q)))
+        return zeta_grad_q.run((grad, -s, forward_zeta(s + 1, q)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         s = self.saved_s

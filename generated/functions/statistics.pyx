@@ -7,19 +7,20 @@
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_bitwise_or = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_or", 2)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward3 forward_all = <Forward3> load_forward("gradspec.generated.kernels.reductions", "all", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward__unreduce = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_unreduce", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 
+
+cdef Program nanmax_weight = Program("x, given_1, given_2 -> weight", "weight = bitwise_or(equal(x, given_1), given_2)")
 
 cdef class NanmaxBackward(Node):
     """nanmax(x, int[]? axis=None, bool keepdims=False) -> y
@@ -38,9 +39,8 @@ cdef class NanmaxBackward(Node):
         keepdims = self.saved_keepdims
         y_dtype = self.saved_y_dtype
         weight = forward_astype(
-            forward_bitwise_or(
-                forward_equal(x, forward__unreduce(y, x_shape, axis, keepdims)), forward_all(forward_isnan(x), axis, True)
-            ), y_dtype
+            nanmax_weight.run((x, forward__unreduce(y, x_shape, axis, keepdims), forward_all(forward_isnan(x), axis, True))),
+            y_dtype
         )
         count = forward_sum(weight, axis, keepdims)
         return forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))
@@ -60,6 +60,8 @@ cdef class NanmaxBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program nanmin_weight = Program("x, given_1, given_2 -> weight", "weight = bitwise_or(equal(x, given_1), given_2)")
+
 cdef class NanminBackward(Node):
     """nanmin(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -77,9 +79,8 @@ cdef class NanminBackward(Node):
         keepdims = self.saved_keepdims
         y_dtype = self.saved_y_dtype
         weight = forward_astype(
-            forward_bitwise_or(
-                forward_equal(x, forward__unreduce(y, x_shape, axis, keepdims)), forward_all(forward_isnan(x), axis, True)
-            ), y_dtype
+            nanmin_weight.run((x, forward__unreduce(y, x_shape, axis, keepdims), forward_all(forward_isnan(x), axis, True))),
+            y_dtype
         )
         count = forward_sum(weight, axis, keepdims)
         return forward_multiply(weight, forward__unreduce(forward_divide(grad, count), x_shape, axis, keepdims))

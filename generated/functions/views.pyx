@@ -9,11 +9,10 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
 cdef Forward5 forward__diagonal_backward = <Forward5> load_forward("gradspec.generated.kernels.views", "_diagonal_backward", 5)
@@ -339,11 +338,14 @@ cdef class ViewAsComplexBackward(Node):
         return ops.view_as_real(grad)
 
 
+cdef Program view_as_real_grad_x = Program("given_0, given_1, given_2 -> grad_x", """
+    grad_x = add(given_0, multiply(given_1, given_2))""")
+
 cdef class ViewAsRealBackward(Node):
     """view_as_real(x) -> y; linear in x; grad_x = select(grad, -1, 0) + select(grad, -1, 1) * 1j"""
 
     cdef object apply(self, object grad, Wanted wanted_):
-        return forward_add(forward_select(grad, -1, 0), forward_multiply(forward_select(grad, -1, 1), 1j))
+        return view_as_real_grad_x.run((forward_select(grad, -1, 0), forward_select(grad, -1, 1), 1j))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.select(grad, -1, 0) + ops.select(grad, -1, 1) * 1j

@@ -9,25 +9,22 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
-cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
-cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward1 forward_sigmoid = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sigmoid", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
-cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "logaddexp", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
-cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward3 forward_split = <Forward3> load_forward("gradspec.generated.kernels.joining", "split", 3)
 cdef Forward2 forward_ones = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones", 2)
 
 
+cdef Program alpha_dropout_y = Program("scale, given_1, x, kept, low, given_5 -> y", """
+    y = add(multiply(scale, subtract(multiply(multiply(given_1, x), kept), multiply(low, subtract(1, multiply(given_1,
+        kept))))), given_5)""")
 cdef object forward_alpha_dropout(object x, object p, object training, object generator):
     if not training or p == 0:
         return x
@@ -36,19 +33,13 @@ cdef object forward_alpha_dropout(object x, object p, object training, object ge
     low = 1.7580993408473766
     scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
     kept = forward_dropout(forward_ones(shape_of(x), dtype_of(x)), p, True, generator)[0]
-    return forward_add(
-        forward_multiply(
-            scale,
-            forward_subtract(
-                forward_multiply(forward_multiply(1 - p, x), kept),
-                forward_multiply(low, forward_subtract(1, forward_multiply(1 - p, kept)))
-            )
-        ), scale * low * p
-    )
+    return alpha_dropout_y.run((scale, 1 - p, x, kept, low, scale * low * p))
 
+cdef Program celu_y = Program("x, alpha -> y", """
+    y = where(greater(x, 0), x, multiply(alpha, expm1(divide(minimum(x, 0), alpha))))""")
 cdef object forward_celu(object x, object alpha):
     try:
-        return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0) / alpha)))
+        return as_array(celu_y.run((x, alpha)))
     except Exception as error_:
         raise explain(error_, "celu", x=x, alpha=alpha) from None
 
@@ -67,9 +58,10 @@ cdef object forward_dropout2d(object x, object p, object training, object genera
 cdef object forward_dropout3d(object x, object p, object training, object generator):
     return forward__feature_dropout(x, p, training, 3, generator)
 
+cdef Program elu_y = Program("x, alpha -> y", "y = where(greater(x, 0), x, multiply(alpha, expm1(minimum(x, 0))))")
 cdef object forward_elu(object x, object alpha):
     try:
-        return as_array(np.where(forward_greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0))))
+        return as_array(elu_y.run((x, alpha)))
     except Exception as error_:
         raise explain(error_, "elu", x=x, alpha=alpha) from None
 
@@ -86,12 +78,14 @@ cdef object forward_gelu(object x, object approximate):
     except Exception as error_:
         raise explain(error_, "gelu", x=x, approximate=approximate) from None
 
+cdef Program glu_y = Program("given_0, given_1 -> y", "y = multiply(given_0, sigmoid(given_1))")
 cdef object forward_glu(object x, object axis):
     halves = forward_split(x, 2, axis)
-    return forward_multiply(halves[0], forward_sigmoid(halves[1]))
+    return glu_y.run((halves[0], halves[1]))
 
+cdef Program hardshrink_y = Program("x, lambd -> y", "y = where(less_equal(absolute(x), lambd), 0, x)")
 cdef object forward_hardshrink(object x, object lambd):
-    return forward_where(forward_less_equal(forward_absolute(x), lambd), 0, x)
+    return hardshrink_y.run((x, lambd))
 
 cdef object forward_hardsigmoid(object x):
     try:
@@ -99,9 +93,10 @@ cdef object forward_hardsigmoid(object x):
     except Exception as error_:
         raise explain(error_, "hardsigmoid", x=x) from None
 
+cdef Program hardswish_y = Program("x, given_1 -> y", "y = multiply(maximum(x, -3), given_1)")
 cdef object forward_hardswish(object x):
     try:
-        return as_array(np.maximum(x, -3) * (np.clip(forward_add(x, 3), 0, 6) / 6))
+        return as_array(hardswish_y.run((x, np.clip(forward_add(x, 3), 0, 6) / 6)))
     except Exception as error_:
         raise explain(error_, "hardswish", x=x) from None
 
@@ -111,14 +106,16 @@ cdef object forward_hardtanh(object x, object min_val, object max_val):
     except Exception as error_:
         raise explain(error_, "hardtanh", x=x, min_val=min_val, max_val=max_val) from None
 
+cdef Program leaky_relu_y = Program("x, negative_slope -> y", "y = where(greater(x, 0), x, multiply(negative_slope, x))")
 cdef object forward_leaky_relu(object x, object negative_slope):
     try:
-        return as_array(np.where(forward_greater(x, 0), x, forward_multiply(negative_slope, x)))
+        return as_array(leaky_relu_y.run((x, negative_slope)))
     except Exception as error_:
         raise explain(error_, "leaky_relu", x=x, negative_slope=negative_slope) from None
 
+cdef Program log_sigmoid_y = Program("x -> y", "y = negative(logaddexp(0, negative(x)))")
 cdef object forward_log_sigmoid(object x):
-    return forward_negative(forward_logaddexp(0, forward_negative(x)))
+    return log_sigmoid_y.run((x,))
 
 cdef object forward_mish(object x):
     try:
@@ -126,14 +123,14 @@ cdef object forward_mish(object x):
     except Exception as error_:
         raise explain(error_, "mish", x=x) from None
 
+cdef Program prelu_y = Program("x, slope -> y", """
+    y = add(where(greater(x, 0), x, 0), multiply(slope, where(greater(x, 0), 0, x)))""")
 cdef object forward_prelu(object x, object weight):
     if ndim_of(weight) == 1 and ndim_of(x) > 2:
         slope = forward_expand_dims(weight, formulas.last_axes(ndim_of(x) - 2))
     else:
         slope = weight
-    return forward_add(
-        forward_where(forward_greater(x, 0), x, 0), forward_multiply(slope, forward_where(forward_greater(x, 0), 0, x))
-    )
+    return prelu_y.run((x, slope))
 
 cdef object forward_relu(object x):
     try:
@@ -153,8 +150,10 @@ cdef object forward_rrelu(object x, object lower, object upper, object training,
     except Exception as error_:
         raise explain(error_, "rrelu", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
 
+cdef Program selu_y = Program("x -> y", """
+    y = multiply(1.0507009873554805, where(greater(x, 0), x, multiply(1.6732632423543772, expm1(minimum(x, 0)))))""")
 cdef object forward_selu(object x):
-    return forward_multiply(1.0507009873554805, forward_elu(x, 1.6732632423543772))
+    return selu_y.run((x,))
 
 cdef object forward_silu(object x):
     try:
@@ -162,11 +161,11 @@ cdef object forward_silu(object x):
     except Exception as error_:
         raise explain(error_, "silu", x=x) from None
 
+cdef Program softplus_y = Program("beta, x, threshold -> y", """
+    y = where(greater(multiply(beta, x), threshold), x, divide(logaddexp(0, multiply(beta, x)), beta))""")
 cdef object forward_softplus(object x, object beta, object threshold):
     try:
-        return as_array(
-            np.where(forward_greater(forward_multiply(beta, x), threshold), x, np.logaddexp(0, forward_multiply(beta, x)) / beta)
-        )
+        return as_array(softplus_y.run((beta, x, threshold)))
     except Exception as error_:
         raise explain(error_, "softplus", x=x, beta=beta, threshold=threshold) from None
 
@@ -185,8 +184,9 @@ cdef object forward_tanhshrink(object x):
     except Exception as error_:
         raise explain(error_, "tanhshrink", x=x) from None
 
+cdef Program threshold_y = Program("x, threshold, value -> y", "y = where(less_equal(x, threshold), value, x)")
 cdef object forward_threshold(object x, object threshold, object value):
     try:
-        return as_array(np.where(forward_less_equal(x, threshold), value, x))
+        return as_array(threshold_y.run((x, threshold, value)))
     except Exception as error_:
         raise explain(error_, "threshold", x=x, threshold=threshold, value=value) from None

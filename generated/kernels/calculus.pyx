@@ -10,16 +10,12 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
-cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward3 forward_diff = <Forward3> load_forward("gradspec.generated.kernels.scans", "diff", 3)
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
@@ -59,6 +55,9 @@ cdef object forward_gradient(object x, object spacing, object axis, object edge_
         step = forward_multiply(spacing, forward_ones(formulas.step_shape(shape_of(x), place), formulas.float_dtype(dtype_of(x))))
     return forward_moveaxis(forward__slopes(forward_moveaxis(x, place, -1), step, edge_order), -1, place)
 
+cdef Program interp_y = Program("x, first, given_2, last, given_4, given_5, given_6, given_7 -> y", """
+    inside = add(given_5, multiply(given_6, subtract(x, given_7)))
+    y = where(less(x, first), given_2, where(greater(x, last), given_4, inside))""")
 cdef object forward_interp(object x, object xp, object fp, object left, object right):
     order = forward_argsort(xp, -1, False, True)
     places = forward_take(xp, order, None)
@@ -67,13 +66,12 @@ cdef object forward_interp(object x, object xp, object fp, object left, object r
     last = forward_take(places, -1, None)
     low = forward__segment(x, places)
     slopes = forward_divide(forward_diff(values, 1, -1), forward_diff(places, 1, -1))
-    inside = forward_add(
-        forward_take(values, low, None),
-        forward_multiply(forward_take(slopes, low, None), forward_subtract(x, forward_take(places, low, None)))
-    )
-    return forward_where(
-        forward_less(x, first), forward_take(values, 0, None) if left is None else left,
-        forward_where(forward_greater(x, last), forward_take(values, -1, None) if right is None else right, inside)
+    return interp_y.run(
+        (
+            x, first, forward_take(values, 0, None) if left is None else left, last,
+            forward_take(values, -1, None) if right is None else right, forward_take(values, low, None),
+            forward_take(slopes, low, None), forward_take(places, low, None)
+        )
     )
 
 cdef object forward_polyfit(object x, object y, object deg):
@@ -100,23 +98,25 @@ cdef object forward__slide(object a, object b):
     except Exception as error_:
         raise explain(error_, "_slide", a=a, b=b) from None
 
+cdef Program slopes_inside = Program("early, after, late, before -> inside", """
+    inside = divide(add(multiply(early, after), multiply(late, before)), add(before, after))""")
+cdef Program slopes_first = Program("ends, given_1 -> first", "first = subtract(multiply(2, ends), given_1)")
+cdef Program slopes_last = Program("stops, given_1 -> last", "last = subtract(multiply(2, stops), given_1)")
 cdef object forward__slopes(object x, object step, object edge_order):
     rise = forward_divide(forward_diff(x, 1, -1), step)
     before = forward_getitem(step, formulas.slice_along(-1, None, -1))
     after = forward_getitem(step, formulas.slice_along(-1, 1, None))
     early = forward_getitem(rise, formulas.slice_along(-1, None, -1))
     late = forward_getitem(rise, formulas.slice_along(-1, 1, None))
-    inside = forward_divide(
-        forward_add(forward_multiply(early, after), forward_multiply(late, before)), forward_add(before, after)
-    )
+    inside = slopes_inside.run((early, after, late, before))
     ends = forward_getitem(rise, formulas.slice_along(-1, 0, 1))
     if formulas.checked_order(edge_order) == 1:
         first = ends
     else:
-        first = forward_subtract(forward_multiply(2, ends), forward_getitem(inside, formulas.slice_along(-1, 0, 1)))
+        first = slopes_first.run((ends, forward_getitem(inside, formulas.slice_along(-1, 0, 1))))
     stops = forward_getitem(rise, formulas.slice_along(-1, -1, None))
     if edge_order == 1:
         last = stops
     else:
-        last = forward_subtract(forward_multiply(2, stops), forward_getitem(inside, formulas.slice_along(-1, -1, None)))
+        last = slopes_last.run((stops, forward_getitem(inside, formulas.slice_along(-1, -1, None))))
     return forward_concat([first, inside, last], -1)

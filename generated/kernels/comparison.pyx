@@ -11,7 +11,7 @@ from gradspec import kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport as_array
-from gradspec.kernels.ufunc cimport Ufunc
+from gradspec.kernels.ufunc cimport Ufunc, offer
 from gradspec.operand cimport INTEGERS, REALS
 
 
@@ -27,39 +27,39 @@ cdef object forward_array_equal(object a, object b, object equal_nan):
     except Exception as error_:
         raise explain(error_, "array_equal", a=a, b=b, equal_nan=equal_nan) from None
 
-bitwise_and_ufunc = Ufunc(np.bitwise_and, "bitwise_and", INTEGERS)
+bitwise_and_ufunc = offer(Ufunc(np.bitwise_and, "bitwise_and", INTEGERS))
 cdef object forward_bitwise_and(object a, object b):
     return bitwise_and_ufunc.binary(a, b)
 
-bitwise_invert_ufunc = Ufunc(np.invert, "bitwise_invert", INTEGERS)
+bitwise_invert_ufunc = offer(Ufunc(np.invert, "bitwise_invert", INTEGERS))
 cdef object forward_bitwise_invert(object x):
     return bitwise_invert_ufunc.unary(x)
 
-bitwise_left_shift_ufunc = Ufunc(np.left_shift, "bitwise_left_shift", INTEGERS)
+bitwise_left_shift_ufunc = offer(Ufunc(np.left_shift, "bitwise_left_shift", INTEGERS))
 cdef object forward_bitwise_left_shift(object a, object b):
     return bitwise_left_shift_ufunc.binary(a, b)
 
-bitwise_or_ufunc = Ufunc(np.bitwise_or, "bitwise_or", INTEGERS)
+bitwise_or_ufunc = offer(Ufunc(np.bitwise_or, "bitwise_or", INTEGERS))
 cdef object forward_bitwise_or(object a, object b):
     return bitwise_or_ufunc.binary(a, b)
 
-bitwise_right_shift_ufunc = Ufunc(np.right_shift, "bitwise_right_shift", INTEGERS)
+bitwise_right_shift_ufunc = offer(Ufunc(np.right_shift, "bitwise_right_shift", INTEGERS))
 cdef object forward_bitwise_right_shift(object a, object b):
     return bitwise_right_shift_ufunc.binary(a, b)
 
-bitwise_xor_ufunc = Ufunc(np.bitwise_xor, "bitwise_xor", INTEGERS)
+bitwise_xor_ufunc = offer(Ufunc(np.bitwise_xor, "bitwise_xor", INTEGERS))
 cdef object forward_bitwise_xor(object a, object b):
     return bitwise_xor_ufunc.binary(a, b)
 
-equal_ufunc = Ufunc(np.equal, "equal")
+equal_ufunc = offer(Ufunc(np.equal, "equal"))
 cdef object forward_equal(object a, object b):
     return equal_ufunc.binary(a, b)
 
-greater_ufunc = Ufunc(np.greater, "greater", REALS)
+greater_ufunc = offer(Ufunc(np.greater, "greater", REALS))
 cdef object forward_greater(object a, object b):
     return greater_ufunc.binary(a, b)
 
-greater_equal_ufunc = Ufunc(np.greater_equal, "greater_equal", REALS)
+greater_equal_ufunc = offer(Ufunc(np.greater_equal, "greater_equal", REALS))
 cdef object forward_greater_equal(object a, object b):
     return greater_equal_ufunc.binary(a, b)
 
@@ -69,15 +69,15 @@ cdef object forward_isclose(object a, object b, object rtol, object atol, object
     except Exception as error_:
         raise explain(error_, "isclose", a=a, b=b, rtol=rtol, atol=atol, equal_nan=equal_nan) from None
 
-isfinite_ufunc = Ufunc(np.isfinite, "isfinite")
+isfinite_ufunc = offer(Ufunc(np.isfinite, "isfinite"))
 cdef object forward_isfinite(object x):
     return isfinite_ufunc.unary(x)
 
-isinf_ufunc = Ufunc(np.isinf, "isinf")
+isinf_ufunc = offer(Ufunc(np.isinf, "isinf"))
 cdef object forward_isinf(object x):
     return isinf_ufunc.unary(x)
 
-isnan_ufunc = Ufunc(np.isnan, "isnan")
+isnan_ufunc = offer(Ufunc(np.isnan, "isnan"))
 cdef object forward_isnan(object x):
     return isnan_ufunc.unary(x)
 
@@ -99,34 +99,34 @@ cdef object forward_isreal(object x):
     except Exception as error_:
         raise explain(error_, "isreal", x=x) from None
 
-less_ufunc = Ufunc(np.less, "less", REALS)
+less_ufunc = offer(Ufunc(np.less, "less", REALS))
 cdef object forward_less(object a, object b):
     return less_ufunc.binary(a, b)
 
-less_equal_ufunc = Ufunc(np.less_equal, "less_equal", REALS)
+less_equal_ufunc = offer(Ufunc(np.less_equal, "less_equal", REALS))
 cdef object forward_less_equal(object a, object b):
     return less_equal_ufunc.binary(a, b)
 
-logical_and_ufunc = Ufunc(np.logical_and, "logical_and")
+logical_and_ufunc = offer(Ufunc(np.logical_and, "logical_and"))
 cdef object forward_logical_and(object a, object b):
     return logical_and_ufunc.binary(a, b)
 
-logical_not_ufunc = Ufunc(np.logical_not, "logical_not")
+logical_not_ufunc = offer(Ufunc(np.logical_not, "logical_not"))
 cdef object forward_logical_not(object x):
     return logical_not_ufunc.unary(x)
 
-logical_or_ufunc = Ufunc(np.logical_or, "logical_or")
+logical_or_ufunc = offer(Ufunc(np.logical_or, "logical_or"))
 cdef object forward_logical_or(object a, object b):
     return logical_or_ufunc.binary(a, b)
 
-logical_xor_ufunc = Ufunc(np.logical_xor, "logical_xor")
+logical_xor_ufunc = offer(Ufunc(np.logical_xor, "logical_xor"))
 cdef object forward_logical_xor(object a, object b):
     return logical_xor_ufunc.binary(a, b)
 
-not_equal_ufunc = Ufunc(np.not_equal, "not_equal")
+not_equal_ufunc = offer(Ufunc(np.not_equal, "not_equal"))
 cdef object forward_not_equal(object a, object b):
     return not_equal_ufunc.binary(a, b)
 
-signbit_ufunc = Ufunc(np.signbit, "signbit", REALS)
+signbit_ufunc = offer(Ufunc(np.signbit, "signbit", REALS))
 cdef object forward_signbit(object x):
     return signbit_ufunc.unary(x)

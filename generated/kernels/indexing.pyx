@@ -99,7 +99,7 @@ cdef object forward__last_written(object indices, object axis, object shape):
 
 cdef object forward_masked_fill(object x, object mask, object value):
     try:
-        return as_array(np.where(mask, value, x))
+        return as_array(kernels.where(mask, value, x))
     except Exception as error_:
         raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 

@@ -13,19 +13,16 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
-cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
 cdef Forward3 forward_max = <Forward3> load_forward("gradspec.generated.kernels.reductions", "max", 3)
 cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.reductions", "min", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
@@ -127,16 +124,14 @@ cdef object forward_cond(object x):
     s = forward_svdvals(x)
     return forward_divide(forward_select(s, -1, 0), forward_select(s, -1, -1))
 
+cdef Program cosine_similarity_y = Program("a_all, a_norm, eps, b_all, b_norm -> y", """
+    y = multiply(divide(a_all, maximum(a_norm, eps)), divide(b_all, maximum(b_norm, eps)))""")
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
     a_all = forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
     b_all = forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
     a_norm = forward_vector_norm(a_all, 2, axis, True)
     b_norm = forward_vector_norm(b_all, 2, axis, True)
-    return forward_sum(
-        forward_multiply(
-            forward_divide(a_all, forward_maximum(a_norm, eps)), forward_divide(b_all, forward_maximum(b_norm, eps))
-        ), axis, False
-    )
+    return forward_sum(cosine_similarity_y.run((a_all, a_norm, eps, b_all, b_norm)), axis, False)
 
 cdef object forward_cross(object a, object b, object axis):
     try:
@@ -207,8 +202,9 @@ cdef object forward__einsum_single_backward(object x, object subscripts, object 
     except Exception as error_:
         raise explain(error_, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
+cdef Program hermitian_part_y = Program("x, given_1 -> y", "y = divide(add(x, given_1), 2)")
 cdef object forward__hermitian_part(object x):
-    return forward_divide(forward_add(x, forward_mH(x)), 2)
+    return hermitian_part_y.run((x, forward_mH(x)))
 
 cdef object forward_inner(object a, object b):
     if ndim_of(a) == 0 or ndim_of(b) == 0:
@@ -235,14 +231,17 @@ cdef object forward_linear(object x, object weight, object bias):
     except Exception as error_:
         raise explain(error_, "linear", x=x, weight=weight, bias=bias) from None
 
+cdef Program logdet_y = Program("given_0, given_1 -> y", "y = add(log(given_0), given_1)")
+cdef Program logdet_y_2 = Program("given_0, given_1, given_2 -> y", "y = where(less(given_0, 0), given_1, given_2)")
 cdef object forward_logdet(object x):
     parts = forward_slogdet(x)
     if formulas.is_complex(dtype_of(x)):
-        return forward_add(forward_log(parts[0]), parts[1])
-    return forward_where(forward_less(parts[0], 0), math.nan, parts[1])
+        return logdet_y.run((parts[0], parts[1]))
+    return logdet_y_2.run((parts[0], math.nan, parts[1]))
 
+cdef Program lower_half_y = Program("given_0, given_1 -> y", "y = divide(add(given_0, given_1), 2)")
 cdef object forward__lower_half(object x):
-    return forward_divide(forward_add(forward_tril(x, 0), forward_tril(x, -1)), 2)
+    return lower_half_y.run((forward_tril(x, 0), forward_tril(x, -1)))
 
 cdef object forward_lstsq(object a, object b):
     return forward_matmul(forward_pinv(a), b)
@@ -332,8 +331,9 @@ cdef object forward_outer(object a, object b):
     except Exception as error_:
         raise explain(error_, "outer", a=a, b=b) from None
 
+cdef Program pairwise_distance_y = Program("a, b, eps -> y", "y = add(subtract(a, b), eps)")
 cdef object forward_pairwise_distance(object a, object b, object p, object eps, object keepdims):
-    return forward_vector_norm(forward_add(forward_subtract(a, b), eps), p, -1, keepdims)
+    return forward_vector_norm(pairwise_distance_y.run((a, b, eps)), p, -1, keepdims)
 
 cdef object forward__permutation_matrix(object rows, object n):
     try:
@@ -341,16 +341,18 @@ cdef object forward__permutation_matrix(object rows, object n):
     except Exception as error_:
         raise explain(error_, "_permutation_matrix", rows=rows, n=n) from None
 
+cdef Program phase_turn_y = Program("given_0, given_1 -> y", """
+    ratio = divide(given_0, given_1)
+    y = divide(subtract(ratio, conj(ratio)), 2)""")
 cdef object forward__phase_turn(object x, object vectors):
     rows = forward__pivots(vectors)
-    ratio = forward_divide(forward_take_along_axis(x, rows, -2), forward_take_along_axis(vectors, rows, -2))
-    return forward_divide(forward_subtract(ratio, forward_conj(ratio)), 2)
+    return phase_turn_y.run((forward_take_along_axis(x, rows, -2), forward_take_along_axis(vectors, rows, -2)))
 
+cdef Program phase_turn_backward_y = Program("x, given_1 -> y", "y = divide(subtract(x, conj(x)), multiply(2, given_1))")
 cdef object forward__phase_turn_backward(object x, object vectors):
     rows = forward__pivots(vectors)
     return forward__take_along_axis_backward(
-        forward_divide(forward_subtract(x, forward_conj(x)), forward_multiply(2, forward_take_along_axis(vectors, rows, -2))),
-        rows, shape_of(vectors), -2
+        phase_turn_backward_y.run((x, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2
     )
 
 cdef object forward_pinv(object x):

@@ -8,24 +8,17 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport ndim_of, shape_of
 
-cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
-cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
-cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward1 forward_square = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "square", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_logaddexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "logaddexp", 2)
 cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
-cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_cosine_similarity = <Forward4> load_forward(
@@ -47,15 +40,17 @@ cdef object forward__bernoulli_loss(object x, object target):
 cdef object forward_binary_cross_entropy(object x, object target, object reduction):
     return forward__reduce_loss(forward__bernoulli_loss(x, target), reduction)
 
+cdef Program binary_cross_entropy_with_logits_y = Program("x, target -> y", "y = subtract(logaddexp(0, x), multiply(x, target))")
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
-    return forward__reduce_loss(forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target)), reduction)
+    return forward__reduce_loss(binary_cross_entropy_with_logits_y.run((x, target)), reduction)
 
+cdef Program cosine_embedding_loss_y = Program("target, cosine, given_2 -> y", """
+    y = where(greater(target, 0), subtract(1, cosine), given_2)""")
 cdef object forward_cosine_embedding_loss(object a, object b, object target, object margin, object reduction):
     cosine = forward_cosine_similarity(a, b, -1, 1e-08)
     return forward__reduce_loss(
-        forward_where(
-            forward_greater(target, 0), forward_subtract(1, cosine),
-            forward_clip(forward_subtract(cosine, margin), forward_multiply(0, target), None)
+        cosine_embedding_loss_y.run(
+            (target, cosine, forward_clip(forward_subtract(cosine, margin), forward_multiply(0, target), None))
         ), reduction
     )
 
@@ -74,48 +69,56 @@ cdef object forward__cross_entropies_backward(object a, object x, object target,
 cdef object forward_cross_entropy(object x, object target, object reduction):
     return forward__reduce_loss(forward__cross_entropies(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
 
+cdef Program gaussian_nll_loss_loss = Program("spread, x, target -> loss", """
+    loss = divide(add(log(spread), divide(square(subtract(x, target)), spread)), 2)""")
 cdef object forward_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction):
     spread = forward_clip(var, eps, None)
-    loss = forward_divide(
-        forward_add(forward_log(spread), forward_divide(forward_square(forward_subtract(x, target)), spread)), 2
-    )
+    loss = gaussian_nll_loss_loss.run((spread, x, target))
     return forward__reduce_loss(forward_add(loss, 0.9189385332046727) if full else loss, reduction)
 
+cdef Program hinge_embedding_loss_y = Program("target, x, given_2 -> y", "y = where(greater(target, 0), x, given_2)")
 cdef object forward_hinge_embedding_loss(object x, object target, object margin, object reduction):
     return forward__reduce_loss(
-        forward_where(
-            forward_greater(target, 0), x, forward_clip(forward_subtract(margin, x), forward_multiply(0, target), None)
-        ), reduction
+        hinge_embedding_loss_y.run((target, x, forward_clip(forward_subtract(margin, x), forward_multiply(0, target), None))),
+        reduction
     )
 
+cdef Program huber_loss_y = Program("near, error -> y", "y = multiply(near, subtract(error, divide(near, 2)))")
 cdef object forward_huber_loss(object x, object target, object reduction, object delta):
     error = forward_subtract(x, target)
     near = forward_clip(error, -delta, delta)
-    return forward__reduce_loss(forward_multiply(near, forward_subtract(error, forward_divide(near, 2))), reduction)
+    return forward__reduce_loss(huber_loss_y.run((near, error)), reduction)
 
+cdef Program kl_div_y = Program("given_0, x, target -> y", "y = subtract(given_0, multiply(x, target))")
 cdef object forward_kl_div(object x, object target, object reduction):
-    return forward__reduce_loss(forward_subtract(forward_xlogy(target, target), forward_multiply(x, target)), reduction)
+    return forward__reduce_loss(kl_div_y.run((forward_xlogy(target, target), x, target)), reduction)
 
+cdef Program l1_loss_y = Program("x, target -> y", "y = absolute(subtract(x, target))")
 cdef object forward_l1_loss(object x, object target, object reduction):
-    return forward__reduce_loss(forward_absolute(forward_subtract(x, target)), reduction)
+    return forward__reduce_loss(l1_loss_y.run((x, target)), reduction)
 
+cdef Program margin_ranking_loss_y = Program("margin, target, a, b -> y", """
+    y = subtract(margin, multiply(target, subtract(a, b)))""")
 cdef object forward_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
-    return forward__reduce_loss(
-        forward_clip(forward_subtract(margin, forward_multiply(target, forward_subtract(a, b))), 0, None), reduction
-    )
+    return forward__reduce_loss(forward_clip(margin_ranking_loss_y.run((margin, target, a, b)), 0, None), reduction)
 
+cdef Program mse_loss_y = Program("x, target -> y", "y = square(subtract(x, target))")
 cdef object forward_mse_loss(object x, object target, object reduction):
-    return forward__reduce_loss(forward_square(forward_subtract(x, target)), reduction)
+    return forward__reduce_loss(mse_loss_y.run((x, target)), reduction)
 
+cdef Program multi_margin_loss_above = Program("x, given_1, margin -> above", "above = add(subtract(x, given_1), margin)")
+cdef Program multi_margin_loss_y = Program("own, above, p -> y", "y = where(own, 0, pow(above, p))")
 cdef object forward_multi_margin_loss(object x, object target, object p, object margin, object reduction):
     own = forward_one_hot(target, shape_of(x)[-1], 'bool')
-    above = forward_clip(forward_add(forward_subtract(x, forward_expand_dims(forward__pick(x, target, -1), -1)), margin), 0, None)
+    above = forward_clip(multi_margin_loss_above.run((x, forward_expand_dims(forward__pick(x, target, -1), -1), margin)), 0, None)
     return forward__reduce_loss(
-        forward_divide(forward_sum(forward_where(own, 0, forward_pow(above, p)), -1, False), shape_of(x)[-1]), reduction
+        forward_divide(forward_sum(multi_margin_loss_y.run((own, above, p)), -1, False), shape_of(x)[-1]), reduction
     )
 
+cdef Program multilabel_soft_margin_loss_loss = Program("x, target -> loss", """
+    loss = subtract(logaddexp(0, x), multiply(x, target))""")
 cdef object forward_multilabel_soft_margin_loss(object x, object target, object weight, object reduction):
-    loss = forward_subtract(forward_logaddexp(0, x), forward_multiply(x, target))
+    loss = multilabel_soft_margin_loss_loss.run((x, target))
     return forward__reduce_loss(forward_mean(loss if weight is None else forward_multiply(loss, weight), -1, False), reduction)
 
 cdef object forward_nll_loss(object x, object target, object reduction):
@@ -133,19 +136,20 @@ cdef object forward__unpick(object x, object indices, object shape, object axis)
     except Exception as error_:
         raise explain(error_, "_unpick", x=x, indices=indices, shape=shape, axis=axis) from None
 
+cdef Program poisson_nll_loss_loss = Program("x, target -> loss", "loss = subtract(exp(x), multiply(target, x))")
+cdef Program poisson_nll_loss_loss_2 = Program("x, target, eps -> loss", """
+    loss = subtract(x, multiply(target, log(add(x, eps))))""")
+cdef Program poisson_nll_loss_stirling = Program("large -> stirling", """
+    stirling = add(subtract(multiply(large, log(large)), large), divide(log(multiply(6.283185307179586, large)), 2))""")
+cdef Program poisson_nll_loss_y = Program("loss, target, stirling -> y", "y = add(loss, where(greater(target, 1), stirling, 0))")
 cdef object forward_poisson_nll_loss(object x, object target, object log_input, object full, object eps, object reduction):
     if log_input:
-        loss = forward_subtract(forward_exp(x), forward_multiply(target, x))
+        loss = poisson_nll_loss_loss.run((x, target))
     else:
-        loss = forward_subtract(x, forward_multiply(target, forward_log(forward_add(x, eps))))
+        loss = poisson_nll_loss_loss_2.run((x, target, eps))
     large = forward_clip(target, 1, None)
-    stirling = forward_add(
-        forward_subtract(forward_multiply(large, forward_log(large)), large),
-        forward_divide(forward_log(forward_multiply(6.283185307179586, large)), 2)
-    )
-    return forward__reduce_loss(
-        forward_add(loss, forward_where(forward_greater(target, 1), stirling, 0)) if full else loss, reduction
-    )
+    stirling = poisson_nll_loss_stirling.run((large,))
+    return forward__reduce_loss(poisson_nll_loss_y.run((loss, target, stirling)) if full else loss, reduction)
 
 cdef object forward__reduce_loss(object x, object reduction):
     kind = formulas.checked_reduction(reduction)
@@ -155,18 +159,20 @@ cdef object forward__reduce_loss(object x, object reduction):
         return forward_sum(x, None, False)
     return x
 
+cdef Program smooth_l1_loss_y = Program("near, beta, error -> y", """
+    y = multiply(divide(near, beta), subtract(error, divide(near, 2)))""")
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
     if beta == 0:
         return forward_l1_loss(x, target, reduction)
     error = forward_subtract(x, target)
     near = forward_clip(error, -beta, beta)
-    return forward__reduce_loss(
-        forward_multiply(forward_divide(near, beta), forward_subtract(error, forward_divide(near, 2))), reduction
-    )
+    return forward__reduce_loss(smooth_l1_loss_y.run((near, beta, error)), reduction)
 
+cdef Program soft_margin_loss_y = Program("target, x -> y", "y = logaddexp(0, multiply(negative(target), x))")
 cdef object forward_soft_margin_loss(object x, object target, object reduction):
-    return forward__reduce_loss(forward_logaddexp(0, forward_multiply(forward_negative(target), x)), reduction)
+    return forward__reduce_loss(soft_margin_loss_y.run((target, x)), reduction)
 
+cdef Program triplet_margin_loss_y = Program("near, far, margin -> y", "y = add(subtract(near, far), margin)")
 cdef object forward_triplet_margin_loss(
     object anchor, object positive, object negative, object margin, object p, object eps, object swap, object reduction
 ):
@@ -176,4 +182,4 @@ cdef object forward_triplet_margin_loss(
         far = forward_minimum(plain, forward_pairwise_distance(positive, negative, p, eps, False))
     else:
         far = plain
-    return forward__reduce_loss(forward_clip(forward_add(forward_subtract(near, far), margin), 0, None), reduction)
+    return forward__reduce_loss(forward_clip(triplet_margin_loss_y.run((near, far, margin)), 0, None), reduction)

@@ -12,16 +12,14 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward6, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
-cdef Forward1 forward_rsqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "rsqrt", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
@@ -45,6 +43,8 @@ cdef object forward__affine(object x, object weight, object bias, object behind)
         return forward_add(scaled, forward_expand_dims(bias, formulas.last_axes(behind)))
     return forward_add(scaled, bias)
 
+cdef Program batch_norm_y = Program("x, given_1, given_2 -> y", "y = multiply(subtract(x, given_1), given_2)")
+cdef Program batch_norm_y_2 = Program("variance, eps -> y", "y = divide(1, sqrt(add(variance, eps)))")
 cdef object forward_batch_norm(
     object x, object running_mean, object running_var, object weight, object bias, object training, object eps
 ):
@@ -56,9 +56,8 @@ cdef object forward_batch_norm(
     mean = running_mean
     variance = running_var
     return forward__affine(
-        forward_multiply(
-            forward_subtract(x, forward_expand_dims(mean, behind)),
-            forward_expand_dims(forward_rsqrt(forward_add(variance, eps)), behind)
+        batch_norm_y.run(
+            (x, forward_expand_dims(mean, behind), forward_expand_dims(batch_norm_y_2.run((variance, eps)), behind))
         ), weight, bias, ndim_of(x) - 2
     )
 
@@ -82,10 +81,12 @@ cdef object forward_layer_norm(object x, object normalized_shape, object weight,
         forward__standardize(x, formulas.block_axes(shape_of(x), normalized_shape), eps, True)[0], weight, bias, 0
     )
 
+cdef Program local_response_norm_y = Program("x, k, alpha, squares, beta -> y", """
+    y = divide(x, pow(add(k, multiply(alpha, squares)), beta))""")
 cdef object forward_local_response_norm(object x, object size, object alpha, object beta, object k):
     window = (size, 1, size // 2, 1, 0)
     squares = forward__resample(forward_multiply(x, x), 1 - ndim_of(x), shape_of(x)[1], 'windows', window, 1.0)
-    return forward_divide(x, forward_pow(forward_add(k, forward_multiply(alpha, squares)), beta))
+    return local_response_norm_y.run((x, k, alpha, squares, beta))
 
 cdef object forward_log_softmax(object x, object axis):
     try:
@@ -160,7 +161,7 @@ cdef object forward__softmax_or_zero(object x):
 
 cdef object forward__softmax_where(object x, object mask):
     try:
-        return as_array(kernels.softmax_or_zero(np.where(mask, x, -math.inf)))
+        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf)))
     except Exception as error_:
         raise explain(error_, "_softmax_where", x=x, mask=mask) from None
 

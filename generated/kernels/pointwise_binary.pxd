@@ -16,6 +16,7 @@ cdef Ufunc copysign_ufunc
 cdef object forward_copysign(object a, object b)
 cdef Ufunc divide_ufunc
 cdef object forward_divide(object a, object b)
+cdef Ufunc _divide_or_zero_ufunc
 cdef object forward__divide_or_zero(object a, object b)
 cdef Ufunc floor_divide_ufunc
 cdef object forward_floor_divide(object a, object b)
@@ -48,5 +49,6 @@ cdef object forward_rsub(object a, object b, object alpha)
 cdef object forward__scaled_pow(object c, object a, object b)
 cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)
+cdef Ufunc where_ufunc
 cdef object forward_where(object mask, object a, object b)
 cdef object forward_xlogy(object a, object b)

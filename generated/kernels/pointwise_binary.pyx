@@ -10,29 +10,32 @@ from gradspec import kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport as_array
-from gradspec.kernels.ufunc cimport Ufunc
+from gradspec.kernels.program cimport Program
+from gradspec.kernels.ufunc cimport Ufunc, offer
 from gradspec.operand cimport REALS
 
 
-add_ufunc = Ufunc(np.add, "add")
+add_ufunc = offer(Ufunc(np.add, "add"))
 cdef object forward_add(object a, object b):
     return add_ufunc.binary(a, b)
 
+cdef Program addcdiv_y = Program("x, value, a, b -> y", "y = add(x, multiply(value, divide(a, b)))")
 cdef object forward_addcdiv(object x, object a, object b, object value):
-    return forward_add(x, forward_multiply(value, forward_divide(a, b)))
+    return addcdiv_y.run((x, value, a, b))
 
+cdef Program addcmul_y = Program("x, value, a, b -> y", "y = add(x, multiply(value, multiply(a, b)))")
 cdef object forward_addcmul(object x, object a, object b, object value):
-    return forward_add(x, forward_multiply(value, forward_multiply(a, b)))
+    return addcmul_y.run((x, value, a, b))
 
-atan2_ufunc = Ufunc(np.arctan2, "atan2", REALS)
+atan2_ufunc = offer(Ufunc(np.arctan2, "atan2", REALS))
 cdef object forward_atan2(object a, object b):
     return atan2_ufunc.binary(a, b)
 
-clamp_max_ufunc = Ufunc(np.minimum, "clamp_max", REALS, operands=('x', 'max'))
+clamp_max_ufunc = offer(Ufunc(np.minimum, "clamp_max", REALS, operands=('x', 'max')))
 cdef object forward_clamp_max(object x, object max):
     return clamp_max_ufunc.binary(x, max)
 
-clamp_min_ufunc = Ufunc(np.maximum, "clamp_min", REALS, operands=('x', 'min'))
+clamp_min_ufunc = offer(Ufunc(np.maximum, "clamp_min", REALS, operands=('x', 'min')))
 cdef object forward_clamp_min(object x, object min):
     return clamp_min_ufunc.binary(x, min)
 
@@ -42,77 +45,77 @@ cdef object forward_clip(object x, object min, object max):
     except Exception as error_:
         raise explain(error_, "clip", x=x, min=min, max=max) from None
 
-copysign_ufunc = Ufunc(np.copysign, "copysign", REALS)
+copysign_ufunc = offer(Ufunc(np.copysign, "copysign", REALS))
 cdef object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
 
-divide_ufunc = Ufunc(np.divide, "divide")
+divide_ufunc = offer(Ufunc(np.divide, "divide"))
 cdef object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
 
+_divide_or_zero_ufunc = offer(Ufunc(kernels.divide_or_zero, "_divide_or_zero"))
 cdef object forward__divide_or_zero(object a, object b):
-    try:
-        return as_array(kernels.divide_or_zero(a, b))
-    except Exception as error_:
-        raise explain(error_, "_divide_or_zero", a=a, b=b) from None
+    return _divide_or_zero_ufunc.binary(a, b)
 
-floor_divide_ufunc = Ufunc(np.floor_divide, "floor_divide", REALS)
+floor_divide_ufunc = offer(Ufunc(np.floor_divide, "floor_divide", REALS))
 cdef object forward_floor_divide(object a, object b):
     return floor_divide_ufunc.binary(a, b)
 
-fmax_ufunc = Ufunc(np.fmax, "fmax", REALS)
+fmax_ufunc = offer(Ufunc(np.fmax, "fmax", REALS))
 cdef object forward_fmax(object a, object b):
     return fmax_ufunc.binary(a, b)
 
-fmin_ufunc = Ufunc(np.fmin, "fmin", REALS)
+fmin_ufunc = offer(Ufunc(np.fmin, "fmin", REALS))
 cdef object forward_fmin(object a, object b):
     return fmin_ufunc.binary(a, b)
 
-fmod_ufunc = Ufunc(np.fmod, "fmod", REALS)
+fmod_ufunc = offer(Ufunc(np.fmod, "fmod", REALS))
 cdef object forward_fmod(object a, object b):
     return fmod_ufunc.binary(a, b)
 
-heaviside_ufunc = Ufunc(np.heaviside, "heaviside", REALS)
+heaviside_ufunc = offer(Ufunc(np.heaviside, "heaviside", REALS))
 cdef object forward_heaviside(object a, object b):
     return heaviside_ufunc.binary(a, b)
 
-hypot_ufunc = Ufunc(np.hypot, "hypot", REALS)
+hypot_ufunc = offer(Ufunc(np.hypot, "hypot", REALS))
 cdef object forward_hypot(object a, object b):
     return hypot_ufunc.binary(a, b)
 
+cdef Program lerp_y = Program("a, weight, b -> y", "y = add(a, multiply(weight, subtract(b, a)))")
 cdef object forward_lerp(object a, object b, object weight):
-    return forward_add(a, forward_multiply(weight, forward_subtract(b, a)))
+    return lerp_y.run((a, weight, b))
 
-logaddexp_ufunc = Ufunc(np.logaddexp, "logaddexp", REALS)
+logaddexp_ufunc = offer(Ufunc(np.logaddexp, "logaddexp", REALS))
 cdef object forward_logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
 
-logaddexp2_ufunc = Ufunc(np.logaddexp2, "logaddexp2", REALS)
+logaddexp2_ufunc = offer(Ufunc(np.logaddexp2, "logaddexp2", REALS))
 cdef object forward_logaddexp2(object a, object b):
     return logaddexp2_ufunc.binary(a, b)
 
-maximum_ufunc = Ufunc(np.maximum, "maximum", REALS)
+maximum_ufunc = offer(Ufunc(np.maximum, "maximum", REALS))
 cdef object forward_maximum(object a, object b):
     return maximum_ufunc.binary(a, b)
 
-minimum_ufunc = Ufunc(np.minimum, "minimum", REALS)
+minimum_ufunc = offer(Ufunc(np.minimum, "minimum", REALS))
 cdef object forward_minimum(object a, object b):
     return minimum_ufunc.binary(a, b)
 
-multiply_ufunc = Ufunc(np.multiply, "multiply")
+multiply_ufunc = offer(Ufunc(np.multiply, "multiply"))
 cdef object forward_multiply(object a, object b):
     return multiply_ufunc.binary(a, b)
 
-pow_ufunc = Ufunc(np.power, "pow")
+pow_ufunc = offer(Ufunc(np.power, "pow"))
 cdef object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
-remainder_ufunc = Ufunc(np.remainder, "remainder", REALS)
+remainder_ufunc = offer(Ufunc(np.remainder, "remainder", REALS))
 cdef object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
 
+cdef Program rsub_y = Program("b, alpha, a -> y", "y = subtract(b, multiply(alpha, a))")
 cdef object forward_rsub(object a, object b, object alpha):
-    return forward_subtract(b, forward_multiply(alpha, a))
+    return rsub_y.run((b, alpha, a))
 
 cdef object forward__scaled_pow(object c, object a, object b):
     try:
@@ -120,15 +123,14 @@ cdef object forward__scaled_pow(object c, object a, object b):
     except Exception as error_:
         raise explain(error_, "_scaled_pow", c=c, a=a, b=b) from None
 
-subtract_ufunc = Ufunc(np.subtract, "subtract")
+subtract_ufunc = offer(Ufunc(np.subtract, "subtract"))
 cdef object forward_subtract(object a, object b):
     return subtract_ufunc.binary(a, b)
 
+where_ufunc = offer(Ufunc(kernels.where, "where", operands=('mask', 'a', 'b')))
+cdef Program where_y = Program("mask, a, b -> y", "y = where(mask, a, b)")
 cdef object forward_where(object mask, object a, object b):
-    try:
-        return as_array(np.where(mask, a, b))
-    except Exception as error_:
-        raise explain(error_, "where", mask=mask, a=a, b=b) from None
+    return where_y.run((mask, a, b))
 
 cdef object forward_xlogy(object a, object b):
     try:

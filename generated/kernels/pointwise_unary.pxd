@@ -71,7 +71,9 @@ cdef object forward_real(object x)
 cdef object forward_reciprocal(object x)
 cdef object forward_round(object x, object decimals)
 cdef object forward_rsqrt(object x)
+cdef Ufunc sigmoid_ufunc
 cdef object forward_sigmoid(object x)
+cdef Ufunc _sigmoid_slope_ufunc
 cdef object forward__sigmoid_slope(object x)
 cdef Ufunc sign_ufunc
 cdef object forward_sign(object x)
@@ -89,6 +91,7 @@ cdef Ufunc tan_ufunc
 cdef object forward_tan(object x)
 cdef Ufunc tanh_ufunc
 cdef object forward_tanh(object x)
+cdef Ufunc _tanh_slope_ufunc
 cdef object forward__tanh_slope(object x)
 cdef Ufunc trunc_ufunc
 cdef object forward_trunc(object x)

@@ -10,22 +10,22 @@ from gradspec import kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward2, as_array, load_forward
-from gradspec.kernels.ufunc cimport Ufunc
+from gradspec.kernels.program cimport Program
+from gradspec.kernels.ufunc cimport Ufunc, offer
 from gradspec.operand cimport REALS
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 
 
-absolute_ufunc = Ufunc(np.absolute, "absolute")
+absolute_ufunc = offer(Ufunc(np.absolute, "absolute"))
 cdef object forward_absolute(object x):
     return absolute_ufunc.unary(x)
 
-acos_ufunc = Ufunc(np.arccos, "acos")
+acos_ufunc = offer(Ufunc(np.arccos, "acos"))
 cdef object forward_acos(object x):
     return acos_ufunc.unary(x)
 
-acosh_ufunc = Ufunc(np.arccosh, "acosh")
+acosh_ufunc = offer(Ufunc(np.arccosh, "acosh"))
 cdef object forward_acosh(object x):
     return acosh_ufunc.unary(x)
 
@@ -35,7 +35,7 @@ cdef object forward_angle(object x):
     except Exception as error_:
         raise explain(error_, "angle", x=x) from None
 
-asin_ufunc = Ufunc(np.arcsin, "asin")
+asin_ufunc = offer(Ufunc(np.arcsin, "asin"))
 cdef object forward_asin(object x):
     return asin_ufunc.unary(x)
 
@@ -45,7 +45,7 @@ cdef object forward__asin_slope(object x):
     except Exception as error_:
         raise explain(error_, "_asin_slope", x=x) from None
 
-asinh_ufunc = Ufunc(np.arcsinh, "asinh")
+asinh_ufunc = offer(Ufunc(np.arcsinh, "asinh"))
 cdef object forward_asinh(object x):
     return asinh_ufunc.unary(x)
 
@@ -55,7 +55,7 @@ cdef object forward__asinh_slope(object x):
     except Exception as error_:
         raise explain(error_, "_asinh_slope", x=x) from None
 
-atan_ufunc = Ufunc(np.arctan, "atan")
+atan_ufunc = offer(Ufunc(np.arctan, "atan"))
 cdef object forward_atan(object x):
     return atan_ufunc.unary(x)
 
@@ -65,7 +65,7 @@ cdef object forward__atan_slope(object x):
     except Exception as error_:
         raise explain(error_, "_atan_slope", x=x) from None
 
-atanh_ufunc = Ufunc(np.arctanh, "atanh")
+atanh_ufunc = offer(Ufunc(np.arctanh, "atanh"))
 cdef object forward_atanh(object x):
     return atanh_ufunc.unary(x)
 
@@ -75,27 +75,27 @@ cdef object forward__atanh_slope(object x):
     except Exception as error_:
         raise explain(error_, "_atanh_slope", x=x) from None
 
-cbrt_ufunc = Ufunc(np.cbrt, "cbrt", REALS)
+cbrt_ufunc = offer(Ufunc(np.cbrt, "cbrt", REALS))
 cdef object forward_cbrt(object x):
     return cbrt_ufunc.unary(x)
 
-ceil_ufunc = Ufunc(np.ceil, "ceil", REALS)
+ceil_ufunc = offer(Ufunc(np.ceil, "ceil", REALS))
 cdef object forward_ceil(object x):
     return ceil_ufunc.unary(x)
 
-conj_ufunc = Ufunc(np.conjugate, "conj")
+conj_ufunc = offer(Ufunc(np.conjugate, "conj"))
 cdef object forward_conj(object x):
     return conj_ufunc.unary(x)
 
-cos_ufunc = Ufunc(np.cos, "cos")
+cos_ufunc = offer(Ufunc(np.cos, "cos"))
 cdef object forward_cos(object x):
     return cos_ufunc.unary(x)
 
-cosh_ufunc = Ufunc(np.cosh, "cosh")
+cosh_ufunc = offer(Ufunc(np.cosh, "cosh"))
 cdef object forward_cosh(object x):
     return cosh_ufunc.unary(x)
 
-deg2rad_ufunc = Ufunc(np.deg2rad, "deg2rad", REALS)
+deg2rad_ufunc = offer(Ufunc(np.deg2rad, "deg2rad", REALS))
 cdef object forward_deg2rad(object x):
     return deg2rad_ufunc.unary(x)
 
@@ -141,25 +141,26 @@ cdef object forward_erfinv(object x):
     except Exception as error_:
         raise explain(error_, "erfinv", x=x) from None
 
-exp_ufunc = Ufunc(np.exp, "exp")
+exp_ufunc = offer(Ufunc(np.exp, "exp"))
 cdef object forward_exp(object x):
     return exp_ufunc.unary(x)
 
-exp2_ufunc = Ufunc(np.exp2, "exp2")
+exp2_ufunc = offer(Ufunc(np.exp2, "exp2"))
 cdef object forward_exp2(object x):
     return exp2_ufunc.unary(x)
 
-expm1_ufunc = Ufunc(np.expm1, "expm1")
+expm1_ufunc = offer(Ufunc(np.expm1, "expm1"))
 cdef object forward_expm1(object x):
     return expm1_ufunc.unary(x)
 
-floor_ufunc = Ufunc(np.floor, "floor", REALS)
+floor_ufunc = offer(Ufunc(np.floor, "floor", REALS))
 cdef object forward_floor(object x):
     return floor_ufunc.unary(x)
 
+cdef Program gauss_y = Program("x -> y", "y = exp(multiply(negative(x), x))")
 cdef object forward__gauss(object x):
     try:
-        return as_array(np.exp(forward_multiply(forward_negative(x), x)))
+        return as_array(gauss_y.run((x,)))
     except Exception as error_:
         raise explain(error_, "_gauss", x=x) from None
 
@@ -175,19 +176,19 @@ cdef object forward_lgamma(object x):
     except Exception as error_:
         raise explain(error_, "lgamma", x=x) from None
 
-log_ufunc = Ufunc(np.log, "log")
+log_ufunc = offer(Ufunc(np.log, "log"))
 cdef object forward_log(object x):
     return log_ufunc.unary(x)
 
-log10_ufunc = Ufunc(np.log10, "log10")
+log10_ufunc = offer(Ufunc(np.log10, "log10"))
 cdef object forward_log10(object x):
     return log10_ufunc.unary(x)
 
-log1p_ufunc = Ufunc(np.log1p, "log1p")
+log1p_ufunc = offer(Ufunc(np.log1p, "log1p"))
 cdef object forward_log1p(object x):
     return log1p_ufunc.unary(x)
 
-log2_ufunc = Ufunc(np.log2, "log2")
+log2_ufunc = offer(Ufunc(np.log2, "log2"))
 cdef object forward_log2(object x):
     return log2_ufunc.unary(x)
 
@@ -203,7 +204,7 @@ cdef object forward_nan_to_num(object x, object nan, object posinf, object negin
     except Exception as error_:
         raise explain(error_, "nan_to_num", x=x, nan=nan, posinf=posinf, neginf=neginf) from None
 
-negative_ufunc = Ufunc(np.negative, "negative")
+negative_ufunc = offer(Ufunc(np.negative, "negative"))
 cdef object forward_negative(object x):
     return negative_ufunc.unary(x)
 
@@ -213,11 +214,11 @@ cdef object forward_polygamma(object n, object x):
     except Exception as error_:
         raise explain(error_, "polygamma", n=n, x=x) from None
 
-positive_ufunc = Ufunc(np.positive, "positive")
+positive_ufunc = offer(Ufunc(np.positive, "positive"))
 cdef object forward_positive(object x):
     return positive_ufunc.unary(x)
 
-rad2deg_ufunc = Ufunc(np.rad2deg, "rad2deg", REALS)
+rad2deg_ufunc = offer(Ufunc(np.rad2deg, "rad2deg", REALS))
 cdef object forward_rad2deg(object x):
     return rad2deg_ufunc.unary(x)
 
@@ -239,29 +240,26 @@ cdef object forward_round(object x, object decimals):
     except Exception as error_:
         raise explain(error_, "round", x=x, decimals=decimals) from None
 
+cdef Program rsqrt_y = Program("x -> y", "y = divide(1, sqrt(x))")
 cdef object forward_rsqrt(object x):
     try:
-        return as_array(1 / np.sqrt(x))
+        return as_array(rsqrt_y.run((x,)))
     except Exception as error_:
         raise explain(error_, "rsqrt", x=x) from None
 
+sigmoid_ufunc = offer(Ufunc(kernels.sigmoid, "sigmoid"))
 cdef object forward_sigmoid(object x):
-    try:
-        return as_array(kernels.sigmoid(x))
-    except Exception as error_:
-        raise explain(error_, "sigmoid", x=x) from None
+    return sigmoid_ufunc.unary(x)
 
+_sigmoid_slope_ufunc = offer(Ufunc(kernels.sigmoid_slope, "_sigmoid_slope"))
 cdef object forward__sigmoid_slope(object x):
-    try:
-        return as_array(kernels.sigmoid_slope(x))
-    except Exception as error_:
-        raise explain(error_, "_sigmoid_slope", x=x) from None
+    return _sigmoid_slope_ufunc.unary(x)
 
-sign_ufunc = Ufunc(np.sign, "sign")
+sign_ufunc = offer(Ufunc(np.sign, "sign"))
 cdef object forward_sign(object x):
     return sign_ufunc.unary(x)
 
-sin_ufunc = Ufunc(np.sin, "sin")
+sin_ufunc = offer(Ufunc(np.sin, "sin"))
 cdef object forward_sin(object x):
     return sin_ufunc.unary(x)
 
@@ -277,32 +275,30 @@ cdef object forward__sinc_derivative(object x, object n):
     except Exception as error_:
         raise explain(error_, "_sinc_derivative", x=x, n=n) from None
 
-sinh_ufunc = Ufunc(np.sinh, "sinh")
+sinh_ufunc = offer(Ufunc(np.sinh, "sinh"))
 cdef object forward_sinh(object x):
     return sinh_ufunc.unary(x)
 
-sqrt_ufunc = Ufunc(np.sqrt, "sqrt")
+sqrt_ufunc = offer(Ufunc(np.sqrt, "sqrt"))
 cdef object forward_sqrt(object x):
     return sqrt_ufunc.unary(x)
 
-square_ufunc = Ufunc(np.square, "square")
+square_ufunc = offer(Ufunc(np.square, "square"))
 cdef object forward_square(object x):
     return square_ufunc.unary(x)
 
-tan_ufunc = Ufunc(np.tan, "tan")
+tan_ufunc = offer(Ufunc(np.tan, "tan"))
 cdef object forward_tan(object x):
     return tan_ufunc.unary(x)
 
-tanh_ufunc = Ufunc(np.tanh, "tanh")
+tanh_ufunc = offer(Ufunc(np.tanh, "tanh"))
 cdef object forward_tanh(object x):
     return tanh_ufunc.unary(x)
 
+_tanh_slope_ufunc = offer(Ufunc(kernels.tanh_slope, "_tanh_slope"))
 cdef object forward__tanh_slope(object x):
-    try:
-        return as_array(kernels.tanh_slope(x))
-    except Exception as error_:
-        raise explain(error_, "_tanh_slope", x=x) from None
+    return _tanh_slope_ufunc.unary(x)
 
-trunc_ufunc = Ufunc(np.trunc, "trunc", REALS)
+trunc_ufunc = offer(Ufunc(np.trunc, "trunc", REALS))
 cdef object forward_trunc(object x):
     return trunc_ufunc.unary(x)

@@ -9,16 +9,11 @@ from gradspec import kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport shape_of
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
-cdef Forward1 forward_expm1 = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "expm1", 1)
-cdef Forward1 forward_sqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sqrt", 1)
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 
 
@@ -34,8 +29,9 @@ cdef object forward_binomial(object n, object p, object size, object generator):
     except Exception as error_:
         raise explain(error_, "binomial", n=n, p=p, size=size, generator=generator) from None
 
+cdef Program cauchy_y = Program("loc, scale, given_2 -> y", "y = add(loc, multiply(scale, given_2))")
 cdef object forward_cauchy(object loc, object scale, object size, object generator):
-    return forward_add(loc, forward_multiply(scale, forward__standard('cauchy', loc, scale, size, generator)))
+    return cauchy_y.run((loc, scale, forward__standard('cauchy', loc, scale, size, generator)))
 
 cdef object forward_choice(object x, object size, object replace, object p, object axis, object generator):
     return forward_take(x, forward__draw_indices(shape_of(x), size, replace, p, axis, generator), axis)
@@ -57,8 +53,9 @@ cdef object forward_geometric(object p, object size, object generator):
     except Exception as error_:
         raise explain(error_, "geometric", p=p, size=size, generator=generator) from None
 
+cdef Program gumbel_y = Program("loc, scale, given_2 -> y", "y = add(loc, multiply(scale, given_2))")
 cdef object forward_gumbel(object loc, object scale, object size, object generator):
-    return forward_add(loc, forward_multiply(scale, forward__standard('gumbel', loc, scale, size, generator)))
+    return gumbel_y.run((loc, scale, forward__standard('gumbel', loc, scale, size, generator)))
 
 cdef object forward_integers(object low, object high, object size, object dtype, object endpoint, object generator):
     try:
@@ -68,20 +65,24 @@ cdef object forward_integers(object low, object high, object size, object dtype,
             error_, "integers", low=low, high=high, size=size, dtype=dtype, endpoint=endpoint, generator=generator
         ) from None
 
+cdef Program laplace_y = Program("loc, scale, given_2 -> y", "y = add(loc, multiply(scale, given_2))")
 cdef object forward_laplace(object loc, object scale, object size, object generator):
-    return forward_add(loc, forward_multiply(scale, forward__standard('laplace', loc, scale, size, generator)))
+    return laplace_y.run((loc, scale, forward__standard('laplace', loc, scale, size, generator)))
 
+cdef Program logistic_y = Program("loc, scale, given_2 -> y", "y = add(loc, multiply(scale, given_2))")
 cdef object forward_logistic(object loc, object scale, object size, object generator):
-    return forward_add(loc, forward_multiply(scale, forward__standard('logistic', loc, scale, size, generator)))
+    return logistic_y.run((loc, scale, forward__standard('logistic', loc, scale, size, generator)))
 
 cdef object forward_lognormal(object mean, object sigma, object size, object generator):
     return forward_exp(forward_normal(mean, sigma, size, generator))
 
+cdef Program normal_y = Program("loc, scale, given_2 -> y", "y = add(loc, multiply(scale, given_2))")
 cdef object forward_normal(object loc, object scale, object size, object generator):
-    return forward_add(loc, forward_multiply(scale, forward__standard('normal', loc, scale, size, generator)))
+    return normal_y.run((loc, scale, forward__standard('normal', loc, scale, size, generator)))
 
+cdef Program pareto_y = Program("given_0, a -> y", "y = expm1(divide(given_0, a))")
 cdef object forward_pareto(object a, object size, object generator):
-    return forward_expm1(forward_divide(forward__standard('exponential', 0.0, a, size, generator), a))
+    return pareto_y.run((forward__standard('exponential', 0.0, a, size, generator), a))
 
 cdef object forward_permutation(object x, object axis, object generator):
     return forward_take(x, forward__draw_indices(shape_of(x), shape_of(x)[axis], False, None, axis, generator), axis)
@@ -134,10 +135,9 @@ cdef object forward_randperm(object n, object generator):
     except Exception as error_:
         raise explain(error_, "randperm", n=n, generator=generator) from None
 
+cdef Program rayleigh_y = Program("scale, given_1 -> y", "y = multiply(scale, sqrt(multiply(2, given_1)))")
 cdef object forward_rayleigh(object scale, object size, object generator):
-    return forward_multiply(
-        scale, forward_sqrt(forward_multiply(2, forward__standard('exponential', 0.0, scale, size, generator)))
-    )
+    return rayleigh_y.run((scale, forward__standard('exponential', 0.0, scale, size, generator)))
 
 cdef object forward__standard(object distribution, object loc, object scale, object size, object generator):
     try:
@@ -153,10 +153,10 @@ cdef object forward_standard_normal(object size, object dtype, object generator)
     except Exception as error_:
         raise explain(error_, "standard_normal", size=size, dtype=dtype, generator=generator) from None
 
+cdef Program uniform_y = Program("low, high, given_2 -> y", "y = add(low, multiply(subtract(high, low), given_2))")
 cdef object forward_uniform(object low, object high, object size, object generator):
-    return forward_add(
-        low, forward_multiply(forward_subtract(high, low), forward__standard('uniform', low, high, size, generator))
-    )
+    return uniform_y.run((low, high, forward__standard('uniform', low, high, size, generator)))
 
+cdef Program weibull_y = Program("given_0, a -> y", "y = pow(given_0, divide(1, a))")
 cdef object forward_weibull(object a, object size, object generator):
-    return forward_pow(forward__standard('exponential', 0.0, a, size, generator), forward_divide(1, a))
+    return weibull_y.run((forward__standard('exponential', 0.0, a, size, generator), a))

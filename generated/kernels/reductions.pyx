@@ -13,14 +13,13 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport ndim_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
 cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
 cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
@@ -87,14 +86,16 @@ cdef object forward_min(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "min", x=x, axis=axis, keepdims=keepdims) from None
 
+cdef Program nanmean_y = Program("x, given_1, given_2 -> y", "y = where(isnan(x), given_1, given_2)")
 cdef object forward_nanmean(object x, object axis, object keepdims):
     return forward_divide(
         forward_nansum(x, axis, keepdims),
-        forward_sum(forward_where(forward_isnan(x), forward_zeros_like(x, None), forward_ones_like(x, None)), axis, keepdims)
+        forward_sum(nanmean_y.run((x, forward_zeros_like(x, None), forward_ones_like(x, None))), axis, keepdims)
     )
 
+cdef Program nansum_y = Program("x -> y", "y = where(isnan(x), 0, x)")
 cdef object forward_nansum(object x, object axis, object keepdims):
-    return forward_sum(forward_where(forward_isnan(x), 0, x), axis, keepdims)
+    return forward_sum(nansum_y.run((x,)), axis, keepdims)
 
 cdef object forward_norm(object x, object ord, object axis, object keepdims):
     return forward_vector_norm(x, ord, axis, keepdims)

@@ -11,14 +11,10 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport ndim_of, shape_of
 
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
@@ -75,11 +71,13 @@ cdef object forward_logcumsumexp(object x, object axis):
     except Exception as error_:
         raise explain(error_, "logcumsumexp", x=x, axis=axis) from None
 
+cdef Program nancumprod_y = Program("x -> y", "y = where(isnan(x), 1, x)")
 cdef object forward_nancumprod(object x, object axis):
-    return forward_cumprod(forward_where(forward_isnan(x), 1, x), axis, False)
+    return forward_cumprod(nancumprod_y.run((x,)), axis, False)
 
+cdef Program nancumsum_y = Program("x -> y", "y = where(isnan(x), 0, x)")
 cdef object forward_nancumsum(object x, object axis):
-    return forward_cumsum(forward_where(forward_isnan(x), 0, x), axis, False)
+    return forward_cumsum(nancumsum_y.run((x,)), axis, False)
 
 cdef object forward__shift(object x, object n, object axis, object fill):
     try:
@@ -90,6 +88,7 @@ cdef object forward__shift(object x, object n, object axis, object fill):
 cdef object forward_trapezoid(object y, object x, object dx, object axis):
     return forward_sum(forward__trapezoids(y, x, dx, axis), axis, False)
 
+cdef Program trapezoids_y = Program("given_0, given_1, step -> y", "y = divide(multiply(add(given_0, given_1), step), 2)")
 cdef object forward__trapezoids(object y, object x, object dx, object axis):
     if x is None:
         step = dx
@@ -97,12 +96,8 @@ cdef object forward__trapezoids(object y, object x, object dx, object axis):
         step = forward_reshape(forward_diff(x, 1, -1), formulas.line_shape(ndim_of(y), axis))
     else:
         step = forward_diff(x, 1, axis)
-    return forward_divide(
-        forward_multiply(
-            forward_add(
-                forward_getitem(y, formulas.slice_along(axis, 1, None)), forward_getitem(y, formulas.slice_along(axis, None, -1))
-            ), step
-        ), 2
+    return trapezoids_y.run(
+        (forward_getitem(y, formulas.slice_along(axis, 1, None)), forward_getitem(y, formulas.slice_along(axis, None, -1)), step)
     )
 
 cdef object forward_unwrap(object x, object discont, object axis, object period):

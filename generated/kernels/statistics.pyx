@@ -10,6 +10,7 @@ from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_ceil = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "ceil", 1)
@@ -18,19 +19,10 @@ cdef Forward1 forward_floor = <Forward1> load_forward("gradspec.generated.kernel
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_round = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "round", 2)
 cdef Forward1 forward_sqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sqrt", 1)
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
-cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_bitwise_and = <Forward2> load_forward("gradspec.generated.kernels.comparison", "bitwise_and", 2)
-cdef Forward1 forward_bitwise_invert = <Forward1> load_forward("gradspec.generated.kernels.comparison", "bitwise_invert", 1)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
-cdef Forward1 forward_isinf = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isinf", 1)
-cdef Forward1 forward_isnan = <Forward1> load_forward("gradspec.generated.kernels.comparison", "isnan", 1)
 cdef Forward3 forward__euclidean_norm = <Forward3> load_forward("gradspec.generated.kernels.reductions", "_euclidean_norm", 3)
 cdef Forward3 forward_max = <Forward3> load_forward("gradspec.generated.kernels.reductions", "max", 3)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
@@ -74,12 +66,13 @@ cdef object forward_average(object x, object axis, object weights, object keepdi
         forward_sum(forward_broadcast_to(spread, shape_of(x)), axis, keepdims)
     )
 
+cdef Program corrcoef_y = Program("c, given_1, width -> y", "y = divide(c, multiply(given_1, width))")
 cdef object forward_corrcoef(object x, object y, object rowvar):
     c = forward_cov(x, y, rowvar, False, None)
     if ndim_of(c) == 0:
         return forward_divide(c, c)
     width = forward_sqrt(forward_real(forward_diagonal(c, 0, 0, 1)))
-    return forward_divide(c, forward_multiply(forward_expand_dims(width, -1), width))
+    return corrcoef_y.run((c, forward_expand_dims(width, -1), width))
 
 cdef object forward_cov(object x, object y, object rowvar, object bias, object ddof):
     own = forward__variables(x, rowvar)
@@ -112,50 +105,60 @@ cdef object forward_nanmin(object x, object axis, object keepdims):
 cdef object forward_nanpercentile(object x, object q, object axis, object keepdims, object method):
     return forward_nanquantile(x, forward_divide(q, 100), axis, keepdims, method)
 
+cdef Program nanprod_y = Program("x -> y", "y = where(isnan(x), 1, x)")
 cdef object forward_nanprod(object x, object axis, object keepdims):
-    return forward_prod(forward_where(forward_isnan(x), 1, x), axis, keepdims)
+    return forward_prod(nanprod_y.run((x,)), axis, keepdims)
 
+cdef Program nanquantile_y = Program("rows -> y", "y = bitwise_invert(isnan(rows))")
 cdef object forward_nanquantile(object x, object q, object axis, object keepdims, object method):
     rows = forward_sort(forward__rows(x, axis), -1, False, True)
     kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
     return forward__quantiles_of(
-        rows, forward_sum(forward_astype(forward_bitwise_invert(forward_isnan(rows)), dtype_of(rows)), -1, True), q, kept, method
+        rows, forward_sum(forward_astype(nanquantile_y.run((rows,)), dtype_of(rows)), -1, True), q, kept, method
     )
 
+cdef Program nanstd_known = Program("x, given_1, given_2 -> known", "known = where(isnan(x), given_1, given_2)")
+cdef Program nanstd_rest = Program("x, given_1 -> rest", "rest = where(isnan(x), 0, subtract(x, given_1))")
+cdef Program nanstd_y = Program("given_0, count, correction -> y", "y = divide(given_0, sqrt(subtract(count, correction)))")
 cdef object forward_nanstd(object x, object axis, object keepdims, object correction):
-    known = forward_where(forward_isnan(x), forward_zeros_like(x, None), forward_ones_like(x, None))
+    known = nanstd_known.run((x, forward_zeros_like(x, None), forward_ones_like(x, None)))
     count = forward_real(forward_sum(known, axis, keepdims))
-    rest = forward_where(forward_isnan(x), 0, forward_subtract(x, forward_nanmean(x, axis, True)))
-    return forward_divide(forward__euclidean_norm(rest, axis, keepdims), forward_sqrt(forward_subtract(count, correction)))
+    rest = nanstd_rest.run((x, forward_nanmean(x, axis, True)))
+    return nanstd_y.run((forward__euclidean_norm(rest, axis, keepdims), count, correction))
 
+cdef Program nanvar_known = Program("x, given_1, given_2 -> known", "known = where(isnan(x), given_1, given_2)")
+cdef Program nanvar_rest = Program("x, given_1 -> rest", "rest = where(isnan(x), 0, subtract(x, given_1))")
+cdef Program nanvar_y = Program("given_0, count, correction -> y", "y = divide(given_0, subtract(count, correction))")
 cdef object forward_nanvar(object x, object axis, object keepdims, object correction):
-    known = forward_where(forward_isnan(x), forward_zeros_like(x, None), forward_ones_like(x, None))
+    known = nanvar_known.run((x, forward_zeros_like(x, None), forward_ones_like(x, None)))
     count = forward_real(forward_sum(known, axis, keepdims))
-    rest = forward_where(forward_isnan(x), 0, forward_subtract(x, forward_nanmean(x, axis, True)))
-    return forward_divide(
-        forward_sum(forward_real(forward_multiply(rest, forward_conj(rest))), axis, keepdims), forward_subtract(count, correction)
+    rest = nanvar_rest.run((x, forward_nanmean(x, axis, True)))
+    return nanvar_y.run(
+        (forward_sum(forward_real(forward_multiply(rest, forward_conj(rest))), axis, keepdims), count, correction)
     )
 
 cdef object forward_percentile(object x, object q, object axis, object keepdims, object method):
     return forward_quantile(x, forward_divide(q, 100), axis, keepdims, method)
 
+cdef Program place_y = Program("q, count, offset, slope -> y", """
+    y = subtract(add(add(multiply(q, count), offset), multiply(q, slope)), 1)""")
+cdef Program place_y_2 = Program("count -> y", "y = maximum(subtract(count, 1), 0)")
+cdef Program place_exact = Program("q, count -> exact", "exact = multiply(q, maximum(subtract(count, 1), 0))")
+cdef Program place_y_3 = Program("exact -> y", "y = divide(add(floor(exact), ceil(exact)), 2)")
 cdef object forward__place(object count, object q, object method):
     kind = formulas.quantile_kind(method)
     if kind == 'between':
         offset = formulas.quantile_offset(method)
         slope = formulas.quantile_slope(method)
-        return forward_clip(
-            forward_subtract(forward_add(forward_add(forward_multiply(q, count), offset), forward_multiply(q, slope)), 1), 0,
-            forward_maximum(forward_subtract(count, 1), 0)
-        )
-    exact = forward_multiply(q, forward_maximum(forward_subtract(count, 1), 0))
+        return forward_clip(place_y.run((q, count, offset, slope)), 0, place_y_2.run((count,)))
+    exact = place_exact.run((q, count))
     if kind == 'lower':
         return forward_floor(exact)
     if kind == 'higher':
         return forward_ceil(exact)
     if kind == 'nearest':
         return forward_round(exact, 0)
-    return forward_divide(forward_add(forward_floor(exact), forward_ceil(exact)), 2)
+    return place_y_3.run((exact,))
 
 cdef object forward_ptp(object x, object axis, object keepdims):
     return forward_subtract(forward_max(x, axis, keepdims), forward_min(x, axis, keepdims))
@@ -167,6 +170,13 @@ cdef object forward_quantile(object x, object q, object axis, object keepdims, o
         rows, forward_full(formulas.count_shape(shape_of(rows)), shape_of(rows)[-1], dtype_of(rows)), q, kept, method
     )
 
+cdef Program quantiles_of_below = Program("last, given_1 -> below", "below = where(isnan(last), last, given_1)")
+cdef Program quantiles_of_above = Program("share, last, given_2, below -> above", """
+    next = where(isnan(last), last, given_2)
+    above = where(bitwise_and(equal(share, 0), isinf(next)), below, next)""")
+cdef Program quantiles_of_above_2 = Program("place, count -> above", "above = minimum(add(place, 1), subtract(count, 1))")
+cdef Program quantiles_of_y = Program("below, share, above -> y", """
+    y = add(multiply(below, subtract(1, share)), multiply(above, share))""")
 cdef object forward__quantiles_of(object x, object count, object q, object shape, object method):
     if ndim_of(q) > 1:
         flat = forward_reshape(q, (-1,))
@@ -176,16 +186,12 @@ cdef object forward__quantiles_of(object x, object count, object q, object shape
     place = forward_floor(real_place)
     share = forward_subtract(real_place, place)
     last = forward_take_along_axis(x, forward__as_index(forward_subtract(count, 1)), -1)
-    below = forward_where(forward_isnan(last), last, forward_take_along_axis(x, forward__as_index(place), -1))
-    next = forward_where(
-        forward_isnan(last), last,
-        forward_take_along_axis(x, forward__as_index(forward_minimum(forward_add(place, 1), forward_subtract(count, 1))), -1)
+    below = quantiles_of_below.run((last, forward_take_along_axis(x, forward__as_index(place), -1)))
+    above = quantiles_of_above.run(
+        (share, last, forward_take_along_axis(x, forward__as_index(quantiles_of_above_2.run((place, count))), -1), below)
     )
-    above = forward_where(forward_bitwise_and(forward_equal(share, 0), forward_isinf(next)), below, next)
     return forward_reshape(
-        forward_moveaxis(
-            forward_add(forward_multiply(below, forward_subtract(1, share)), forward_multiply(above, share)), -1, 0
-        ), formulas.quantiles_shape(shape_of(q), shape)
+        forward_moveaxis(quantiles_of_y.run((below, share, above)), -1, 0), formulas.quantiles_shape(shape_of(q), shape)
     )
 
 cdef object forward__rows(object x, object axis):

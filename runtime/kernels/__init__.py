@@ -6,11 +6,14 @@ offer(
     __name__,
     [
         "basic_index",
+        "choice",
         "error_function",
         "exponentials",
         "forward",
         "logistic",
         "memory",
+        "plan",
+        "program",
         "rows",
         "selection",
         "softmax",
@@ -22,9 +25,10 @@ offer(
 )
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
+from .choice import divide_or_zero, where
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
 from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
-from .elementwise import divide_or_zero, dropout, entr, fill_, fill_diagonal_, round_to, rrelu, scaled_pow, sinc, xlogy, zero_
+from .elementwise import dropout, entr, fill_, fill_diagonal_, round_to, rrelu, scaled_pow, sinc, xlogy, zero_
 from .factors import eig, lu_parts, matrix_exp, permutation_matrix, pivot_rows
 from .folds import max_along, min_along, sum_along
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
@@ -59,7 +63,7 @@ from .joining import (
     unstack,
 )
 from .linalg import checkerboard, cofactor, cofactor_jvp, eigh, minors, minors_backward, pinv, pivots, qr, reciprocal_gaps, svd
-from .logistic import sigmoid_slope, tanh_slope
+from .logistic import sigmoid, sigmoid_slope, tanh_slope
 from .losses import binary_cross_entropy, one_hot, pick, unpick
 from .normalisers import softmax_or_zero, standardize
 from .pooling import adaptive_max_pool, max_pool, resample, resample_backward, take_planes, take_planes_backward
@@ -106,7 +110,6 @@ from .special import (
     logit,
     mish,
     polygamma,
-    sigmoid,
     silu,
     special,
 )

@@ -1,125 +1,170 @@
-"""The slopes of the logistic function and of tanh.
+"""The logistic function, its slope and the slope of tanh.
 
-Owns the two functions, by the inner loops of NumPy's own ufuncs on one block after the other, so that what is half done stays
-in the cache.
+Owns loops for float32 and float64 around NumPy's own loop for exp, block by block in cache.  All three are made of exp(-|x|),
+so nothing overflows and no digit is lost on either side; no floating-point flag is raised that a user could see.  The limit
+is NumPy's loop for exp.  Other dtypes are NumPy expressions.
 """
 
 cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
+from numpy cimport npy_intp
 
 import numpy as np
 
-from ..capi cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_EMPTY,
-    PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
-)
-from .ufunc cimport PyUFuncGenericFunction, Ufunc
+from .flags cimport fp_clear
+from .ufunc cimport Ufunc, pointwise
 
 cnp.import_array()
-cnp.import_ufunc()
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+
+    /* One copy of a loop for each width of vectors, and the processor's own choice among them, where compiler and loader can. */
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+    #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+    #else
+    #define GRADSPEC_WIDE
+    #endif
+
+    /* As integers: a comparison of numbers raises a flag at NaN. */
+    #define GRADSPEC_LOGISTIC(T, BITS, SIGN, THOUSAND, INFINITE) \\
+        /* -scale * |x|, no further than where all of the three have reached their limits. */ \\
+        GRADSPEC_WIDE static void gradspec_exponents_##T(const T *x, T scale, T *e, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) { \\
+                BITS b; T a; \\
+                memcpy(&b, x + i, sizeof(T)); \\
+                b &= ~SIGN; \\
+                b = (b > THOUSAND) & (b <= INFINITE) ? THOUSAND : b; \\
+                memcpy(&a, &b, sizeof(T)); \\
+                e[i] = -scale * a; \\
+            } \\
+        } \\
+        GRADSPEC_WIDE static void gradspec_sigmoid_##T(const T *x, const T *e, T *y, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) { \\
+                BITS b; \\
+                memcpy(&b, x + i, sizeof(T)); \\
+                y[i] = (b & SIGN ? e[i] : (T) 1) / ((T) 1 + e[i]); \\
+            } \\
+        } \\
+        GRADSPEC_WIDE static void gradspec_slope_##T(const T *e, T factor, T *y, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) y[i] = e[i] / (((T) 1 + e[i]) * ((T) 1 + e[i])) * factor; \\
+        }
+    GRADSPEC_LOGISTIC(float, uint32_t, UINT32_C(0x80000000), UINT32_C(0x447a0000), UINT32_C(0x7f800000))
+    GRADSPEC_LOGISTIC(double, uint64_t, UINT64_C(0x8000000000000000), UINT64_C(0x408f400000000000), UINT64_C(0x7ff0000000000000))
+    """
+    void gradspec_exponents_float(const float*, float, float*, npy_intp) noexcept nogil
+    void gradspec_exponents_double(const double*, double, double*, npy_intp) noexcept nogil
+    void gradspec_sigmoid_float(const float*, const float*, float*, npy_intp) noexcept nogil
+    void gradspec_sigmoid_double(const double*, const double*, double*, npy_intp) noexcept nogil
+    void gradspec_slope_float(const float*, float, float*, npy_intp) noexcept nogil
+    void gradspec_slope_double(const double*, double, double*, npy_intp) noexcept nogil
+
+ctypedef fused real:
+    float
+    double
 
 cdef enum:
-    BLOCK = 1024
+    BLOCK = 512     # elements whose exponentials are taken at once
 
-cdef union Number:
-    float f
-    double d
+cdef enum Function:
+    SIGMOID
+    SIGMOID_SLOPE
+    TANH_SLOPE
 
-cdef struct Loop:
-    PyUFuncGenericFunction function
-    void* data
-
-cdef Loop LOOPS[2][5]  # of float32 and float64: absolute, multiply, exp, add, divide
+cdef Ufunc _exp = Ufunc(np.exp, "exp")
 
 
-cdef void find_loops():
-    cdef int slot, place
-    cdef Ufunc ufunc
-    for place, function in enumerate((np.absolute, np.multiply, np.exp, np.add, np.divide)):
-        ufunc = Ufunc(function, function.__name__)
-        for slot in range(2):
-            LOOPS[slot][place].function, LOOPS[slot][place].data = ufunc.loops[slot], ufunc.loop_data[slot]
+cdef inline void fill(Function function, real* x, real* y, npy_intp n) noexcept nogil:
+    cdef real[BLOCK] e
+    cdef char* args[2]
+    cdef npy_intp steps[2]
+    cdef int slot = sizeof(real) // 8
+    cdef npy_intp start = 0, some
+    args[0] = args[1] = <char*> e
+    steps[0] = steps[1] = sizeof(real)
+    while start < n:
+        some = min(n - start, <npy_intp> BLOCK)
+        if real is float:
+            gradspec_exponents_float(x + start, 2 if function == TANH_SLOPE else 1, e, some)
+        else:
+            gradspec_exponents_double(x + start, 2 if function == TANH_SLOPE else 1, e, some)
+        _exp.loops[slot](args, &some, steps, _exp.loop_data[slot])
+        if real is float:
+            if function == SIGMOID:
+                gradspec_sigmoid_float(x + start, e, y + start, some)
+            else:
+                gradspec_slope_float(e, 4 if function == TANH_SLOPE else 1, y + start, some)
+        else:
+            if function == SIGMOID:
+                gradspec_sigmoid_double(x + start, e, y + start, some)
+            else:
+                gradspec_slope_double(e, 4 if function == TANH_SLOPE else 1, y + start, some)
+        start += some
+    fp_clear()  # of signalling NaNs only
 
 
-find_loops()
+cdef void sigmoid_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID, <float*> args[0], <float*> args[1], size[0])
 
 
-def sigmoid_slope(x):
-    """``exp(-x) / (1 + exp(-x))**2``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    return slope(x, 1, 1)
+cdef void sigmoid_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID, <double*> args[0], <double*> args[1], size[0])
 
 
-def tanh_slope(x):
-    """``1 / cosh(x)**2``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    return slope(x, 2, 4)
+cdef void sigmoid_slope_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID_SLOPE, <float*> args[0], <float*> args[1], size[0])
 
 
-cdef object slope(object x, double scale, double factor):
+cdef void sigmoid_slope_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID_SLOPE, <double*> args[0], <double*> args[1], size[0])
+
+
+cdef void tanh_slope_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(TANH_SLOPE, <float*> args[0], <float*> args[1], size[0])
+
+
+cdef void tanh_slope_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(TANH_SLOPE, <double*> args[0], <double*> args[1], size[0])
+
+
+def _sigmoid(x):
+    """``1 / (1 + exp(-x))``, exact to the last digits for very negative `x` too."""
+    x = np.asarray(x)
+    if x.dtype.kind == "c":
+        small = np.exp(np.where(x.real < 0, x, -x))
+        return np.where(x.real < 0, small, 1) / (1 + small)
+    x = as_floats(x)
+    if x.dtype in (np.float32, np.float64):
+        return sigmoid(x)
+    # exp(x) / (1 + exp(x)) below 0 and 1 / (1 + exp(-x)) above, in one expression.
+    return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
+
+
+def _sigmoid_slope(x):
+    """``exp(-x) / (1 + exp(-x))**2``."""
+    x = as_floats(np.asarray(x))
+    return sigmoid_slope(x) if x.dtype in (np.float32, np.float64) else slope(x, 1, 1)
+
+
+def _tanh_slope(x):
+    """``1 / cosh(x)**2``."""
+    x = as_floats(np.asarray(x))
+    return tanh_slope(x) if x.dtype in (np.float32, np.float64) else slope(x, 2, 4)
+
+
+cdef object as_floats(x):
+    """An array whose dtype has fractions; one that the loops take where it is of float32 or float64."""
+    dtype = np.result_type(x, np.float16).newbyteorder("=")
+    return np.array(x, dtype, order="C") if dtype in (np.float32, np.float64) else x
+
+
+cdef object slope(x, double scale, double factor):
     """``factor * exp(-scale x) / (1 + exp(-scale x))**2``, which is even: the side is taken on which nothing overflows."""
-    if PyArray_CheckExact(x) and PyArray_TYPE(x) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
-        if PyArray_FLAGS(x) & NPY_ARRAY_C_CONTIGUOUS and PyArray_FLAGS(x) & NPY_ARRAY_ALIGNED and PyArray_ISNOTSWAPPED(x):
-            return blocks(x, scale, factor)
     small = np.exp(-scale * (np.where(np.real(x) < 0, np.negative(x), x) if np.iscomplexobj(x) else np.absolute(x)))
     return factor * small / np.square(1 + small)
 
 
-cdef ndarray blocks(ndarray x, double scale, double factor):
-    cdef ndarray y = PyArray_EMPTY(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x), 0)
-    cdef npy_intp size = PyArray_SIZE(x), item = PyArray_ITEMSIZE(x), start = 0, count
-    cdef char* source = PyArray_BYTES(x)
-    cdef char* target = PyArray_BYTES(y)
-    cdef Loop* loops = &LOOPS[PyArray_TYPE(x) == cnp.NPY_FLOAT64][0]
-    cdef Number[3] numbers  # -scale, 1, factor
-    cdef double[BLOCK] whole
-    with nogil:
-        if item == 4:
-            numbers[0].f, numbers[1].f, numbers[2].f = <float> -scale, 1, <float> factor
-        else:
-            numbers[0].d, numbers[1].d, numbers[2].d = -scale, 1, factor
-        while start < size:
-            count = min(BLOCK, size - start)
-            one_block(loops, numbers, source + start * item, target + start * item, <char*> whole, count, item)
-            start += count
-    return y
-
-
-cdef void one_block(Loop* loops, Number* numbers, char* x, char* y, char* whole, npy_intp count, npy_intp item) noexcept nogil:
-    cdef npy_intp[3] steps = [item, item, item], by_number = [item, 0, item]
-    unary(loops[0], x, y, count, steps)
-    binary(loops[1], y, <char*> &numbers[0], y, count, by_number)
-    unary(loops[2], y, y, count, steps)
-    binary(loops[3], y, <char*> &numbers[1], whole, count, by_number)
-    binary(loops[1], whole, whole, whole, count, steps)
-    binary(loops[4], y, whole, y, count, steps)
-    if (numbers[2].f if item == 4 else numbers[2].d) != 1:
-        binary(loops[1], y, <char*> &numbers[2], y, count, by_number)
-
-
-cdef inline void unary(Loop loop, char* x, char* y, npy_intp count, npy_intp* steps) noexcept nogil:
-    cdef char* args[2]
-    args[0], args[1] = x, y
-    loop.function(args, &count, steps, loop.data)
-
-
-cdef inline void binary(Loop loop, char* a, char* b, char* y, npy_intp count, npy_intp* steps) noexcept nogil:
-    cdef char* args[3]
-    args[0], args[1], args[2] = a, b, y
-    loop.function(args, &count, steps, loop.data)
+sigmoid = pointwise(_sigmoid, ("x",), [sigmoid_float, sigmoid_double, NULL, NULL])
+sigmoid_slope = pointwise(_sigmoid_slope, ("x",), [sigmoid_slope_float, sigmoid_slope_double, NULL, NULL])
+tanh_slope = pointwise(_tanh_slope, ("x",), [tanh_slope_float, tanh_slope_double, NULL, NULL])

@@ -18,6 +18,7 @@ from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
     PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE,
 )
+from .plain cimport has_shape, item_size, slot_of
 
 cnp.import_array()
 
@@ -84,7 +85,6 @@ cdef struct Bin:
     PyObject** arrays   # all of one dtype and shape
 
 cdef Bin[BINS] bins
-cdef npy_intp[4] ITEM_SIZES = [4, 8, 8, 16]
 cdef PyObject* descrs[4]
 cdef list _descrs = [cnp.PyArray_DescrFromType(_i)
                      for _i in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128)]
@@ -92,16 +92,8 @@ for _i in range(4):
     descrs[_i] = <PyObject*> _descrs[_i]  # NumPy's own, one for the process
 
 
-cdef inline int slot_of(int type_num) noexcept nogil:
-    if type_num == cnp.NPY_FLOAT64:
-        return 1
-    if type_num == cnp.NPY_FLOAT32:
-        return 0
-    if type_num == cnp.NPY_COMPLEX128:
-        return 3
-    if type_num == cnp.NPY_COMPLEX64:
-        return 2
-    return -1
+cdef inline bint is_like(ndarray array, int ndim, npy_intp* dims, int type_num) noexcept:
+    return PyArray_TYPE(array) == type_num and has_shape(array, ndim, dims)
 
 
 cdef inline Bin* bin_of(int slot, int ndim, npy_intp* dims) noexcept nogil:
@@ -112,16 +104,6 @@ cdef inline Bin* bin_of(int slot, int ndim, npy_intp* dims) noexcept nogil:
     return &bins[(key ^ (key >> 8)) % BINS]
 
 
-cdef inline bint is_like(ndarray array, int ndim, npy_intp* dims, int type_num) noexcept:
-    cdef int i
-    if PyArray_TYPE(array) != type_num or PyArray_NDIM(array) != ndim:
-        return False
-    for i in range(ndim):
-        if PyArray_DIMS(array)[i] != dims[i]:
-            return False
-    return True
-
-
 cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
     """A new C-contiguous array, whose elements are whatever was there."""
     cdef int slot = slot_of(type_num), i
@@ -129,7 +111,7 @@ cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
     cdef Bin* bin
     cdef ndarray array
     if slot >= 0:
-        nbytes = ITEM_SIZES[slot]
+        nbytes = item_size(slot)
         for i in range(ndim):
             nbytes *= dims[i]
         if nbytes <= SMALL:
@@ -153,7 +135,7 @@ cdef void keep(ndarray array) noexcept:
     cdef Bin* bin
     if slot < 0 or PyArray_FLAGS(array) & wanted != wanted or not PyArray_CheckExact(array):
         return
-    nbytes = ITEM_SIZES[slot]
+    nbytes = item_size(slot)
     for i in range(ndim):
         nbytes *= dims[i]
     if nbytes > SMALL or nbytes == 0 or not gradspec_is_alone(array, descrs[slot]):

@@ -12,10 +12,11 @@ from numpy cimport ndarray, npy_intp
 import numpy as np
 
 from ..capi cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS,
-    PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
+    PyArray_ISNOTSWAPPED, PyArray_SIZE, PyArray_TYPE,
 )
 from .memory cimport empty
+from .plain cimport is_plain
 
 cnp.import_array()
 
@@ -44,11 +45,6 @@ ctypedef fused item:
     cnp.npy_uint8
     cnp.npy_uint32
     cnp.npy_uint64
-
-
-cdef bint is_plain(ndarray x) noexcept:
-    cdef int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
-    return PyArray_FLAGS(x) & wanted == wanted and PyArray_ISNOTSWAPPED(x)
 
 
 cdef ndarray as_places(object indices, npy_intp length):

@@ -11,8 +11,7 @@ from numpy cimport ndarray, npy_intp
 import numpy as np
 
 from ..capi cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS,
-    PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
 from . import losses, reductions
 from .exponentials cimport (
@@ -20,6 +19,7 @@ from .exponentials cimport (
     SOFTMAX_BACKWARD, Span, Task, compute,
 )
 from .memory cimport empty
+from .plain cimport is_plain
 
 cnp.import_array()
 
@@ -29,12 +29,11 @@ cdef enum:
 
 cdef ndarray plain(object x, int type_num=-1):
     """`x` as a contiguous array of the given type, of float32 or float64 without one; None where it is of another."""
-    cdef int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
     if not PyArray_CheckExact(x) or not PyArray_ISNOTSWAPPED(x):
         return None
     if PyArray_TYPE(x) != type_num if type_num >= 0 else PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         return None
-    return x if PyArray_FLAGS(x) & wanted == wanted else np.array(x, order="C")
+    return x if is_plain(x) else np.array(x, order="C")
 
 
 cdef bint find_span(ndarray x, object axis, Span* span):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from . import error_function
+from .logistic import sigmoid
 
 
 def beta_integral(a, b, x, m, n):
@@ -263,21 +264,6 @@ def polygamma(n, x):
     return scale * _function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
 
 
-def sigmoid(x):
-    """``1 / (1 + exp(-x))``, exact to the last digits for very negative `x` too.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    x = np.asarray(x)
-    return _logistic(x) if x.dtype.kind == "c" else _function("expit", _logistic)(x)
-
-
 def silu(x):
     """``x * sigmoid(x)``.
 
@@ -370,11 +356,3 @@ def _one_by_one(function):
 _ZETAS = (1.6449340668482264, 1.2020569031595942, 1.0823232337111382, 1.03692775514337, 1.0173430619844492, 1.0083492773819227)
 _erf, _erfc = _one_by_one(math.erf), _one_by_one(math.erfc)
 _lgamma = _one_by_one(lambda x: math.inf if x <= 0 and x % 1 == 0 else math.lgamma(x))  # Python raises at the poles
-
-
-def _logistic(x):
-    if x.dtype.kind == "c":
-        small = np.exp(np.where(x.real < 0, x, -x))
-        return np.where(x.real < 0, small, 1) / (1 + small)
-    # exp(x) / (1 + exp(x)) below 0 and 1 / (1 + exp(-x)) above, in one expression.
-    return np.exp(np.minimum(x, 0.0)) / (1 + np.exp(-np.abs(x)))

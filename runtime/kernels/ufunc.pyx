@@ -15,12 +15,12 @@ from libc.string cimport memmove
 import numpy as np
 
 from ..capi cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS,
-    PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .memory cimport empty
+from .plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
 from .threads cimport parallel
 from ..errors import explain
 
@@ -40,37 +40,6 @@ cdef extern from "numpy/ufuncobject.h":
 cdef npy_intp GRAIN = 4096  # elements from which the loop is worth a release of the GIL
 
 cdef npy_intp CHUNK = 1 << 16  # elements that a thread takes at a time; large arrays are worth several threads from two of them
-
-cdef npy_intp[4] ITEM_SIZES = [4, 8, 8, 16]
-
-
-cdef inline int slot_of(int type_num) noexcept nogil:
-    """Index of an inexact dtype in the tables of loops, -1 for any other."""
-    if type_num == cnp.NPY_FLOAT64:
-        return 1
-    if type_num == cnp.NPY_FLOAT32:
-        return 0
-    if type_num == cnp.NPY_COMPLEX128:
-        return 3
-    if type_num == cnp.NPY_COMPLEX64:
-        return 2
-    return -1
-
-
-cdef inline bint is_plain(ndarray x) noexcept:
-    """Contiguous, aligned and in native byte order: what an inner loop takes as it is."""
-    cdef int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
-    return PyArray_FLAGS(x) & wanted == wanted and PyArray_ISNOTSWAPPED(x)
-
-
-cdef inline bint same_shape(ndarray a, ndarray b) noexcept:
-    cdef int i, ndim = PyArray_NDIM(a)
-    if ndim != PyArray_NDIM(b):
-        return False
-    for i in range(ndim):
-        if PyArray_DIMS(a)[i] != PyArray_DIMS(b)[i]:
-            return False
-    return True
 
 
 cdef inline bint is_real(object x) noexcept:
@@ -102,14 +71,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         loop.raised = True
 
 
-cdef union Number:
-    float f
-    double d
-    float[2] F
-    double[2] D
-
-
-cdef inline bint store_number(object value, int slot, Number* number) except -1:
+cdef bint store_number(object value, int slot, Number* number) except -1:
     """Write a Python number as the dtype of `slot`; False where NumPy has to decide (complex, out of range)."""
     cdef double real
     if type(value) is float:
@@ -137,13 +99,13 @@ cdef inline bint store_number(object value, int slot, Number* number) except -1:
     return True
 
 
-cdef inline bint is_number(object value) noexcept:
+cdef bint is_number(object value) noexcept:
     return type(value) is float or type(value) is int or type(value) is complex or type(value) is bool
 
 
 cdef object weak(object result):
     """What Python numbers make stays a Python number: it takes the dtype of the array that it meets."""
-    return result.item() if isinstance(result, np.generic) else result
+    return result.item() if isinstance(result, (np.generic, np.ndarray)) else result
 
 
 cdef class Ufunc:
@@ -162,19 +124,30 @@ cdef class Ufunc:
     """
 
     def __init__(self, function, str name, int claim=EVERY, tuple operands=None):
-        cdef PyUFuncObject* ufunc = <PyUFuncObject*> (<void*> function)
+        cdef Ufunc other
+        cdef int i
+        self.name, self.claim, self.masks = name, claim, False
+        for i in range(SLOTS):
+            self.loops[i] = NULL
+        if isinstance(function, np.ufunc):
+            self.function = function
+            self.keeps_reals = function is np.conjugate
+            self.find_loops()
+        elif isinstance(function, Ufunc):
+            other = function
+            self.function, self.nargs, self.masks = other.function, other.nargs, other.masks
+            self.loops, self.loop_data, self.out_types = other.loops, other.loop_data, other.out_types
+            operands = operands or other.operands
+        self.operands = operands or (("x",) if self.nargs == 2 else ("a", "b"))
+
+    cdef int find_loops(self) except -1:
+        """Take those loops of the NumPy ufunc whose operands are of one dtype."""
+        cdef PyUFuncObject* ufunc = <PyUFuncObject*> (<void*> self.function)
         cdef int i, j, slot
         cdef bint uniform
-        self.function = function
-        self.name = name
-        self.claim = claim
-        self.operands = operands or (("x",) if ufunc.nin == 1 else ("a", "b"))
-        self.keeps_reals = function is np.conjugate
         self.nargs = ufunc.nargs
-        for i in range(4):
-            self.loops[i] = NULL
         for i in range(ufunc.ntypes):
-            slot = slot_of(ufunc.types[i * ufunc.nargs])
+            slot = slot_or_bool(ufunc.types[i * ufunc.nargs])
             uniform = slot >= 0
             for j in range(1, ufunc.nin):
                 uniform = uniform and ufunc.types[i * ufunc.nargs + j] == ufunc.types[i * ufunc.nargs]
@@ -182,6 +155,21 @@ cdef class Ufunc:
                 self.loops[slot] = ufunc.functions[i]
                 self.loop_data[slot] = ufunc.data[i]
                 self.out_types[slot] = ufunc.types[i * ufunc.nargs + ufunc.nin]
+        return 0
+
+    def __call__(self, *operands):
+        return self.apply(operands)
+
+    cdef object apply(self, tuple operands):
+        """The function of its operands, however many."""
+        if self.nargs == 2:
+            return self.unary(operands[0])
+        if self.nargs == 3:
+            return self.binary(operands[0], operands[1])
+        try:
+            return as_array(self.function(*operands))
+        except Exception as error:
+            raise explain(error, self.name, **dict(zip(self.operands, operands))) from None
 
     cdef object unary(self, object x):
         cdef char* args[2]
@@ -197,7 +185,7 @@ cdef class Ufunc:
                 out = empty(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot])
                 size = PyArray_SIZE(x)
                 args[0], args[1] = PyArray_BYTES(x), PyArray_BYTES(out)
-                steps[0], steps[1] = ITEM_SIZES[slot], PyArray_ITEMSIZE(out)
+                steps[0], steps[1] = item_size(slot), PyArray_ITEMSIZE(out)
                 if self.run(slot, args, size, steps):
                     return out
         try:
@@ -216,7 +204,7 @@ cdef class Ufunc:
         if PyArray_CheckExact(a) and is_plain(a):
             slot = slot_of(PyArray_TYPE(a))
             if slot >= 0 and self.loops[slot] != NULL:
-                steps[0] = steps[1] = ITEM_SIZES[slot]
+                steps[0] = steps[1] = item_size(slot)
                 args[0] = PyArray_BYTES(a)
                 if PyArray_CheckExact(b):
                     if PyArray_TYPE(b) == PyArray_TYPE(a) and is_plain(b):
@@ -234,7 +222,7 @@ cdef class Ufunc:
             if slot >= 0 and self.loops[slot] != NULL and store_number(a, slot, &number):
                 lead = b
                 args[0], args[1] = <char*> &number, PyArray_BYTES(b)
-                steps[0], steps[1] = 0, ITEM_SIZES[slot]
+                steps[0], steps[1] = 0, item_size(slot)
         if lead is not None:
             out = empty(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot])
             size = PyArray_SIZE(lead)
@@ -278,6 +266,34 @@ cdef class Ufunc:
             raise explain(error, name, operands=operands, out=out) from None
 
 
+cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=False):
+    """A function with inner loops of ours, called on plain arrays of the four inexact dtypes, NULL where there is none.
+
+    `function` does what is left, and gives the same numbers.  Results have the dtype of the operands, the first of which is
+    bool where `masks` is set.  A loop takes contiguous operands, and steps of 0 where it has several.
+    """
+    cdef Ufunc ufunc = Ufunc(function, function.__name__.lstrip("_"), EVERY, operands)
+    cdef int slot
+    ufunc.function, ufunc.nargs, ufunc.masks = function, len(operands) + 1, masks
+    for slot in range(4):
+        ufunc.loops[slot], ufunc.loop_data[slot] = loops[slot], NULL
+        ufunc.out_types[slot] = [cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128][slot]
+    return ufunc
+
+
+cdef dict _offered = {}
+
+
+cdef Ufunc offer(Ufunc ufunc):
+    """Make an operator's ufunc known to the programs that name it."""
+    _offered[ufunc.name] = ufunc
+    return ufunc
+
+
+cdef Ufunc offered(str name):
+    return _offered[name]
+
+
 cdef bint fits(Ufunc ufunc, tuple operands, ndarray out):
     """Whether the result is small, and of the very dtype, shape and layout of `out`."""
     cdef int slot = slot_of(PyArray_TYPE(out))
@@ -311,7 +327,7 @@ cdef bint add_plain(ndarray total, ndarray term) noexcept:
         return False
     args[0] = args[2] = PyArray_BYTES(total)
     args[1] = PyArray_BYTES(term)
-    steps[0] = steps[1] = steps[2] = ITEM_SIZES[slot]
+    steps[0] = steps[1] = steps[2] = item_size(slot)
     size = PyArray_SIZE(total)
     _add.loops[slot](args, &size, steps, _add.loop_data[slot])
     return True

@@ -23,7 +23,7 @@ from codegen.write.files import render
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "emitted"
 FAMILY = "---\nfamily: emitted\nabout: One entry of each form.\nops:\n"
-DEFINITION = re.compile(r"\n\n+(?=cdef (?:object|tuple|class) |def |\w+_ufunc = |register\()")
+DEFINITION = re.compile(r"\n\n+(?=cdef (?:object|tuple|class|Program) |def |\w+_ufunc = |register\()")
 FILES = ("kernels", "functions", "variable_type")  # in the order in which code is called from below
 
 
@@ -45,7 +45,8 @@ def name_of(form):
 
 def emitted(files, op):
     """The top-level definitions that belong to an op, under the names of their files."""
-    own = re.compile(rf"(?:cdef|def|cpdef)\b.*\b(?:\w+_)?{op.name}(?:_\w*)?\(|cdef class {op.node}\(|{op.name}_ufunc = ")
+    own = re.compile(rf"(?:cdef|def|cpdef)\b.*\b(?:\w+_)?{op.name}(?:_\w*)?\(|cdef class {op.node}\(|{op.name}_ufunc = "
+                     rf"|cdef Program {op.name.lstrip('_')}_")
     parts = []
     for folder in FILES:
         text = files.get(f"{folder}/emitted.pyx", "")

@@ -1,13 +1,16 @@
 # generated/kernels/emitted.pyx
 
+cdef Program logcosh_y = Program("x -> y", "y = subtract(logaddexp(x, negative(x)), 0.6931471805599453)")
 cdef object forward_logcosh(object x):
     try:
-        return as_array(np.logaddexp(x, forward_negative(x)) - 0.6931471805599453)
+        return as_array(logcosh_y.run((x,)))
     except Exception as error_:
         raise explain(error_, "logcosh", x=x) from None
 
 
 # generated/functions/emitted.pyx
+
+cdef Program logcosh_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, tanh(x))")
 
 cdef class LogcoshBackward(Node):
     """logcosh(x) -> y; dy/dx = tanh(x)"""
@@ -15,7 +18,7 @@ cdef class LogcoshBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_tanh(x))
+        return logcosh_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")

@@ -9,6 +9,10 @@ cdef object forward_length(object x):
 
 # generated/functions/emitted.pyx
 
+cdef Program length_grad_x = Program("grad, x, y -> grad_x", """
+    unit = divide(x, y)
+    grad_x = multiply(grad, unit)""")
+
 cdef class LengthBackward(Node):
     """length(x) -> y; grad_x = grad * unit; where unit = x / y"""
     saves = ("x", "y")
@@ -16,8 +20,7 @@ cdef class LengthBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        unit = forward_divide(x, y)
-        return forward_multiply(grad, unit)
+        return length_grad_x.run((grad, x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")

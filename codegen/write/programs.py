@@ -1,0 +1,228 @@
+"""Programs: which parts of a formula are elementwise, and the text of the programs that compute them on arrays.
+
+Owns the question, answered by the forwards: a call is an instruction where the forward of its op is one call by inner loops,
+and an op whose formula is made of instructions alone is written out.  Two instructions or more are one program.  Decides
+nothing of the order of statements, and knows no op by name.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..rules.statements import Assign, Branch, Present, Statement, Wanted
+from ..spec.expression import Call, Constant, Expression, Foreign, Name, Operation, names_of, substituted, walk
+from ..spec.formula import BINARY, COMPARISON, UNARY
+from ..spec.model import Op
+
+MOST_INPUTS = 16  # as the runtime has it
+_METHODS = {(symbol, 2): method for symbol, method in (*BINARY.values(), *COMPARISON.values())}
+_METHODS |= {(symbol, 1): method for symbol, method in UNARY.values()}
+
+
+@dataclass(frozen=True)
+class Shared(Expression):
+    """A let inside the one program that reads it."""
+
+    name: str
+    value: Expression
+
+
+@dataclass
+class Program:
+    """One program as the templates see it."""
+
+    name: str
+    inputs: dict[str, Expression]  # name -> what is given
+    lines: dict[str, str]  # value that others read, or result -> its text
+    results: list[str]
+
+    @property
+    def signature(self) -> str:
+        return f"{', '.join(self.inputs)} -> {', '.join(self.results)}"
+
+    @property
+    def source(self) -> str:
+        """The definition in the generated code."""
+        lines = [f"{name} = {text}" for name, text in self.lines.items()]
+        head = f'cdef Program {self.name} = Program("{self.signature}", '
+        if len(lines) == 1 and len(head) + len(lines[0]) < 127:
+            return f'{head}"{lines[0]}")'
+        body = [part for line in lines for part in textwrap.wrap(line, 122, subsequent_indent="    ", break_long_words=False)]
+        return head + '"""\n' + "\n".join(f"    {line}" for line in body) + '""")'
+
+
+def is_pointwise(op: Op) -> bool:
+    """Whether the forward is one call by inner loops, of the arguments as they are."""
+    call = op.forward and op.forward.expression
+    given = [a.name for a in op.signature.arguments]
+    return (
+        isinstance(call, Foreign) and call.pointwise and not call.keywords and 0 < len(given) <= 3
+        and [a.name if isinstance(a, Name) else "" for a in call.arguments or ()] == given
+    )  # fmt: skip
+
+
+class Elementwise:
+    """The elementwise parts of expressions over some ops."""
+
+    def __init__(self, ops: Mapping[str, Op]):
+        self.ops = ops
+        self.named = {op.operator: op for op in ops.values() if op.operator}
+        self.calls: dict[tuple[str, ...], str] = {}  # what a forward calls -> the op
+        for op in ops.values():
+            if is_pointwise(op):
+                path = (op.forward.expression.root, *op.forward.expression.path)
+                if path not in self.calls or path[-1] == op.name:
+                    self.calls[path] = op.name
+        self.bodies: dict[str, Expression | None] = {}
+
+    def instruction(self, expression: Expression) -> tuple[str, tuple[Expression, ...]] | None:
+        """The op and its operands where an expression is one call by inner loops."""
+        match expression:
+            case Call(op=name, arguments=arguments) if name in self.ops and is_pointwise(self.ops[name]):
+                return (self.ops[name].name, arguments) if None not in arguments else None
+            case Foreign(root=str() as root, path=path, arguments=arguments, keywords=(), pointwise=True) if arguments:
+                name = self.calls.get((root, *path))
+                return (name, arguments) if name and len(arguments) == len(self.ops[name].signature.arguments) else None
+            case Operation(operators=(symbol,), operands=operands):
+                op = self.named.get(_METHODS.get((symbol, len(operands)), ""))
+                if op is not None and is_pointwise(op) and any(self.is_computed(operand) for operand in operands):
+                    return op.name, operands
+        return None
+
+    def is_computed(self, expression: Expression) -> bool:
+        """Whether Python's own operator stands before an array."""
+        return expression.kind == "array" or self.instruction(expression) is not None
+
+    def written_out(self, expression: Expression) -> Expression:
+        """A call of an op that is made of instructions alone, as those."""
+        match expression:
+            case Call(op=name, arguments=arguments) if name in self.ops and None not in arguments:
+                op = self.ops[name]
+                body = self.body(op)
+                if body is not None:
+                    return substituted(body, dict(zip((a.name for a in op.signature.arguments), arguments)))
+        return expression
+
+    def body(self, op: Op) -> Expression | None:
+        """The formula of an op that is made of instructions alone, with its lets in their places."""
+        if op.name not in self.bodies:
+            self.bodies[op.name] = None  # a formula that calls itself is none
+            formula = op.composite or op.forward
+            if formula and not is_pointwise(op) and len(op.signature.outputs) == 1:
+                found = formula.expression
+                for name, value in reversed(op.let_expressions.items()):
+                    found = substituted(found, {name: value})
+                if self.instruction(self.written_out(found)) and self.is_whole(found):
+                    self.bodies[op.name] = found
+        return self.bodies[op.name]
+
+    def is_whole(self, expression: Expression) -> bool:
+        """Whether an expression is instructions, names and numbers."""
+        if isinstance(expression, Name) or _is_number(expression):
+            return True
+        found = self.instruction(self.written_out(expression))
+        return found is not None and all(map(self.is_whole, found[1]))
+
+    def fused(self, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """Statements of which a let that one program reads stands inside it."""
+        found: list[Statement] = []
+        for statement in statements:
+            match statement:
+                case Branch(body=body, orelse=orelse):
+                    found.append(replace(statement, body=self.fused(body), orelse=self.fused(orelse)))
+                case Wanted(body=body) | Present(body=body):
+                    found.append(replace(statement, body=self.fused(body)))
+                case _:
+                    found.append(statement)
+        for let in [s for s in found if isinstance(s, Assign) and not s.present and not s.adds and not s.subtracts]:
+            readers = [i for i, s in enumerate(found) if let.name in _read(s)]
+            if len(readers) != 1 or self.instruction(self.written_out(let.value)) is None:
+                continue
+            reader = found[readers[0]]
+            if isinstance(reader, Assign) and let is not reader and self.reads_inside(reader.value, let.name):
+                shared = Shared(let.name, let.value, kind=let.value.kind)
+                found[readers[0]] = replace(reader, value=substituted(reader.value, {let.name: shared}))
+                found = [s for s in found if s is not let]
+        return tuple(found)
+
+    def reads_inside(self, expression: Expression, name: str) -> bool:
+        """Whether the program that an expression is reads a name, and nothing outside of it does."""
+        leaves = list(self.leaves(expression))
+        outside = [leaf for leaf in leaves if not isinstance(leaf, Name) and name in names_of(leaf)]
+        return self.instruction(self.written_out(expression)) is not None and not outside
+
+    def leaves(self, expression: Expression) -> Iterator[Expression]:
+        """What the program that an expression is would be given."""
+        if isinstance(expression, Shared):
+            expression = expression.value
+        found = self.instruction(self.written_out(expression))
+        if found is None:
+            yield expression
+            return
+        for operand in found[1]:
+            yield from self.leaves(operand)
+
+    def program(self, name: str, result: str, expression: Expression) -> Program | None:
+        """The program that computes an expression; None where that is no more than one instruction."""
+        built = _Text(self, Program(name, {}, {}, [result]))
+        text = built.of(expression)
+        if len(built.instructions) < 2 or len(built.program.inputs) > MOST_INPUTS or not built.has_array:
+            return None
+        built.program.lines[result] = text
+        return built.program
+
+
+@dataclass
+class _Text:
+    """The text of one program as it grows."""
+
+    elementwise: Elementwise
+    program: Program
+    instructions: set[str] = field(default_factory=set)
+    has_array: bool = False
+
+    def of(self, expression: Expression) -> str:
+        if isinstance(expression, Shared):
+            if expression.name not in self.program.lines:
+                self.program.lines[expression.name] = self.of(expression.value)
+            return expression.name
+        if _is_number(expression):
+            return repr(expression.value)
+        found = self.elementwise.instruction(self.elementwise.written_out(expression))
+        if found is None:
+            return self.input(expression)
+        text = f"{found[0]}({', '.join(map(self.of, found[1]))})"
+        if not self.elementwise.ops[found[0]].view:  # one that may hand back its operand costs a call nothing
+            self.instructions.add(text)
+        return text
+
+    def input(self, expression: Expression) -> str:
+        inputs = self.program.inputs
+        for name, given in inputs.items():
+            if given == expression:
+                return name
+        self.has_array = self.has_array or expression.kind == "array"
+        name = expression.name if isinstance(expression, Name) else f"given_{len(inputs)}"
+        inputs[name] = expression
+        return name
+
+
+def _is_number(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and type(expression.value) in (int, float) and not (
+        isinstance(expression.value, float) and math.isnan(expression.value))  # fmt: skip
+
+
+def _read(statement: Statement) -> set[str]:
+    match statement:
+        case Assign(value=value):
+            return {name for part in walk(value) for name in ([part.name] if isinstance(part, Name) else [])}
+        case Branch(test=test, body=body, orelse=orelse):
+            return set(names_of(test)).union(*map(_read, (*body, *orelse)))
+        case Wanted(body=body):
+            return set().union(*map(_read, body))
+        case Present(body=body):
+            return set().union(*map(_read, body))
+    return set()
