@@ -307,7 +307,7 @@ class EntryReader(Nodes):
         if not isinstance(node, yaml.MappingNode):
             raise SpecError(f"{what or f'{key!r}'} is a mapping", self._location(node))
         items: Items = {}
-        last = -1
+        places: dict[str, int] = {}
         for key_node, value in node.value:
             name, at = self._text(key_node).value, self._location(key_node)
             slot = _slot(name) if PARTIAL in known else name
@@ -317,11 +317,10 @@ class EntryReader(Nodes):
                 self.errors.add(f"unknown key '{name}'", at, op, key, suggestion=did_you_mean(name, known))
             else:
                 items[name] = (key_node, value)
-                place = known.index(slot) if known else last
-                if place < last and known is not DEFAULT_KEYS:
-                    message = f"the order of keys is fixed: it belongs above '{known[last]}'"
-                    self.errors.add(message, at, op, key or name)
-                last = max(place, last)
+                places[name] = known.index(slot) if known else 0
+                after = [other for other, place in places.items() if place > places[name]]
+                if after and known is not DEFAULT_KEYS:
+                    self.errors.add(f"the order of keys is fixed: it belongs above '{after[0]}'", at, op, key or name)
         return items
 
 
