@@ -271,7 +271,7 @@ cdef object forward_lu_solve(object lu, object pivots, object b):
 
 cdef object forward_matmul(object a, object b):
     try:
-        return as_array(np.matmul(a, b))
+        return as_array(kernels.matmul(a, b))
     except Exception as error_:
         raise explain(error_, "matmul", a=a, b=b) from None
 

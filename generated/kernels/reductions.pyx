@@ -76,7 +76,7 @@ cdef object forward_max(object x, object axis, object keepdims):
 
 cdef object forward_mean(object x, object axis, object keepdims):
     try:
-        return as_array(np.mean(x, axis=axis, keepdims=keepdims))
+        return as_array(kernels.mean_along(x, axis, keepdims))
     except Exception as error_:
         raise explain(error_, "mean", x=x, axis=axis, keepdims=keepdims) from None
 

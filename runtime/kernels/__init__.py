@@ -14,9 +14,11 @@ offer(
         "memory",
         "plan",
         "program",
+        "product",
         "rows",
         "selection",
         "softmax",
+        "summation",
         "threads",
         "triangular",
         "ufunc",
@@ -30,7 +32,7 @@ from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, e
 from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
 from .elementwise import dropout, entr, fill_, fill_diagonal_, round_to, rrelu, scaled_pow, sinc, xlogy, zero_
 from .factors import eig, lu_parts, matrix_exp, permutation_matrix, pivot_rows
-from .folds import max_along, min_along, sum_along
+from .folds import max_along, min_along
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (
     gather,
@@ -67,6 +69,7 @@ from .logistic import sigmoid, sigmoid_slope, tanh_slope
 from .losses import binary_cross_entropy, one_hot, pick, unpick
 from .normalisers import softmax_or_zero, standardize
 from .pooling import adaptive_max_pool, max_pool, resample, resample_backward, take_planes, take_planes_backward
+from .product import matmul
 from .random import (
     bernoulli,
     binomial,
@@ -83,7 +86,7 @@ from .random import (
     standard,
     uniform_,
 )
-from .reductions import centred, euclidean_norm, power_norm, std, sum_to, unreduce, var
+from .reductions import centred, euclidean_norm, power_norm, std, sum_to, var
 from .scans import cummax, cummin, cumprod, cumsum, linear_recurrence, shift
 from .slopes import asin_slope, asinh_slope, atan_slope, atanh_slope, softsign, tanhshrink
 from .softmax import (
@@ -114,4 +117,5 @@ from .special import (
     special,
 )
 from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real
+from .summation import mean_along, sum_along, unreduce
 from .triangular import solve_triangular

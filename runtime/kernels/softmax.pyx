@@ -16,15 +16,13 @@ from ..capi cimport (
 from . import losses, reductions
 from .exponentials cimport (
     CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX,
-    SOFTMAX_BACKWARD, Span, Task, compute,
+    SOFTMAX_BACKWARD, Task, compute,
 )
 from .memory cimport empty
 from .plain cimport is_plain
+from .span cimport Span, empty_reduced, find_span
 
 cnp.import_array()
-
-cdef enum:
-    DIMENSIONS = 64
 
 
 cdef ndarray plain(object x, int type_num=-1):
@@ -34,43 +32,6 @@ cdef ndarray plain(object x, int type_num=-1):
     if PyArray_TYPE(x) != type_num if type_num >= 0 else PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         return None
     return x if is_plain(x) else np.array(x, order="C")
-
-
-cdef bint find_span(ndarray x, object axis, Span* span):
-    """Where the axes of a reduction lie; False where they do not lie together, or there is nothing."""
-    cdef int ndim = PyArray_NDIM(x), i
-    cdef npy_intp* dims = PyArray_DIMS(x)
-    cdef list axes
-    if type(axis) is int and -ndim <= axis < ndim:
-        span.first = span.last = axis + ndim if axis < 0 else axis
-    elif axis is None and ndim:
-        span.first, span.last = 0, ndim - 1
-    elif type(axis) is tuple and axis:
-        axes = sorted([i + ndim if i < 0 else i for i in axis])
-        span.first, span.last = axes[0], axes[-1]
-        if not 0 <= axes[0] <= axes[-1] < ndim or axes != list(range(axes[0], axes[-1] + 1)):
-            return False
-    else:
-        return False
-    span.outer = span.length = span.inner = 1
-    for i in range(ndim):
-        if i < span.first:
-            span.outer *= dims[i]
-        elif i <= span.last:
-            span.length *= dims[i]
-        else:
-            span.inner *= dims[i]
-    return PyArray_SIZE(x) > 0
-
-
-cdef ndarray empty_reduced(ndarray x, Span* span, bint keepdims):
-    cdef npy_intp[DIMENSIONS] dims
-    cdef int i, ndim = 0
-    for i in range(PyArray_NDIM(x)):
-        if keepdims or not span.first <= i <= span.last:
-            dims[ndim] = 1 if span.first <= i <= span.last else PyArray_DIMS(x)[i]
-            ndim += 1
-    return empty(ndim, dims, PyArray_TYPE(x))
 
 
 cdef ndarray find_classes(object target, ndarray x, Span* span):
@@ -95,7 +56,7 @@ cdef ndarray mapped(Task task, object x, object axis, object result=None):
     """What has the shape of `x`; None where NumPy has to do it."""
     cdef ndarray x_ = plain(x), y, other = None
     cdef Span span
-    if x_ is None or not find_span(x_, axis, &span):
+    if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
         return None
     if result is not None:
         other = plain(result, PyArray_TYPE(x_))
@@ -109,7 +70,7 @@ cdef ndarray reduced(Task task, object x, object axis, bint keepdims, object tar
     """What has the axes of `x` but those of the reduction; None where NumPy has to do it."""
     cdef ndarray x_ = plain(x), y, classes = None
     cdef Span span
-    if x_ is None or not find_span(x_, axis, &span):
+    if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
         return None
     if task == CROSS_ENTROPY:
         classes = find_classes(target, x_, &span)
@@ -123,7 +84,7 @@ cdef ndarray spread(Task task, object grad, object x, object axis, object target
     """The adjoint of a reduction of `x`, at its cotangent; None where NumPy has to do it."""
     cdef ndarray x_ = plain(x), y, grad_, classes = None
     cdef Span span
-    if x_ is None or not find_span(x_, axis, &span):
+    if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
         return None
     grad_ = plain(grad, PyArray_TYPE(x_))
     if grad_ is None or PyArray_SIZE(grad_) * span.length != PyArray_SIZE(x_):

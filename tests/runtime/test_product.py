@@ -1,0 +1,60 @@
+"""Matrix products straight to BLAS: what `np.matmul` gives, its warnings and its refusals."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gradspec import kernels
+
+SHAPES = [((3, 4), (4, 2)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((64, 64), (64, 64)), ((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 2)),
+          ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 5)), ((0, 3), (3, 2)), ((3, 0), (0, 2)),
+          ((2, 0, 3), (3, 2))]  # fmt: skip
+LAYOUTS = {
+    "plain": lambda x: x,
+    "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2) if x.ndim > 1 else x,
+    "strided": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "reversed": lambda x: np.ascontiguousarray(x[::-1])[::-1],
+    "swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "read-only": lambda x: (x.flags.__setattr__("writeable", False), x)[1],
+}
+
+
+def some(shape, dtype, seed):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=shape) + (1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("a, b", SHAPES, ids=str)
+def test_products_are_those_of_matmul(a, b, dtype):
+    for left, right in itertools.product(LAYOUTS.values(), LAYOUTS.values()):
+        x, y = left(some(a, dtype, 0)), right(some(b, dtype, 1))
+        found, expected = np.asarray(kernels.matmul(x, y)), np.asarray(np.matmul(x, y))
+        assert found.shape == expected.shape and found.dtype == expected.dtype
+        scale = np.asarray(np.matmul(abs(x), abs(y)))
+        assert np.all(abs(found - expected) <= 8 * np.finfo(dtype).eps * scale)
+
+
+@pytest.mark.parametrize("x, y", [("f4", "f8"), ("f8", "c16"), ("i8", "f8"), ("i8", "i4"), ("?", "?"), ("f2", "f2")])
+def test_other_dtypes_are_numpys(x, y):
+    a, b = np.arange(6).reshape(2, 3).astype(x), np.arange(6).reshape(3, 2).astype(y)
+    found, expected = kernels.matmul(a, b), np.matmul(a, b)
+    assert found.dtype == expected.dtype and (found == expected).all()
+
+
+@pytest.mark.parametrize("a, b", [((2, 3), (2, 3)), ((3,), (2,)), ((), (3,)), ((3, 3), ())])
+def test_what_does_not_fit_is_refused(a, b):
+    with pytest.raises(ValueError, match="matmul"):
+        kernels.matmul(np.ones(a), np.ones(b))
+
+
+def test_overflow_warns_as_numpy_does():
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        kernels.matmul(np.full((2, 2), 1e200), np.full((2, 2), 1e200))
+
+
+def test_a_product_does_not_alias_its_operands():
+    x = np.ones((3, 3))
+    y = kernels.matmul(x, x)
+    assert not np.shares_memory(x, y) and y.flags.c_contiguous and y.flags.writeable

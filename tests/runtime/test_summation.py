@@ -1,0 +1,77 @@
+"""Sums, means and their adjoint without NumPy's iterators: NumPy's results to the bit, its warnings and its refusals."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gradspec import kernels
+
+DTYPES = ("f4", "f8", "c8", "c16", "f2", "i4", "?")
+SHAPES = ((1,), (7,), (8,), (1000,), (3, 5), (40, 9), (9, 40), (130, 300), (2, 3, 4), (5, 1, 130), (3, 70, 2), (20000,), (6, 6000))
+
+
+def some(shape, dtype):
+    rng = np.random.default_rng(len(shape) + sum(shape))
+    x = rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, size=shape)
+    return (x + 1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+
+
+def axes_of(ndim):
+    return [None, *range(-ndim, ndim), *(axes for n in range(2, ndim + 1) for axes in itertools.combinations(range(ndim), n))]
+
+
+def same(found, expected):
+    expected = np.asarray(expected)
+    assert found.shape == expected.shape and found.dtype == expected.dtype
+    assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_sums_and_means_are_numpys_to_the_bit(shape, dtype):
+    x = some(shape, dtype)
+    for axis, keepdims in itertools.product(axes_of(x.ndim), (False, True)):
+        same(np.asarray(kernels.sum_along(x, axis, keepdims)), np.sum(x, axis=axis, keepdims=keepdims))
+        same(np.asarray(kernels.mean_along(x, axis, keepdims)), np.mean(x, axis=axis, keepdims=keepdims))
+
+
+@pytest.mark.parametrize("value", [-0.0, np.nan, np.inf, -np.inf, 1e-310])
+def test_special_values(value):
+    x = np.full((3, 16), value)
+    for axis in (None, 0, 1):
+        same(np.asarray(kernels.sum_along(x, axis, False)), np.sum(x, axis=axis))
+
+
+@pytest.mark.parametrize("layout", [lambda x: x[::-1], lambda x: x.T, lambda x: x[:, ::2], lambda x: x.astype(">f8")])
+def test_other_layouts(layout):
+    x = layout(some((8, 10), "f8"))
+    for axis in (None, 0, 1):
+        same(np.asarray(kernels.sum_along(x, axis, False)), np.sum(x, axis=axis))
+        np.testing.assert_allclose(kernels.mean_along(x, axis, False), np.mean(x, axis=axis), rtol=1e-14)
+
+
+def test_overflow_and_invalid_warn_as_numpy_does():
+    with np.errstate(all="raise"):
+        with pytest.raises(FloatingPointError, match="overflow"):
+            kernels.sum_along(np.full(4, 1e308), None, False)
+        with pytest.raises(FloatingPointError, match="invalid"):
+            kernels.sum_along(np.array([[np.inf] * 9, [-np.inf] * 9]), 0, False)
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+        kernels.mean_along(np.ones((0, 3)), 0, False)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (3, 5), (2, 3, 4), (0, 3), (2, 1, 3)], ids=str)
+def test_what_was_reduced_is_broadcast_back(shape):
+    x = some(shape, "f8")
+    for axis, keepdims in itertools.product(axes_of(x.ndim), (False, True)):
+        y = np.asarray(np.sum(x, axis=axis, keepdims=keepdims))
+        found = kernels.unreduce(y, shape, axis, keepdims)
+        same(np.array(found, order="C"), np.broadcast_to(np.sum(x, axis=axis, keepdims=True), shape))
+        assert found.size == 0 or np.shares_memory(found, y) and not found.flags.writeable
+
+
+@pytest.mark.parametrize("y, axis, keepdims", [((2,), 1, False), ((4, 1), 1, True), ((3, 2), (), False)])
+def test_what_does_not_fit_is_refused(y, axis, keepdims):
+    with pytest.raises(ValueError):
+        kernels.unreduce(np.ones(y), (3, 4), axis, keepdims)
