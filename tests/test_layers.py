@@ -17,7 +17,7 @@ RUNTIME = [
      "worker"],
     ["hints", "later", "named_result", "reshaped"],
     ["generated.results"],
-    ["kernels.plain"],
+    ["kernels.broadcast", "kernels.plain"],
     ["formulas.calculus", "formulas.contraction", "formulas.fourier", "formulas.linear_algebra", "formulas.statistics",
      "formulas.windows", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
     ["formulas"],

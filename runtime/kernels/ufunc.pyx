@@ -17,6 +17,7 @@ import numpy as np
 from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
+from .broadcast cimport Rows, find_rows
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .memory cimport empty
@@ -26,6 +27,9 @@ from ..errors import explain
 
 cnp.import_array()
 cnp.import_ufunc()
+
+cdef extern from "numpy/arrayobject.h" nogil:
+    bint PyArray_ISBEHAVED_RO(ndarray)
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct PyUFuncObject:
@@ -69,6 +73,27 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     loop.function(args, &size, loop.steps, loop.data)
     if fp_raised():
         loop.raised = True
+
+
+cdef struct RowLoop:
+    Loop loop
+    npy_intp length         # of a row
+    npy_intp[3] strides     # from row to row
+
+
+cdef void run_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Run a loop over some of the rows of its operands."""
+    cdef RowLoop* rows = <RowLoop*> context
+    cdef char* args[3]
+    cdef npy_intp row, length = rows.length
+    cdef int i
+    fp_clear()
+    for row in range(start, stop):
+        for i in range(3):
+            args[i] = rows.loop.args[i] + row * rows.strides[i]
+        rows.loop.function(args, &length, rows.loop.steps, rows.loop.data)
+    if fp_raised():
+        rows.loop.raised = True
 
 
 cdef bint store_number(object value, int slot, Number* number) except -1:
@@ -229,10 +254,45 @@ cdef class Ufunc:
             args[2], steps[2] = PyArray_BYTES(out), PyArray_ITEMSIZE(out)
             if self.run(slot, args, size, steps):
                 return out
+        elif PyArray_CheckExact(a) and PyArray_CheckExact(b) and PyArray_TYPE(a) == PyArray_TYPE(b):
+            out = self.by_rows(a, b)
+            if out is not None:
+                return out
         try:
             return weak(self.function(a, b)) if is_number(a) and is_number(b) else as_array(self.function(a, b))
         except Exception as error:
             raise explain(error, self.name, **dict(zip(self.operands, (a, b)))) from None
+
+    cdef ndarray by_rows(self, ndarray a, ndarray b):
+        """The function where one operand is broadcast to the other, as a number, a row or a column; None where NumPy has to."""
+        cdef RowLoop job
+        cdef Rows rows
+        cdef int slot = slot_of(PyArray_TYPE(a)), other
+        cdef npy_intp item, own
+        cdef ndarray whole, out
+        if slot < 0 or self.loops[slot] == NULL or PyArray_SIZE(a) == 0 or PyArray_SIZE(b) == 0:
+            return None
+        item = item_size(slot)
+        if is_plain(a) and PyArray_ISBEHAVED_RO(b) and find_rows(b, a, item, &rows):
+            whole, other = a, 1
+        elif is_plain(b) and PyArray_ISBEHAVED_RO(a) and find_rows(a, b, item, &rows):
+            whole, other = b, 0
+        else:
+            return None
+        out = empty(PyArray_NDIM(whole), PyArray_DIMS(whole), self.out_types[slot])
+        own = PyArray_ITEMSIZE(out)
+        job.loop.function, job.loop.data, job.loop.raised = self.loops[slot], self.loop_data[slot], False
+        job.loop.args[0], job.loop.args[1], job.loop.args[2] = PyArray_BYTES(a), PyArray_BYTES(b), PyArray_BYTES(out)
+        job.length = rows.length
+        job.loop.steps[1 - other], job.strides[1 - other] = item, rows.length * item
+        job.loop.steps[other], job.strides[other] = rows.step, rows.stride
+        job.loop.steps[2], job.strides[2] = own, rows.length * own
+        if PyArray_SIZE(whole) < GRAIN:
+            run_rows(&job, 0, rows.count)
+        else:
+            with nogil:
+                parallel(run_rows, &job, rows.count, max(<npy_intp> 1, CHUNK // rows.length))
+        return None if job.loop.raised else out
 
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
         """Run the loop; False where it raised a floating-point flag, so that the ufunc may tell the user."""

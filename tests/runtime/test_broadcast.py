@@ -1,0 +1,73 @@
+"""Operands that are broadcast to the other one, row by row: NumPy's results to the bit, and its warnings."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+
+OPS = {"add": np.add, "subtract": np.subtract, "divide": np.divide, "maximum": np.maximum, "pow": np.power, "atan2": np.arctan2,
+       "less": np.less}  # fmt: skip
+REAL = ("maximum", "atan2", "less")
+WHOLE = ((3, 4), (1, 4), (3, 1), (2, 3, 4), (5, 1, 3, 2), (70, 100), (3, 70000), (2, 0, 3))
+
+
+def some(rng, shape, dtype):
+    x = rng.normal(size=shape)
+    return (x + 1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else np.abs(x) + 0.5).astype(dtype)
+
+
+def parts(rng, shape, dtype):
+    """Operands that are broadcast to `shape`: each choice of its axes, with or without the leading ones; strided and expanded."""
+    for kept in itertools.product((True, False), repeat=len(shape)):
+        part = tuple(n if keep else 1 for n, keep in zip(shape, kept))
+        x = some(rng, part, dtype)
+        yield x
+        for drop in range(1, len(part) + 1):
+            if all(n == 1 for n in part[:drop]):
+                yield x.reshape(part[drop:])
+        yield np.broadcast_to(x, shape)
+        if part[-1] > 1:
+            yield np.repeat(x, 2, axis=-1)[..., ::2]
+            yield x[..., ::-1]
+        yield x.astype(x.dtype.newbyteorder())
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", WHOLE, ids=str)
+def test_results_are_numpys_to_the_bit(shape, dtype):
+    rng = np.random.default_rng(0)
+    whole = some(rng, shape, dtype)
+    for part in parts(rng, shape, dtype):
+        for name, function in OPS.items():
+            if np.dtype(dtype).kind == "c" and name in REAL:
+                continue
+            for a, b in ((whole, part), (part, whole), (part, whole.T)):
+                try:
+                    expected = function(a, b)
+                except ValueError:
+                    continue
+                found = getattr(gs, name)(gs.asarray(a), gs.asarray(b)).numpy()
+                assert found.shape == expected.shape and found.dtype == expected.dtype
+                assert found.tobytes() == expected.tobytes(), (name, a.shape, b.shape, a.strides, b.strides)
+
+
+def test_threads_change_nothing():
+    rng, before = np.random.default_rng(0), gs.get_num_threads()
+    a, row, column = (gs.tensor(rng.normal(size=shape)) for shape in ((600, 700), (700,), (600, 1)))
+    results = []
+    try:
+        for number in (1, 2, 5):
+            gs.set_num_threads(number)
+            results.append([(a * row).numpy().tobytes(), (column / a).numpy().tobytes()])
+    finally:
+        gs.set_num_threads(before)
+    assert results[0] == results[1] == results[2]
+
+
+def test_flags_warn_as_numpy_does():
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
+        gs.ones((3, 4)) / gs.tensor([1.0, 0.0, 2.0, 3.0])
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        gs.full((3, 4), 1e300) * gs.full((3, 1), 1e300)
