@@ -27,7 +27,10 @@ from .kernels.ufunc cimport add_plain
 from . cimport node as node_module
 from .node cimport Node, NodeHooks, Wanted
 from .provenance cimport current_line, remember_forward
-from .tensor cimport ACCUMULATING, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, is_inexact, is_tensor, wrap
+from . cimport tensor as tensor_module
+from .tensor cimport (
+    ACCUMULATING, MOVED, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, check_view, is_inexact, is_tensor, wrap,
+)
 
 cnp.import_array()
 
@@ -62,6 +65,8 @@ cdef class AccumulateGrad(Node):
     cdef object apply(self, object grad, Wanted wanted):
         cdef TensorBase leaf = self.leaf, fresh
         cdef ndarray array = grad
+        if leaf.flags & MOVED and array is not None:
+            refuse_other_shape(leaf, (<object> array).shape)
         if array is None or not leaf.flags & REQUIRES_GRAD:  # undefined, or the leaf was frozen after the forward
             pass
         elif leaf.grad_ is None:
@@ -79,6 +84,8 @@ cdef class AccumulateGrad(Node):
         cdef TensorBase leaf = self.leaf, total, fresh
         cdef TensorBase value = grad
         cdef bint in_place = thread_state().flags & GRAD_DISABLED != 0
+        if leaf.flags & MOVED and value is not None:
+            refuse_other_shape(leaf, value.shape)
         if value is None or not leaf.flags & REQUIRES_GRAD:
             pass
         elif leaf.grad_ is None:
@@ -110,6 +117,14 @@ cdef class AccumulateGrad(Node):
             for hook in tuple(self.hooks.post_accumulate.values()):
                 if hook(self.leaf) is not None:
                     raise RuntimeError("post accumulate grad hooks should return None.")
+
+
+cdef int refuse_other_shape(TensorBase leaf, tuple shape) except -1:
+    """Refuse the gradient of what a leaf was, before it took an array of another shape."""
+    if shape != (<object> leaf.array).shape:
+        raise RuntimeError(f"a gradient of shape {list(shape)} arrives at a leaf whose data was replaced by an array of shape "
+                           f"{list((<object> leaf.array).shape)} since; call backward first, or compute it again")
+    return 0
 
 
 cdef int add_to(TensorBase total, ndarray term) except -1:
@@ -269,8 +284,38 @@ cdef Node grad_accumulator(TensorBase leaf):
     return node
 
 
-cdef Node accumulator_of_leaf(object leaf):
-    return grad_accumulator(<TensorBase> leaf)
+cdef int leave(TensorBase leaf) except -1:
+    """From here on the leaf is another variable: gradients of what was recorded so far go to its accumulator so far."""
+    cdef Node former, last
+    cdef TensorExtra extra
+    if not leaf.flags & REQUIRES_GRAD or leaf.grad_fn_ is not None:
+        return 0
+    former, extra = grad_accumulator(leaf), leaf.ensure_extra()
+    if extra.former is None:
+        extra.former = []
+    else:
+        last = extra.former[len(extra.former) - 1][1]
+        if Py_REFCNT(last) == 2:  # this name and the list: the next serves as well, for its shape is old, too
+            extra.former.pop()
+    extra.former.append((thread_state().sequence_nr, former))
+    leaf.accumulator = NULL
+    leaf.flags |= MOVED
+    former.track()
+    leaf.track()
+    return 0
+
+
+tensor_module.leave_accumulator = leave
+
+
+cdef Node accumulator_of_leaf(object value, uint64_t number):
+    """Where the gradient of `value` goes, of a node that was made as `number`."""
+    cdef TensorBase leaf = value
+    if leaf.flags & MOVED and leaf.extra is not None and leaf.extra.former is not None:
+        for end, former in leaf.extra.former:
+            if number < end:
+                return former
+    return grad_accumulator(leaf)
 
 
 node_module.accumulator_of = accumulator_of_leaf

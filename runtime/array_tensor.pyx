@@ -17,7 +17,7 @@ from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
 from .lost_history import refusal_of_array, warn_of_number
 from .numpy_protocol cimport call_function, call_universal
 from .snapshot cimport begin_write
-from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view
+from .tensor cimport ASKED_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
 from .view cimport check_inplace
 
 # Above all of this, and found by name when somebody asks for it.
@@ -237,7 +237,7 @@ cdef class ArrayTensor(TensorBase):
             name = "Invalid"
         if name is not None:
             parts.append(f"grad_fn=<{name}>")
-        elif self.flags & REQUIRES_GRAD:
+        elif self.flags & (REQUIRES_GRAD | ASKED_GRAD):
             parts.append("requires_grad=True")
         tangent = tangent_of(self, thread_state().dual_level) if self.flags & TANGENT else None
         if tangent is not None:
@@ -273,7 +273,10 @@ cdef class ArrayTensor(TensorBase):
         if not isinstance(source, TensorBase):
             raise TypeError(f"set_: source must be a Tensor, got {type(source).__name__}")
         other = source
+        shape = self.shape
         take_memory(self, other.array, self.requires_grad or other.requires_grad, "set_")
+        if shape == self.shape:  # else it has been left already
+            leave_accumulator(self)
         self.counter = other.shared_counter()
         return self
 
@@ -305,8 +308,8 @@ cdef class ArrayTensor(TensorBase):
 
     def __reduce_ex__(self, protocol):
         if self.grad_fn_ is not None:
-            raise RuntimeError("only leaf tensors support copy.deepcopy and pickle: a graph cannot be copied. "
-                               "Use detach() first, or clone() to keep the graph")
+            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol and "
+                               "pickle: a graph cannot be copied. Use detach() first, or clone() to keep the graph")
         return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
                          None if self.extra is None else self.extra.attributes)
 

@@ -105,6 +105,8 @@ cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint cr
         one = np.empty(shape, dtype)  # np.ones takes three times as long
         one.fill(1)
         return wrap(one)
+    if not isinstance(grad, (TensorBase, np.ndarray, np.generic, int, float, complex)):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
     gradient = as_tensor(grad, "backward", "gradient")
     if gradient.shape != shape:
         raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {list(gradient.shape)} and output[{i}] has "
@@ -201,8 +203,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
         return batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
-    cdef list targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
     edges, grads = prepare(outputs, grad_outputs, create_graph)
+    cdef list targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
     results = run_backward(edges, grads, create_graph if retain_graph is None else retain_graph, create_graph, targets, True)
     for i, result in enumerate(results):
         if result is None and not unused:

@@ -23,3 +23,4 @@ cdef class CopySlices(OfView):
 
 cdef int rebase(ThreadState* state, TensorBase target, TensorBase value, bint recording) except -1
 cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value) except -1
+cdef int pass_by(ThreadState* state, TensorBase view, TensorBase alias) except -1

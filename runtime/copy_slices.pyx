@@ -21,7 +21,7 @@ from .forward_ad cimport has_tangent, push_linear, take_tangents
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
 from .node cimport Node, Wanted
 from . cimport tensor as tensor_module
-from .tensor cimport PLAIN, REQUIRES_GRAD, TANGENT, TensorBase, TensorExtra, wrap
+from .tensor cimport PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT, TensorBase, TensorExtra, check_view, is_inexact, wrap
 from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, refuse, replayed, steps_of
 
 cnp.import_array()
@@ -144,6 +144,8 @@ cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value)
     adopt(base, written)
     target.counter.rebased += 1
     target.counter.histories += 1
+    if target is not base and target.flags & RETAINS_GRAD:
+        check_view(target)  # what it retains is the gradient of what it is by now
     return 0
 
 
@@ -174,17 +176,37 @@ cdef int refresh(TensorBase view) except -1:
     state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
     try:
         if history:
-            state.flags |= FORWARD_DISABLED
-            fresh = base.alias_with_history()
-            if extra.steps is not None:
-                fresh = as_strided(state, view, fresh) if in_one_step(flags, view) else replayed(extra.steps, None, base)
-            adopt(view, fresh)
+            adopt(view, taken_again(state, view, base, flags))
+        elif base.flags & REQUIRES_GRAD and is_inexact(view.array):  # a leaf of which that was asked since
+            view.flags |= REQUIRES_GRAD
         if tangents:
             state.flags = flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED | INFERENCE)
             fresh = replayed(extra.steps, steps_of(dual), dual)
             take_tangents(view, fresh)
     finally:
         state.flags = flags
+    return 0
+
+
+cdef TensorBase taken_again(ThreadState* state, TensorBase view, TensorBase base, unsigned int modes):
+    """What has the history of a view that is taken of the base as it is."""
+    cdef TensorBase fresh = base.alias_with_history()
+    state.flags |= FORWARD_DISABLED
+    if view.extra.steps is None:
+        return fresh
+    return as_strided(state, view, fresh) if in_one_step(modes, view) else replayed(view.extra.steps, None, base)
+
+
+cdef int pass_by(ThreadState* state, TensorBase view, TensorBase alias) except -1:
+    """Give an alias of a view a history beside the view's own, whose hooks are not for what is written there."""
+    cdef unsigned int flags = state.flags
+    cdef TensorBase fresh
+    state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
+    try:
+        fresh = taken_again(state, view, base_of(view), flags)
+    finally:
+        state.flags = flags
+    alias.grad_fn_, alias.output_nr_ = fresh.grad_fn_, fresh.output_nr_
     return 0
 
 

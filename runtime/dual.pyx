@@ -20,7 +20,7 @@ UnpackedDualTensor = named("UnpackedDualTensor", "primal", "tangent", module=__n
 
 
 def enter_dual_level():
-    """Open a dual level inside those that are open, and return its index, counted from 1.
+    """Open a dual level inside those that are open, and return its index, counted from 0.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def enter_dual_level():
     levels.append(level)
     thread_state().dual_level = level.index
     thread_state().flags |= DUAL
-    return level.index
+    return level.index - 1  # inside, 0 says that none is open
 
 
 def exit_dual_level(*, level=None):
@@ -45,10 +45,10 @@ def exit_dual_level(*, level=None):
     """
     cdef list levels = thread_objects().dual_levels
     if not levels:
-        raise RuntimeError("Trying to exit a dual level, but no level is open; enter one with dual_level()")
-    if level is not None and level != len(levels):
-        raise RuntimeError(f"Trying to exit level {level}, but the innermost open level is {len(levels)}: "
-                           "levels are left innermost first")
+        raise RuntimeError("Trying to exit a forward AD level, but no level is open; enter one with dual_level()")
+    if level is not None and level != len(levels) - 1:
+        raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created: level "
+                           f"{level}, where the innermost is {len(levels) - 1}")
     (<DualLevel> levels.pop()).leave()
     thread_state().dual_level = len(levels)
     if not levels:
@@ -67,7 +67,7 @@ class dual_level:
 
 
 def innermost_level():
-    """The index of the innermost open dual level; 0 where none is open.
+    """How many dual levels are open.
 
     Returns
     -------
@@ -79,12 +79,13 @@ def innermost_level():
 cdef int level_or_innermost(level, str function) except -1:
     cdef int innermost = thread_state().dual_level
     if innermost == 0:
-        raise RuntimeError(f"{function}: no dual level is open; call it inside `with dual_level():`")
+        raise RuntimeError(f"Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() "
+                           f"first: {function} is called inside `with dual_level():`")
     if level is None:
         return innermost
-    if not 1 <= level <= innermost:
-        raise RuntimeError(f"{function}: level {level} is not open; the innermost open level is {innermost}")
-    return level
+    if not 0 <= level < innermost:
+        raise RuntimeError(f"{function}: level {level} is not open; the innermost open level is {innermost - 1}")
+    return level + 1
 
 
 def make_dual(primal, tangent, *, level=None):

@@ -24,8 +24,8 @@ cdef object from_user(GraphTask task, object grad):
     return (<TensorBase> grad).array if isinstance(grad, TensorBase) and not task.recording else grad
 
 
-cdef str named(Node node, object hook):
-    return f"hook '{getattr(hook, '__name__', '<unknown>')}' of {node.name()}"
+cdef str named(object hook):
+    return f"hook '{getattr(hook, '__name__', '<unknown>')}'"
 
 
 cdef object checked(Node node, object hook, object old, object new):
@@ -33,13 +33,15 @@ cdef object checked(Node node, object hook, object old, object new):
     if new is None:
         return old
     if not isinstance(new, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}' ({named(node, hook)})")
+        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}' ({named(hook)} of {node.name()})")
     if old is None:
-        raise RuntimeError(f"{named(node, hook)} can't replace a None gradient with a non-None value")
+        raise RuntimeError(f"{named(hook)} can't replace a None gradient with a non-None value, of {node.name()}")
     if new.shape != old.shape:
-        raise RuntimeError(f"{named(node, hook)} has changed the size of value (was {list(old.shape)}, got {list(new.shape)})")
+        raise RuntimeError(f"{named(hook)} has changed the size of value (was {list(old.shape)}, got {list(new.shape)}), of "
+                           f"{node.name()}")
     if new.dtype != old.dtype:
-        raise RuntimeError(f"{named(node, hook)} has changed the type of value, its dtype (was {old.dtype}, got {new.dtype})")
+        raise RuntimeError(f"{named(hook)} has changed the type of value, its dtype (was {old.dtype}, got {new.dtype}), of "
+                           f"{node.name()}")
     return new
 
 
@@ -116,8 +118,8 @@ cdef tuple checked_tuple(Node node, object hook, tuple old, object new):
     if isinstance(new, TensorBase) and len(old) == 1:
         new = (new,)
     if not isinstance(new, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}' ({named(node, hook)})")
+        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}' ({named(hook)} of {node.name()})")
     if len(new) != len(old):
-        raise RuntimeError(f"{named(node, hook)} has returned an incorrect number of values (got {len(new)}, but expected "
-                           f"{len(old)})")
+        raise RuntimeError(f"{named(hook)} has returned an incorrect number of values (got {len(new)}, but expected {len(old)}), "
+                           f"of {node.name()}")
     return tuple([None if n is None else checked(node, hook, o, n) for o, n in zip(old, new)])

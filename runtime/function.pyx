@@ -15,7 +15,7 @@ from .error_nodes import DelayedError
 from .forward_ad cimport levels_of, primal_of, set_tangent, tangent_of, tangents_of
 from .function_node cimport FunctionNode
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
-from .tensor cimport IN_FUNCTION, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
+from .tensor cimport IN_FUNCTION, IN_NO_GRAD, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
 from .view cimport attach_alias, check_inplace
 
 
@@ -192,10 +192,12 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
             set_history(written, node, i)
             rebase_history(state, tensor, written)
         return tensor
-    if is_input or (tensor.flags & REQUIRES_GRAD and tensor.grad_fn_ is not node):
+    if is_input or (tensor.flags & REQUIRES_GRAD and tensor.grad_fn_ is not node and not is_fresh_view(tensor)):
         # What has a history of its own keeps it: the output is a new tensor on the same memory.
         tensor = tensor.alias()
         attach_alias(tensor, value)
+        if not recording:
+            tensor.flags &= ~<unsigned int> REQUIRES_GRAD
     if recording and tensor.flags & VIEW:
         tensor.extra.creation = IN_FUNCTION
     if recording and differentiable:
@@ -203,6 +205,11 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
     elif recording:
         node.describe(i, tensor.array)
     return tensor
+
+
+cdef bint is_fresh_view(TensorBase tensor) noexcept:
+    """A view that the forward has taken, in which nothing is recorded."""
+    return tensor.flags & VIEW and tensor.grad_fn_ is None and tensor.extra.creation == IN_NO_GRAD
 
 
 cdef object tangent_argument(object arg, int level, bint fill):

@@ -10,11 +10,12 @@ from numpy cimport ndarray
 
 import warnings
 
+from .accumulate_grad cimport set_history
 from .grad_mode cimport thread_state
 from .input_buffer cimport defined_array
 from .node cimport Node, Wanted
 from .saved_variable cimport as_variable, save_input, save_output, saved_tensor
-from .tensor cimport TensorBase, wrap
+from .tensor cimport VIEW, TensorBase, wrap
 
 cnp.import_array()
 
@@ -97,11 +98,17 @@ cdef class FunctionNode(Node):
     cdef int save(self) except -1:
         """Save what save_for_backward was given: an output without the tensor, which holds this node."""
         cdef uint32_t version
+        cdef TensorBase written
         cdef list saved = []
         for tensor in self.to_save or ():
             version = 0
             if tensor is not None and (<TensorBase> tensor).grad_fn_ is self:
                 saved.append((save_output(tensor), 0))
+            elif tensor is not None and (<TensorBase> tensor).flags & VIEW and any([tensor is one for one in self.dirty or ()]):
+                # The history of its base, and so its own, holds this node: what is kept is what this node wrote.
+                written = (<TensorBase> tensor).alias()
+                set_history(written, self, 0)  # such a Function has one output
+                saved.append((save_output(written), 0))
             else:
                 item = save_input(thread_state(), tensor, &version)
                 saved.append((item, version))

@@ -20,6 +20,8 @@ class RemovableHandle:
     """
 
     def __init__(self, hooks, hook):
+        if not callable(hook):
+            raise TypeError(f"register_hook: expected a callable, got {type(hook).__name__}")
         self.id = next(_ids)
         self._hooks = hooks
         hooks[self.id] = hook

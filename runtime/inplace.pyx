@@ -12,7 +12,7 @@ import numpy as np
 
 from .accumulate_grad cimport any_needs_grad, needs_grad, set_history
 from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_FLAGS
-from .copy_slices cimport rebase
+from .copy_slices cimport pass_by, rebase
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
 from .kernels.ufunc cimport EVERY, Ufunc
@@ -100,12 +100,16 @@ cdef TensorBase writable(object target, str op):
     tensor = target
     if not PyArray_FLAGS(tensor.array) & NPY_ARRAY_WRITEABLE:
         raise ValueError(f"{op}: the tensor's array is read-only; use the out-of-place operator, or copy() first")
+    if tensor.flags & INFERENCE_TENSOR:
+        check_inplace(thread_state(), tensor, False, op)
     return tensor
 
 
 cdef TensorBase value_before(TensorBase target, bint copy):
     """The target as it was: with its history, and its own memory where the formula needs the old values."""
     cdef TensorBase old = target.alias_with_history()
+    if target.flags & VIEW and target.grad_fn_ is not None and target.grad_fn_.hooks is not None:
+        pass_by(thread_state(), target, old)
     if copy:
         old.array, old.counter = target.array.copy(order="K"), None
     if has_tangent(target):

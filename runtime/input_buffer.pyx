@@ -10,7 +10,6 @@ from numpy cimport ndarray
 
 import numpy as np
 
-from .accumulate_grad cimport AccumulateGrad
 from .capi cimport (
     NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, Py_REFCNT,
 )
@@ -18,7 +17,6 @@ from .dispatch import ops
 from .kernels.ufunc cimport Ufunc, add_into
 from . cimport node as node_module
 from .node cimport InputMetadata, Node, metadata_shape
-from .reshaped import is_of_another_shape
 from .tensor cimport TensorBase, wrap
 
 cnp.import_array()
@@ -80,9 +78,6 @@ cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node 
         raise RuntimeError(f"Function {'GraphRoot' if source is None else source.name()} returned an invalid gradient at index "
                            f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
                            f"compatible with {list(shape)}")
-    if source is not None and isinstance(node, AccumulateGrad) and is_of_another_shape(node.variable, source):
-        raise RuntimeError(f"a gradient of shape {list(current)} arrives at a leaf whose data was replaced by an array of shape "
-                           f"{list(shape)} after {source.name()} was recorded; call backward first, or compute it again")
     if recording:
         return ops._sum_to(grad, shape)
     axes = tuple(range(extra)) + tuple([i + extra for i, n in enumerate(shape) if n == 1 and current[i + extra] != 1])

@@ -170,7 +170,7 @@ cdef class Node:
         -------
         RemovableHandle
         """
-        return RemovableHandle(self.ensure_hooks().post, _checked(hook))
+        return RemovableHandle(self.ensure_hooks().post, hook)
 
     def register_prehook(self, hook):
         """Call `hook(grad_outputs)` before this node runs; a returned tuple replaces the gradients.
@@ -179,7 +179,7 @@ cdef class Node:
         -------
         RemovableHandle
         """
-        return RemovableHandle(self.ensure_hooks().pre, _checked(hook))
+        return RemovableHandle(self.ensure_hooks().pre, hook)
 
     def __call__(self, *grads):
         """The gradients of the inputs from those of the outputs, tensors both, without running any hook."""
@@ -201,9 +201,3 @@ class _Metadata:
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = shape, dtype
-
-
-def _checked(hook):
-    if not callable(hook):
-        raise TypeError(f"register_hook: expected a callable, got {type(hook).__name__}")
-    return hook

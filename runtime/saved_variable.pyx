@@ -320,6 +320,8 @@ cdef TensorBase variable_tensor(Node node, SavedVariable variable, str name):
             tensor.counter = variable.counter
     tensor.output_nr_ = variable.output_nr
     tensor.grad_fn_ = node if variable.is_output else variable.grad_fn
+    if node.tracked:  # which may come to hold this tensor, in an attribute or a hook
+        tensor.track()
     if variable.requires_grad:
         tensor.flags |= REQUIRES_GRAD
         if tensor.grad_fn_ is None and variable.variable is not None:

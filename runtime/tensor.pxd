@@ -14,7 +14,9 @@ cdef enum:
     RETAINS_GRAD = 16
     SAVED = 32          # some node may hold this very tensor, at version 0
     REPLACED = 64       # `data` was set while some node may have held the tensor
+    MOVED = 128         # a leaf with former AccumulateGrads: it took an array of another shape, or other memory by set_
     FOREIGN = 256       # made for an operator out of an ndarray, which its owner may write to unseen
+    ASKED_GRAD = 512    # `requires_grad` of an inference tensor, of which nothing is recorded
     ACCUMULATING = 1 << 16  # some thread adds to this `.grad` with the GIL given up
 
 # Where a view was made: what decides whether a recorded write to it is allowed.
@@ -48,6 +50,7 @@ cdef class TensorExtra:
     cdef object tangents        # the innermost ForwardGrad, or None
     cdef dict attributes        # what the user set on the tensor
     cdef NodeHooks leaf_hooks   # hooks of a leaf, shared with its AccumulateGrad
+    cdef list former            # of a leaf: (number, AccumulateGrad), where gradients of nodes made before that number go
 
     cdef TensorExtra copy(self)
 
@@ -86,6 +89,10 @@ cdef bint is_inexact(ndarray array) noexcept
 # How a view takes the history and the tangents of a base that was written to; set by the module of views.
 ctypedef int (*Refresh)(TensorBase) except -1
 cdef Refresh refresh_view
+
+# How a leaf becomes another variable, whose gradients go elsewhere; set by the module of AccumulateGrad.
+ctypedef int (*Leave)(TensorBase) except -1
+cdef Leave leave_accumulator
 
 cdef inline bint is_stale(TensorBase view) noexcept:
     return view.extra.rebased != view.counter.rebased

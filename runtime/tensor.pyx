@@ -10,6 +10,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
+from libc.stdint cimport UINT64_MAX
 from numpy cimport ndarray
 
 import warnings
@@ -23,7 +24,6 @@ from .hints import MissingAttribute
 from .hooks import RemovableHandle
 from .kernels.memory cimport give_back
 from .node cimport accumulator_of
-from . import reshaped
 
 cnp.import_array()
 
@@ -51,6 +51,7 @@ cdef extern from *:
 
 cdef PyTypeObject* tensor_type = NULL
 cdef Refresh refresh_view = NULL
+cdef Leave leave_accumulator = NULL
 cdef tuple NOTHING = ()
 
 
@@ -139,8 +140,11 @@ cdef class TensorBase:
 
     cdef int replace_array(self, ndarray array) except -1:
         """Take other memory, or another look at it: what nodes hold of this tensor is not what they saved any more."""
-        if self.flags & REQUIRES_GRAD and self.grad_fn_ is None and (<object> self.array).shape != (<object> array).shape:
-            reshaped.note(self, thread_state().sequence_nr)
+        if self.flags & REQUIRES_GRAD and self.grad_fn_ is None:
+            if (<object> self.array).shape != (<object> array).shape:
+                leave_accumulator(self)
+            elif self.accumulator != NULL:
+                (<Node> self.accumulator).describe(0, array)
         self.array = array
         if self.flags & SAVED or self.counter is not None and self.counter.saved:
             self.flags |= REPLACED
@@ -158,7 +162,7 @@ cdef class TensorBase:
         if self.flags & VIEW:
             check_view(self)
         if self.flags & REQUIRES_GRAD:
-            other.grad_fn_ = self.grad_fn_ if self.grad_fn_ is not None else accumulator_of(self)
+            other.grad_fn_ = self.grad_fn_ if self.grad_fn_ is not None else accumulator_of(self, UINT64_MAX)
             other.output_nr_ = self.output_nr_
             other.flags |= REQUIRES_GRAD
         return other
@@ -182,14 +186,12 @@ cdef class TensorBase:
         else:
             PyObject_GenericSetAttr(self, name, NULL)
 
-    # Its place in the graph.
-
     @property
     def requires_grad(self):
         """Whether gradients flow to this tensor; settable on leaves."""
         if self.flags & VIEW:
             check_view(self)
-        return bool(self.flags & REQUIRES_GRAD)
+        return self.flags & (REQUIRES_GRAD | ASKED_GRAD) != 0
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -199,18 +201,19 @@ cdef class TensorBase:
             if value:
                 return
             raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                               "variable in a subgraph that doesn't require differentiation use "
-                               "var_no_grad = var.detach().")
+                               "variable in a subgraph that doesn't require differentiation use var.detach().")
         if value:
             if self.flags & INFERENCE_TENSOR and not thread_state().flags & INFERENCE:
-                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed; use "
-                                   "clone() to get a normal tensor")
+                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed; "
+                                   "clone() it")
             if not is_inexact(self.array):
                 raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
                                    f"this one is {self.dtype}; use astype(float) first")
-            self.flags |= REQUIRES_GRAD
+            if self.counter is not None and not self.flags & (REQUIRES_GRAD | VIEW):
+                self.counter.rebased += 1  # its views require grad, too
+            self.flags |= ASKED_GRAD if self.flags & INFERENCE_TENSOR else REQUIRES_GRAD
         else:
-            self.flags &= ~<unsigned int> REQUIRES_GRAD
+            self.flags &= ~<unsigned int> (REQUIRES_GRAD | ASKED_GRAD)
 
     def requires_grad_(self, requires_grad=True):
         """Set `requires_grad` in place.
@@ -254,9 +257,8 @@ cdef class TensorBase:
     def grad(self):
         """The accumulated gradient; None before the first backward."""
         if self.grad_ is None and self.grad_fn_ is not None and not self.flags & RETAINS_GRAD:
-            warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                          "won't be populated during autograd.backward(). If you indeed want the .grad field to be "
-                          "populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.", stacklevel=2)
+            warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. It is not populated in "
+                          "autograd.backward(); call .retain_grad() on the tensor if it should be.", stacklevel=2)
         return self.grad_
 
     @grad.setter
@@ -303,8 +305,6 @@ cdef class TensorBase:
         """
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if not callable(hook):
-            raise TypeError(f"register_hook: expected a callable, got {type(hook).__name__}")
         return RemovableHandle(self.hooks_of_node().tensor_pre.setdefault(self.output_nr_, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook):

@@ -16,7 +16,7 @@ from .capi cimport NPY_ARRAY_OWNDATA, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEM
 from .grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from .tensor cimport (
     FOREIGN, IN_INFERENCE, IN_NO_GRAD, INFERENCE_TENSOR, ONE_OF_SEVERAL, PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT,
-    VIEW, Creation, TensorBase, TensorExtra, check_view, wrap,
+    VIEW, Creation, TensorBase, TensorExtra, check_view, is_inexact, wrap,
 )
 
 cnp.import_array()
@@ -73,8 +73,8 @@ cdef int attach_alias(TensorBase view, object operand) except -1:
     modes = thread_state().flags
     if modes & (GRAD_DISABLED | INFERENCE):
         extra.creation = IN_INFERENCE if modes & INFERENCE else IN_NO_GRAD
-        if modes & INFERENCE:
-            view.flags |= source.flags & REQUIRES_GRAD
+        if source.flags & REQUIRES_GRAD and is_inexact(view.array):  # so that a recorded write to it is seen, and refused
+            view.flags |= REQUIRES_GRAD
     return 1
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import node as _node
 from ..backward import GradientEdge, get_gradient_edge
 from ..engine import (
     current_graph_task_execution_order,
@@ -21,7 +22,6 @@ from ..engine import (
     will_engine_execute_node,
 )
 from ..grad_mode import set_mutation_on_saved_tensors
-from ..node import Node
 from ..operand import asarray
 from ..saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import TensorBase
@@ -34,6 +34,26 @@ __all__ = [
     "increment_version", "make_dot", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
     "set_mutation_on_saved_tensors",
 ]  # fmt: skip
+
+
+class _VirtualBase(type):
+    """Holds every node for an instance, and every class of nodes for a subclass, though none inherits from it."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, _node.Node)
+
+    def __subclasscheck__(cls, subclass):
+        return subclass is cls or issubclass(subclass, _node.Node)
+
+
+class Node(metaclass=_VirtualBase):
+    """What every node of a graph is an instance of: those of operators, of custom Functions, and where gradients end.
+
+    For `isinstance` alone: nodes are made by operations, and an extension derives its own from the class of `gradspec.node`.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        raise TypeError(f"cannot create '{cls.__name__}' instances: nodes are made by operations")
 
 
 # What a running backward pass tells, as PyTorch spells it.
@@ -56,10 +76,14 @@ class _File:
     def __init__(self, directory, array):
         import tempfile  # what it takes to import is not for everybody
 
-        handle, self.path = tempfile.mkstemp(suffix=".npy", prefix="gradspec-", dir=directory)
+        self.shape, self.dtype = array.shape, array.dtype
+        handle, self.path = tempfile.mkstemp(prefix="gradspec-", dir=directory)
         self._remove = weakref.finalize(self, _remove, self.path)
         with open(handle, "wb") as file:
-            np.save(file, array, allow_pickle=False)
+            file.write(array.tobytes())
+
+    def array(self):
+        return np.fromfile(self.path, self.dtype).reshape(self.shape)
 
 
 def _remove(path):
@@ -90,7 +114,7 @@ class save_to_disk(saved_tensors_hooks):
             return _File(directory, tensor.numpy())
 
         def unpack(file):
-            return asarray(np.load(file.path, allow_pickle=False))
+            return asarray(file.array())
 
         super().__init__(pack, unpack)
 

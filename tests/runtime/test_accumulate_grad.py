@@ -1,7 +1,9 @@
 """AccumulateGrad: stealing, adding in place, layout, and the `.grad` attribute."""
 
+import gc
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -464,3 +466,67 @@ def test_one_accumulator_for_a_leaf_in_all_threads():
         nodes = []
         run_together(lambda i: nodes.append(get_gradient_edge(x).node), 4)
         assert len({id(node) for node in nodes}) == 1
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 2), (1, 3), (), (3, 1)])
+@pytest.mark.parametrize("replace", ["data", "set_"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_an_accumulator_that_is_held_refuses_the_gradient_of_another_shape(shape, replace, create_graph):
+    x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    edge = get_gradient_edge(x)
+    y = (x * 2).sum()
+    with gs.no_grad():
+        if replace == "data":
+            x.data = gs.ones(shape)
+        else:
+            x.set_(gs.ones(shape))
+    with pytest.raises(RuntimeError, match="data was replaced|invalid gradient"):
+        y.backward(create_graph=create_graph)
+    assert x.grad is None and edge.node.variable is x
+    (x * 3).sum().backward()
+    same(x.grad, np.full(shape, 3.0))
+
+
+def test_set_on_a_leaf_replaces_its_accumulator():
+    """It is another variable from there on; what was recorded before has the edge of the old one."""
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    edge = get_gradient_edge(x)
+    y = (x * x).sum()
+    with gs.no_grad():
+        x.set_(gs.ones((2,)))
+    new = get_gradient_edge(x)
+    assert new.node is not edge.node and new.node is get_gradient_edge(x).node
+    with pytest.raises(RuntimeError, match="to not have been used in the graph"):
+        gs.autograd.grad((x.detach() + y).sum(), x)
+    z = (x * 5).sum()
+    same(gs.autograd.grad(z, x, retain_graph=True)[0], [5, 5])
+    with pytest.raises(RuntimeError, match="to not have been used in the graph"):
+        gs.autograd.grad(z, edge)
+    w = x.clone().sum()
+    with gs.no_grad():
+        x.set_(gs.zeros((2,)))
+    same(gs.autograd.grad(w, new)[0], [1, 1])
+
+
+def test_set_on_a_leaf_leaves_old_edges_that_work():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    edge = get_gradient_edge(x)
+    y = x.clone().sum()
+    with gs.no_grad():
+        x.set_(gs.ones((2,)))
+    with pytest.raises(RuntimeError, match="to not have been used in the graph"):
+        gs.autograd.grad(y, x)
+    same(gs.autograd.grad(y, edge)[0], [1, 1])
+    y.backward()  # the variable of the old accumulator is still this tensor, as in PyTorch
+    same(x.grad, [1, 1])
+
+
+def test_a_leaf_with_a_former_accumulator_is_collected():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x.clone().sum()
+    with gs.no_grad():
+        x.set_(gs.ones((2,)))
+    gone = weakref.ref(x)
+    del x, y
+    gc.collect()
+    assert gone() is None

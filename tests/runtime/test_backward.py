@@ -60,6 +60,12 @@ def test_dtype_of_a_gradient():
     assert x.grad.dtype == np.float64
 
 
+def test_roots_are_looked_at_before_inputs():
+    x = gs.ones((3,))
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad and does not have a grad_fn"):
+        gs.autograd.grad(x.sum(), x)
+
+
 def test_number_of_gradients():
     y = leaf(1.0) * 2
     with pytest.raises(RuntimeError, match="got 1 tensors and 2 gradients"):

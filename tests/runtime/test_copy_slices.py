@@ -60,6 +60,59 @@ def test_a_view_made_in_no_grad():
         v.mul_(leaf(2.0))
 
 
+VIEWS = {
+    "getitem": lambda b: b[1:],
+    "item": lambda b: b[0],
+    "reshape": lambda b: b.reshape((-1,)),
+    "transpose": lambda b: b.T,
+    "flip": lambda b: b[::-1],
+    "expand_dims": lambda b: b[None],
+    "as_strided": lambda b: gs.as_strided(b, (2,), (1,)),
+    "unstack": lambda b: b.unstack()[0],
+    "real": lambda b: b.real,
+    "view of a view": lambda b: b[1:][:1],
+}
+WRITES = {
+    "number": lambda v: v.mul_(2),
+    "tensor": lambda v: v.add_(gs.ones(v.shape)),
+    "leaf": lambda v: v.mul_(gs.ones(v.shape, requires_grad=True)),
+    "setitem": lambda v: v.__setitem__(..., 7.0),
+    "copy": lambda v: v.copy_(gs.zeros(v.shape)),
+    "unary": lambda v: v.exp_(),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+@pytest.mark.parametrize("when", ["result", "leaf", "asked later"])
+def test_no_write_goes_unrecorded_through_a_view_made_where_nothing_is(mode, view, write, when):
+    """Such a view requires grad if its base does, so that a write to it is seen: it is refused, and nothing is written."""
+    x = gs.tensor(np.arange(6.0).reshape(3, 2), requires_grad=when != "asked later")
+    b = x * 1 if when == "result" else x
+    with getattr(gs, mode)():
+        v = VIEWS[view](b)
+    if when == "asked later":
+        b.requires_grad_()
+    assert v.requires_grad and v.is_leaf
+    with pytest.raises(RuntimeError, match="is being modified inplace|view of a leaf Variable"):
+        WRITES[write](v)
+    same(b, np.arange(6.0).reshape(3, 2))
+    with gs.no_grad():
+        VIEWS[view](b)[...] = 7.0  # what no mode records is allowed
+    assert (b.detach().numpy() == 7).any()
+
+
+def test_a_view_taken_before_its_leaf_was_asked_for_a_gradient():
+    b = gs.ones((3,))
+    v, d = b[:2], b.detach()
+    assert not v.requires_grad
+    b.requires_grad_()
+    assert v.requires_grad and v.is_leaf and not d.requires_grad
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        v.mul_(2)
+
+
 def test_one_of_several_views_and_views_of_it():
     b = leaf(1.0, 2.0) * 1
     v = b.unstack()[1]
@@ -268,3 +321,34 @@ def test_in_place_view_operators_by_all_their_names():
     x.squeeze_()
     x.swapdims_(0, 1)
     assert x.shape == (3, 2)
+
+
+def test_hooks_of_a_view_registered_before_a_write_to_it_never_fire():
+    """What is written goes by the base; a hook of the view as it was has no place in that."""
+    x = leaf(1.0, 2.0)
+    b = x * 1
+    v, w = b[:1], b[:1]
+    v.register_hook(lambda grad: pytest.fail("a hook of the view as it was"))
+    v.mul_(3)
+    seen = []
+    w.grad_fn  # follows
+    w.register_hook(lambda grad: seen.append(grad.item()))
+    (v + w).sum().backward()
+    assert seen == [1.0]
+    same(x.grad, [6, 0])
+
+
+@pytest.mark.parametrize("accessed", [False, True])
+def test_retain_grad_of_a_view_is_that_of_what_it_is_after_a_write(accessed):
+    x = leaf(1.0, 2.0, 3.0)
+    b = x * 1
+    v = b[:2]
+    b.retain_grad()
+    v.retain_grad()
+    v.mul_(5)
+    if accessed:
+        v.grad_fn
+    (v.sum() + 3 * b.sum()).backward()
+    same(b.grad, [4, 4, 3])  # that of v goes through it
+    same(v.grad, [1, 1])
+    same(x.grad, [20, 20, 3])

@@ -232,4 +232,4 @@ def test_what_a_thread_holds_ends_with_it():
         thread.start()
         thread.join()
     assert seen[0]() is None
-    assert seen[1:] == [4.0, 1, 4.0, 1]
+    assert seen[1:] == [4.0, 0, 4.0, 0]

@@ -308,3 +308,26 @@ def test_the_module_has_what_it_says():
     assert set(dir(graph)) == set(graph.__all__)
     edge = graph.get_gradient_edge(leaf(1.0) * 2)
     assert isinstance(edge, graph.GradientEdge) and isinstance(edge.node, graph.Node)
+
+
+def test_node_is_a_virtual_base():
+    """Every node is an instance, none inherits from it."""
+
+    class Twice(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert isinstance(ctx, graph.Node)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = gs.ones((2,), requires_grad=True)
+    y = Twice.apply(x) * x
+    for node in (y.grad_fn, Twice.apply(x).grad_fn, graph.get_gradient_edge(x).node):
+        assert isinstance(node, graph.Node) and issubclass(type(node), graph.Node)
+        assert graph.Node not in type(node).mro()
+    assert not isinstance(graph.Node, graph.Node) and not isinstance(x, graph.Node) and issubclass(graph.Node, graph.Node)
+    with pytest.raises(TypeError, match="cannot create"):
+        graph.Node()

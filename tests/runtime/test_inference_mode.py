@@ -57,6 +57,33 @@ def test_requires_grad_is_kept_and_nothing_is_recorded():
         assert not (t * 2).requires_grad
 
 
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_nothing_is_recorded_of_inference_tensors_wherever_they_are_used(requires_grad):
+    with gs.inference_mode():
+        c = gs.ones((2, 3), requires_grad=requires_grad)
+        with gs.enable_grad():
+            inside = c * c
+        assert inside.is_inference() and not inside.requires_grad
+        c.mul_(2)
+    outside = c * c
+    assert not outside.is_inference() and not outside.requires_grad and outside.is_leaf
+    assert c.requires_grad is requires_grad and ("requires_grad=True" in repr(c)) is requires_grad
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+        c.mul_(2)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        outside.sum().backward()
+
+
+def test_out_does_not_write_to_an_inference_tensor_outside():
+    with gs.inference_mode():
+        a = gs.zeros((2,))
+    for call in (gs.add, gs.equal, gs.matmul):
+        operands = (gs.ones((2, 2)), gs.ones((2,))) if call is gs.matmul else (gs.ones((2,)), gs.ones((2,)))
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+            call(*operands, out=a)
+    same(a, [0, 0])
+
+
 def test_inference_mode_decorates_and_nests():
     @gs.inference_mode
     def f():

@@ -459,3 +459,87 @@ def test_a_primal_in_a_garbage_cycle_inside_levels():
         del p, d
         gc.collect()
         assert dead() is None
+
+
+@pytest.mark.parametrize("view", [False, True])
+@pytest.mark.parametrize("saves", ["before", "after"])
+def test_a_function_that_saves_what_it_wrote_to_holds_no_circle(view, saves, no_collector):
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            x.mul_(2)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            x, = ctx.saved_tensors
+            return grad * 2 * (x / x)
+
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    out = Double.apply(y[1:] if view else y)
+    (y * y if saves == "after" else y).sum().backward()
+    gone = weakref.ref(out)
+    del y, out
+    assert gone() is None
+
+
+def test_what_a_function_wrote_to_a_view_and_saved_is_differentiated_again():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            x.mul_(x.clone())
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):  # y = x * x of positive x, by its output
+            y, = ctx.saved_tensors
+            return grad * 2 * y ** 0.5
+
+    x = gs.tensor([2.0, 3.0], requires_grad=True)
+    y = x * 1
+    Square.apply(y[1:])
+    first, = gs.autograd.grad(y.sum(), x, create_graph=True)
+    second, = gs.autograd.grad(first.sum(), x)
+    assert first.tolist() == [1.0, 6.0] and second.tolist() == [0.0, 2.0]
+
+
+@pytest.mark.parametrize("passes", [0, 1, 2])
+@pytest.mark.parametrize("keeps", ["attribute", "metadata", "hook"])
+@pytest.mark.parametrize("function", [False, True])
+def test_a_node_that_keeps_what_it_saved_is_collected(function, keeps, passes):
+    """What a node gives of its saved values leads back to it, so the collector has to see it."""
+
+    class Exp(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.exp()
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, grad):
+            y, = ctx.saved_tensors
+            return grad * y
+
+    x = leaf(1.0, 2.0)
+    y = Exp.apply(x) if function else x.exp()
+    node, witness = y.grad_fn, Witness()
+    saved = node.saved_tensors[0] if function else node._saved_y
+    saved.witness = witness
+    if keeps == "attribute" and function:
+        node.kept = saved
+    elif keeps == "hook":
+        node.register_hook(lambda inputs, outputs, kept=saved: None)
+    else:
+        node.metadata["kept"] = saved
+    for _ in range(passes):
+        y.sum().backward(retain_graph=True)
+    gone = weakref.ref(witness)
+    del y, node, saved, witness
+    gc.collect()
+    assert gone() is None
