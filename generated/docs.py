@@ -6378,7 +6378,8 @@ for _name, _text in {
     Notes
     -----
     leaky_relu(x, float negative_slope=0.01) -> y
-    dy/dx = where(x > 0, 1, negative_slope)
+    grad_x = where(x > 0, grad, negative_slope * grad)
+    y_t = where(x > 0, x_t, negative_slope * x_t)
 
     References
     ----------

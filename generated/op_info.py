@@ -2398,7 +2398,7 @@ OPS = (
         examples=(('f([-2.0, 0.5, 2.0])', '[-1, 0.5, 1]'), ('f([-2.0, 2.0], -1.5, 0.5)', '[-1.5, 0.5]'),),
         kinks=(('f([-1.0, 1.0])', '[0, 0]'), ('f([-1.5, 0.5], -1.5, 0.5)', '[0, 0]'),)),
     OpInfo('leaky_relu', 'activations', 'leaky_relu(x, float negative_slope=0.01) -> y',
-        'x where x > 0, negative_slope * x elsewhere.', 'partial', 'real', namespace='nn',
+        'x where x > 0, negative_slope * x elsewhere.', 'vjp_jvp', 'real', namespace='nn',
         args=(('negative_slope', 'Slope below 0.'),),
         ref='Maas, Hannun and Ng (2013), Rectifier nonlinearities improve neural network acoustic models.',
         variants=('function', 'inplace'), arguments=(('x', 'Array', None, False), ('negative_slope', 'float', '0.01', False),),

@@ -186,22 +186,22 @@ cdef class HardtanhBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program leaky_relu_grad_x = Program("grad, x, negative_slope -> grad_x", """
-    grad_x = multiply(grad, where(greater(x, 0), 1, negative_slope))""")
+cdef Program leaky_relu_grad_x = Program("x, grad, negative_slope -> grad_x", """
+    grad_x = where(greater(x, 0), grad, multiply(negative_slope, grad))""")
 
 cdef class LeakyReluBackward(Node):
-    """leaky_relu(x, float negative_slope=0.01) -> y; dy/dx = where(x > 0, 1, negative_slope)"""
+    """leaky_relu(x, float negative_slope=0.01) -> y; grad_x = where(x > 0, grad, negative_slope * grad)"""
     saves = ("x", "negative_slope")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
-        return leaky_relu_grad_x.run((grad, x, negative_slope))
+        return leaky_relu_grad_x.run((x, grad, negative_slope))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
-        return grad * ops.where(x > 0, 1, negative_slope)
+        return ops.where(x > 0, grad, negative_slope * grad)
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -439,7 +439,7 @@ cdef object op_leaky_relu(object x, object negative_slope):
 
 cdef tuple jvp_leaky_relu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, negative_slope = tangents_[0], inputs_[0], inputs_[1]
-    return (x_t * ops.where(x > 0, 1, negative_slope),)
+    return (ops.where(x > 0, x_t, negative_slope * x_t),)
 
 cdef object op_leaky_relu_(object x, object negative_slope):
     x = as_real_operand(writable(x, "leaky_relu_"), "leaky_relu_", "x")

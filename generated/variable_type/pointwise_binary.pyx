@@ -13,9 +13,9 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_copysign, copysign_ufunc, forward_divide,
     divide_ufunc, forward__divide_or_zero, forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin,
     fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp,
-    forward_logaddexp, logaddexp_ufunc, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc,
-    forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_pow, pow_ufunc, forward_remainder,
-    remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
+    forward_logaddexp, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc,
+    forward_multiply, multiply_ufunc, forward_pow, pow_ufunc, forward_remainder, remainder_ufunc, forward_rsub,
+    forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
     AddBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, CopysignBackward, DivideBackward,
@@ -673,12 +673,16 @@ cdef tuple jvp_logaddexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_logaddexp_(object a, object b):
-    return inplace_binary(op_logaddexp, logaddexp_ufunc, a, b, 0b11, "logaddexp_")
+    a = as_real_operand(writable(a, "logaddexp_"), "logaddexp_", "a")
+    b = as_real_operand(b, "logaddexp_", "b")
+    old_ = prepare_inplace(a, (a, b), 0b11, "logaddexp_")
+    return overwrite(a, op_logaddexp(old_, b), "logaddexp_")
 
 def logaddexp(a, b, *, out=None):
     """log(exp(a) + exp(b)) without overflow."""
     if out is not None:
-        return out_binary(logaddexp_ufunc, a, b, out, HAS_GRADIENT)
+        target_ = prepare_out(out, (a, b), "logaddexp")
+        return write_out(target_, op_logaddexp(a, b), "logaddexp")
     return op_logaddexp(a, b)
 
 

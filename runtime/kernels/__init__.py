@@ -65,7 +65,7 @@ from .joining import (
     unstack,
 )
 from .linalg import checkerboard, cofactor, cofactor_jvp, eigh, minors, minors_backward, pinv, pivots, qr, reciprocal_gaps, svd
-from .logistic import sigmoid, sigmoid_slope, tanh_slope
+from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
 from .losses import binary_cross_entropy, one_hot, pick, unpick
 from .normalisers import softmax_or_zero, standardize
 from .pooling import adaptive_max_pool, max_pool, resample, resample_backward, take_planes, take_planes_backward
@@ -111,9 +111,7 @@ from .special import (
     gelu,
     lgamma,
     logit,
-    mish,
     polygamma,
-    silu,
     special,
 )
 from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real

@@ -1,7 +1,7 @@
-"""The logistic function, its slope and the slope of tanh.
+"""The logistic function, its slope and its integral, and the slope of tanh.
 
-Owns loops for float32 and float64 around NumPy's own loop for exp, block by block in cache.  All three are made of exp(-|x|),
-so nothing overflows and no digit is lost on either side; no floating-point flag is raised that a user could see.  The limit
+Owns loops for float32 and float64 around NumPy's own loop for exp, block by block in cache.  All are made of exp(-|x|), so
+nothing overflows and no digit is lost on either side; no floating-point flag is raised that a user could see.  The limit
 is NumPy's loop for exp.  Other dtypes are NumPy expressions.
 """
 
@@ -50,6 +50,21 @@ cdef extern from *:
         GRADSPEC_WIDE static void gradspec_slope_##T(const T *e, T factor, T *y, npy_intp n) { \\
             for (npy_intp i = 0; i < n; i++) y[i] = e[i] / (((T) 1 + e[i]) * ((T) 1 + e[i])) * factor; \\
         }
+
+    /* The larger of two numbers, and minus the distance of the other; a step is 0 or 1. */
+    #define GRADSPEC_LOGADDEXP(T) \\
+        GRADSPEC_WIDE static void gradspec_apart_##T(const T *a, const T *b, T *m, T *e, npy_intp n, npy_intp p, npy_intp q) { \\
+            for (npy_intp i = 0; i < n; i++) { \\
+                T s = a[i * p], t = b[i * q], d = s == t ? 0 : s - t; \\
+                m[i] = d > 0 ? s : t; \\
+                e[i] = d > 0 ? -d : d; \\
+            } \\
+        } \\
+        GRADSPEC_WIDE static void gradspec_together_##T(const T *m, const T *e, T *y, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) y[i] = m[i] + e[i]; \\
+        }
+    GRADSPEC_LOGADDEXP(float)
+    GRADSPEC_LOGADDEXP(double)
     GRADSPEC_LOGISTIC(float, uint32_t, UINT32_C(0x80000000), UINT32_C(0x447a0000), UINT32_C(0x7f800000))
     GRADSPEC_LOGISTIC(double, uint64_t, UINT64_C(0x8000000000000000), UINT64_C(0x408f400000000000), UINT64_C(0x7ff0000000000000))
     """
@@ -59,6 +74,10 @@ cdef extern from *:
     void gradspec_sigmoid_double(const double*, const double*, double*, npy_intp) noexcept nogil
     void gradspec_slope_float(const float*, float, float*, npy_intp) noexcept nogil
     void gradspec_slope_double(const double*, double, double*, npy_intp) noexcept nogil
+    void gradspec_apart_float(const float*, const float*, float*, float*, npy_intp, npy_intp, npy_intp) noexcept nogil
+    void gradspec_apart_double(const double*, const double*, double*, double*, npy_intp, npy_intp, npy_intp) noexcept nogil
+    void gradspec_together_float(const float*, const float*, float*, npy_intp) noexcept nogil
+    void gradspec_together_double(const double*, const double*, double*, npy_intp) noexcept nogil
 
 ctypedef fused real:
     float
@@ -73,6 +92,7 @@ cdef enum Function:
     TANH_SLOPE
 
 cdef Ufunc _exp = Ufunc(np.exp, "exp")
+cdef Ufunc _log1p = Ufunc(np.log1p, "log1p")
 
 
 cdef inline void fill(Function function, real* x, real* y, npy_intp n) noexcept nogil:
@@ -104,6 +124,40 @@ cdef inline void fill(Function function, real* x, real* y, npy_intp n) noexcept 
     fp_clear()  # of signalling NaNs only
 
 
+cdef inline void add_exponents(real* a, real* b, real* y, npy_intp n, npy_intp p, npy_intp q) noexcept nogil:
+    """m + log1p(exp(-|a - b|)) of the larger one m; a step is 0 or 1."""
+    cdef real[BLOCK] m
+    cdef real[BLOCK] e
+    cdef char* args[2]
+    cdef npy_intp steps[2]
+    cdef int slot = sizeof(real) // 8
+    cdef npy_intp start = 0, some
+    args[0] = args[1] = <char*> e
+    steps[0] = steps[1] = sizeof(real)
+    while start < n:
+        some = min(n - start, <npy_intp> BLOCK)
+        if real is float:
+            gradspec_apart_float(a + start * p, b + start * q, m, e, some, p, q)
+        else:
+            gradspec_apart_double(a + start * p, b + start * q, m, e, some, p, q)
+        _exp.loops[slot](args, &some, steps, _exp.loop_data[slot])
+        _log1p.loops[slot](args, &some, steps, _log1p.loop_data[slot])
+        if real is float:
+            gradspec_together_float(m, e, y + start, some)
+        else:
+            gradspec_together_double(m, e, y + start, some)
+        start += some
+    fp_clear()  # of NaNs, and of a distance that is infinite
+
+
+cdef void logaddexp_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    add_exponents(<float*> args[0], <float*> args[1], <float*> args[2], size[0], steps[0] != 0, steps[1] != 0)
+
+
+cdef void logaddexp_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    add_exponents(<double*> args[0], <double*> args[1], <double*> args[2], size[0], steps[0] != 0, steps[1] != 0)
+
+
 cdef void sigmoid_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     fill(SIGMOID, <float*> args[0], <float*> args[1], size[0])
 
@@ -126,6 +180,15 @@ cdef void tanh_slope_float(char** args, const npy_intp* size, const npy_intp* st
 
 cdef void tanh_slope_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     fill(TANH_SLOPE, <double*> args[0], <double*> args[1], size[0])
+
+
+def _logaddexp(a, b):
+    """``log(exp(a) + exp(b))``."""
+    dtype = np.result_type(a, b, np.float16)
+    if dtype not in (np.float32, np.float64):
+        return np.logaddexp(a, b)
+    a, b = np.broadcast_arrays(np.asarray(a, dtype), np.asarray(b, dtype))
+    return logaddexp(np.array(a, order="C"), np.array(b, order="C"))
 
 
 def _sigmoid(x):
@@ -165,6 +228,7 @@ cdef object slope(x, double scale, double factor):
     return factor * small / np.square(1 + small)
 
 
+logaddexp = pointwise(_logaddexp, ("a", "b"), [logaddexp_float, logaddexp_double, NULL, NULL])
 sigmoid = pointwise(_sigmoid, ("x",), [sigmoid_float, sigmoid_double, NULL, NULL])
 sigmoid_slope = pointwise(_sigmoid_slope, ("x",), [sigmoid_slope_float, sigmoid_slope_double, NULL, NULL])
 tanh_slope = pointwise(_tanh_slope, ("x",), [tanh_slope_float, tanh_slope_double, NULL, NULL])

@@ -8,6 +8,7 @@ from numpy cimport ndarray, npy_intp
 
 from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM,
+    PyArray_STRIDES,
 )
 
 cdef enum:
@@ -41,6 +42,17 @@ cdef inline bint is_plain(ndarray x) noexcept:
     """Contiguous, aligned and in native byte order."""
     cdef int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
     return PyArray_FLAGS(x) & wanted == wanted and PyArray_ISNOTSWAPPED(x)
+
+
+cdef inline bint is_spread(ndarray x) noexcept:
+    """One element for all, as `np.broadcast_to` makes it: the gradient of a sum."""
+    cdef int i
+    if not PyArray_FLAGS(x) & NPY_ARRAY_ALIGNED or not PyArray_ISNOTSWAPPED(x) or PyArray_NDIM(x) == 0:
+        return False
+    for i in range(PyArray_NDIM(x)):
+        if PyArray_DIMS(x)[i] > 1 and PyArray_STRIDES(x)[i] != 0 or PyArray_DIMS(x)[i] == 0:
+            return False
+    return True
 
 
 cdef inline bint has_shape(ndarray x, int ndim, npy_intp* dims) noexcept:

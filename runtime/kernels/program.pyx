@@ -1,8 +1,8 @@
 """Elementwise formulas as straight lines of inner loops, run block by block in cache.
 
 Owns programs, each a formula over operators that are ufuncs, and the two ways to run one, whose results are the same to the
-bit.  In blocks: where all arrays are plain and of one shape, or of no axes, each inner loop runs over a few thousand elements
-at a time, and what is half done stays in the cache; large arrays take several threads, without the GIL.  Step by step: each
+bit.  In blocks: where all arrays are plain and of one shape, or one element for all, each inner loop runs over a few thousand
+elements at a time, and what is half done stays in cache; large arrays take several threads, without the GIL.  Step by step: each
 ufunc on whole arrays; so is everything else computed, and again what raised a floating-point flag, so that NumPy warns as
 `numpy.errstate` says.  Knows nothing of autograd.
 """
@@ -18,7 +18,7 @@ import re
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty
-from .plain cimport is_plain, item_size, same_shape, slot_or_bool
+from .plain cimport is_plain, is_spread, item_size, same_shape, slot_or_bool
 from .plan cimport (
     ABSENT, ARITY, COMPUTED, FLOAT, INPUT, INT, KNOWN, MOST, NUMBER, RESULT, SCRATCH, UNIFORM, Plan, Register, Step, make_plan,
 )
@@ -141,7 +141,7 @@ cdef class Program:
         cdef Frame frame
         cdef Number[MOST] numbers
         cdef PyObject* item
-        cdef ndarray lead = None, single = None, y
+        cdef ndarray lead = None, spread = None, single = None, y
         cdef list results = None
         cdef Register* register
         cdef Plan plan
@@ -151,9 +151,14 @@ cdef class Program:
             item = PyTuple_GET_ITEM(inputs, i)
             if PyArray_CheckExact(<object> item):
                 code = slot_or_bool(PyArray_TYPE(<ndarray> item))
-                if code < 0 or not is_plain(<ndarray> item):
+                if code < 0:
                     return self.step_by_step(inputs, wanted)
-                if PyArray_NDIM(<ndarray> item) == 0:
+                if not is_plain(<ndarray> item):
+                    if not is_spread(<ndarray> item) or spread is not None and not same_shape(spread, <ndarray> item):
+                        return self.step_by_step(inputs, wanted)
+                    spread = <ndarray> item
+                    code += UNIFORM
+                elif PyArray_NDIM(<ndarray> item) == 0:
                     code += UNIFORM
                 elif lead is None:
                     lead = <ndarray> item
@@ -168,6 +173,8 @@ cdef class Program:
             else:
                 return self.step_by_step(inputs, wanted)
             key |= <unsigned long long> code << 4 * i
+        if spread is not None and (lead is None or not same_shape(spread, lead)):
+            return self.step_by_step(inputs, wanted)
         if lead is None:  # numbers and 0-d arrays
             key &= <unsigned long long> 0x7777777777777777
             for i in range(count):
@@ -179,7 +186,7 @@ cdef class Program:
         plan = self.plan
         if plan is None or plan.key != key:
             plan = self.find(key)
-        if not plan.works:
+        if not plan.works or spread is not None and plan.has_uniform:  # NumPy's loops for what is spread are others
             return self.step_by_step(inputs, wanted)
 
         if PyTuple_GET_SIZE(self.made) > 1:

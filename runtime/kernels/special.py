@@ -227,21 +227,6 @@ def logit(x):
     return np.where(middle, np.log1p((2 * safe - 1) / (1 - safe)), np.log(x) - np.log1p(np.negative(x)))
 
 
-def mish(x):
-    """``x * tanh(log(1 + exp(x)))``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
-    return np.maximum(x, -1000) * np.tanh(np.logaddexp(0, x))
-
-
 def polygamma(n, x):
     """Derivative `n` of the digamma function. Needs SciPy.
 
@@ -262,20 +247,6 @@ def polygamma(n, x):
     x = np.asarray(x)
     scale = (-1.0) ** (n + 1) * math.factorial(n)
     return scale * _function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
-
-
-def silu(x):
-    """``x * sigmoid(x)``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    return (x if np.iscomplexobj(x) else np.maximum(x, -1000)) * sigmoid(x)  # 0 at -inf
 
 
 def special(name, *arguments):

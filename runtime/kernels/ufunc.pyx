@@ -21,7 +21,7 @@ from .broadcast cimport Rows, find_rows
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .memory cimport empty
-from .plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
+from .plain cimport SLOTS, is_plain, is_spread, item_size, same_shape, slot_of, slot_or_bool
 from .threads cimport parallel
 from ..errors import explain
 
@@ -240,6 +240,8 @@ cdef class Ufunc:
                             lead, steps[1] = a, 0
                         elif PyArray_NDIM(a) == 0:
                             lead, steps[0] = b, 0
+                    elif PyArray_TYPE(b) == PyArray_TYPE(a) and is_spread(b) and same_shape(a, b):
+                        lead, args[1], steps[1] = a, PyArray_BYTES(b), 0
                 elif store_number(b, slot, &number):
                     lead, args[1], steps[1] = a, <char*> &number, 0
         elif PyArray_CheckExact(b) and is_plain(b):
@@ -248,6 +250,11 @@ cdef class Ufunc:
                 lead = b
                 args[0], args[1] = <char*> &number, PyArray_BYTES(b)
                 steps[0], steps[1] = 0, item_size(slot)
+            elif slot >= 0 and self.loops[slot] != NULL and PyArray_CheckExact(a) and PyArray_TYPE(a) == PyArray_TYPE(b):
+                if is_spread(a) and same_shape(a, b):
+                    lead = b
+                    args[0], args[1] = PyArray_BYTES(a), PyArray_BYTES(b)
+                    steps[0], steps[1] = 0, item_size(slot)
         if lead is not None:
             out = empty(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot])
             size = PyArray_SIZE(lead)
