@@ -19,7 +19,7 @@ RUNTIME = [
     ["generated.results"],
     ["kernels.broadcast", "kernels.plain"],
     ["formulas.calculus", "formulas.contraction", "formulas.fourier", "formulas.linear_algebra", "formulas.statistics",
-     "formulas.windows", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
+     "formulas.windows", "kernels.elsewhere", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
     ["formulas"],
     [
         "kernels.contraction",

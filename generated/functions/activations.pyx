@@ -7,12 +7,11 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward1, Forward2, load_forward
+from gradspec.kernels.forward cimport Forward2, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
-cdef Forward1 forward_erfc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfc", 1)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 
 
@@ -75,12 +74,11 @@ cdef class EluBackward(Node):
 
 
 cdef Program gelu_near = Program("x -> near", "near = minimum(maximum(x, -50), 50)")
-cdef Program gelu_grad_x = Program("grad, given_1, near -> grad_x", """
-    below = divide(given_1, 2)
+cdef Program gelu_grad_x = Program("grad, near -> grad_x", """
+    below = divide(erfc(divide(negative(near), 1.4142135623730951)), 2)
     density = multiply(0.3989422804014327, exp(divide(multiply(negative(near), near), 2)))
     grad_x = multiply(grad, add(below, multiply(near, density)))""")
-cdef Program gelu_grad_x_2 = Program("near -> grad_x", "grad_x = divide(negative(near), 1.4142135623730951)")
-cdef Program gelu_grad_x_3 = Program("grad, near -> grad_x", """
+cdef Program gelu_grad_x_2 = Program("grad, near -> grad_x", """
     turn = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.044715, near), near)))
     rate = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.134145, near), near)))
     grad_x = multiply(grad, multiply(sigmoid(turn), add(1, multiply(rate, sigmoid(negative(turn))))))""")
@@ -102,9 +100,9 @@ cdef class GeluBackward(Node):
         approximate = self.saved_approximate
         near = gelu_near.run((x,))
         if approximate == 'none':
-            grad_x = gelu_grad_x.run((grad, forward_erfc(gelu_grad_x_2.run((near,))), near))
+            grad_x = gelu_grad_x.run((grad, near))
         else:
-            grad_x = gelu_grad_x_3.run((grad, near))
+            grad_x = gelu_grad_x_2.run((grad, near))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

@@ -34,7 +34,9 @@ cdef Ufunc deg2rad_ufunc
 cdef object forward_deg2rad(object x)
 cdef object forward_digamma(object x)
 cdef object forward_entr(object x)
+cdef Ufunc erf_ufunc
 cdef object forward_erf(object x)
+cdef Ufunc erfc_ufunc
 cdef object forward_erfc(object x)
 cdef object forward_erfcx(object x)
 cdef object forward__erfcx_derivative(object x, object n)

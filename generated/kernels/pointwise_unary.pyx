@@ -111,17 +111,13 @@ cdef object forward_entr(object x):
     except Exception as error_:
         raise explain(error_, "entr", x=x) from None
 
+erf_ufunc = offer(Ufunc(kernels.erf, "erf", REALS))
 cdef object forward_erf(object x):
-    try:
-        return as_array(kernels.erf(x))
-    except Exception as error_:
-        raise explain(error_, "erf", x=x) from None
+    return erf_ufunc.unary(x)
 
+erfc_ufunc = offer(Ufunc(kernels.erfc, "erfc", REALS))
 cdef object forward_erfc(object x):
-    try:
-        return as_array(kernels.erfc(x))
-    except Exception as error_:
-        raise explain(error_, "erfc", x=x) from None
+    return erfc_ufunc.unary(x)
 
 cdef object forward_erfcx(object x):
     try:

@@ -31,6 +31,7 @@ from .choice import divide_or_zero, where
 from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
 from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
 from .elementwise import dropout, entr, fill_, fill_diagonal_, round_to, rrelu, scaled_pow, sinc, xlogy, zero_
+from .error_function import erf, erfc
 from .factors import eig, lu_parts, matrix_exp, permutation_matrix, pivot_rows
 from .folds import max_along, min_along
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
@@ -103,8 +104,6 @@ from .sorting import argsort, bincount, first_places, segment, topk, unique_coun
 from .special import (
     beta_integral,
     digamma,
-    erf,
-    erfc,
     erfcx,
     erfinv,
     gamma_integral,

@@ -12,12 +12,16 @@ Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathema
 cimport numpy as cnp
 from numpy cimport ndarray, npy_intp
 
+import math
+
 import numpy as np
 
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .elsewhere import one_by_one, scipy_function
+from .flags cimport fp_clear
 from .memory cimport empty
 from .threads cimport parallel
-from .ufunc cimport PyUFuncGenericFunction, Ufunc
+from .ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
 
 cnp.import_array()
 
@@ -127,6 +131,7 @@ cdef void fill(Block block, double scale, const float* x, float* y, npy_intp n) 
         EXP(args, &some, steps, EXP_DATA)
         block(x + start, z, s, y + start, some)
         start += some
+    fp_clear()  # of NaNs, which are compared
 
 
 cdef struct Job:
@@ -155,16 +160,40 @@ cdef ndarray apply(Block block, double scale, object x):
     return y
 
 
-def erf(x):
-    """Error function of an array of float32; None of anything else."""
-    return apply(gradspec_erf_block, 1.0, x)
-
-
-def erfc(x):
-    """Complementary error function of an array of float32; None of anything else."""
-    return apply(gradspec_erfc_block, 1.0, x)
-
-
 def gelu(x):
     """``x`` times the normal distribution function, of an array of float32; None of anything else."""
     return apply(gradspec_gelu_block, np.sqrt(0.5), x)
+
+
+cdef void erf_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(gradspec_erf_block, 1.0, <float*> args[0], <float*> args[1], size[0])
+
+
+cdef void erfc_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(gradspec_erfc_block, 1.0, <float*> args[0], <float*> args[1], size[0])
+
+
+cdef ndarray as_single(object x):
+    """An array of float32 as the loops take it; None of anything else."""
+    if not isinstance(x, np.ndarray) or x.dtype != np.float32:
+        return None
+    return np.array(x, np.float32, order="C")
+
+
+_erf_of_one, _erfc_of_one = one_by_one(math.erf), one_by_one(math.erfc)
+
+
+def _erf(x):
+    """Error function."""
+    x_ = as_single(x)
+    return scipy_function("erf", _erf_of_one)(x) if x_ is None else erf(x_)
+
+
+def _erfc(x):
+    """Complementary error function."""
+    x_ = as_single(x)
+    return scipy_function("erfc", _erfc_of_one)(x) if x_ is None else erfc(x_)
+
+
+erf = pointwise(_erf, ("x",), [erf_float, NULL, NULL, NULL])
+erfc = pointwise(_erfc, ("x",), [erfc_float, NULL, NULL, NULL])

@@ -6,6 +6,8 @@ import math
 import numpy as np
 
 from . import error_function
+from .elsewhere import one_by_one, scipy_function
+from .error_function import erfc
 from .logistic import sigmoid
 
 
@@ -23,7 +25,7 @@ def beta_integral(a, b, x, m, n):
         NaN where two rules of quadrature do not agree.
     """
     a, b, x, dtype = _in_double(a, b, x)
-    scale = _function("betaln")(a, b)
+    scale = scipy_function("betaln")(a, b)
 
     def below(a, b, end, m, n, rule):  # t = end * exp(-s / a)
         s, weights = rule
@@ -51,37 +53,7 @@ def digamma(x):
     -------
     ndarray
     """
-    return _function("digamma")(x)
-
-
-def erf(x):
-    """Error function.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    y = error_function.erf(x)
-    return _function("erf", _erf)(x) if y is None else y
-
-
-def erfc(x):
-    """Complementary error function.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    y = error_function.erfc(x)
-    return _function("erfc", _erfc)(x) if y is None else y
+    return scipy_function("digamma")(x)
 
 
 def erfcx(x, n):
@@ -99,7 +71,7 @@ def erfcx(x, n):
     """
     if not 0 <= n <= 64:
         raise ValueError(f"the derivative {n} of erfcx is not offered; those up to the 64th are")
-    function = _function("erfcx")
+    function = scipy_function("erfcx")
     if n == 0:
         return function(x)
     dtype = np.result_type(x, np.float16)
@@ -123,7 +95,7 @@ def erfinv(x):
     -------
     ndarray
     """
-    return _function("erfinv")(x)
+    return scipy_function("erfinv")(x)
 
 
 def gamma_integral(a, x, m):
@@ -140,7 +112,7 @@ def gamma_integral(a, x, m):
         NaN where two rules of quadrature do not agree.
     """
     a, x, dtype = _in_double(a, x)
-    scale, middle = _function("gammaln")(a), np.maximum(a, 1)
+    scale, middle = scipy_function("gammaln")(a), np.maximum(a, 1)
 
     def integral(rule):
         s, weights = rule
@@ -194,7 +166,7 @@ def lgamma(x):
     ndarray
     """
     x = np.asarray(x)
-    y = np.asarray(_function("gammaln", _lgamma)(x))
+    y = np.asarray(scipy_function("gammaln", _lgamma)(x))
     if x.dtype.kind != "f" or not x.size:
         return y
     # SciPy's loses digits where the logarithm is near 0, and takes what is tiny for 0 and -inf for no pole.
@@ -246,7 +218,7 @@ def polygamma(n, x):
     # (-1)**(n + 1) n! zeta(n + 1, x)
     x = np.asarray(x)
     scale = (-1.0) ** (n + 1) * math.factorial(n)
-    return scale * _function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
+    return scale * scipy_function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
 
 
 def special(name, *arguments):
@@ -261,7 +233,7 @@ def special(name, *arguments):
     -------
     ndarray
     """
-    return np.asarray(_function(name)(*arguments), np.result_type(*arguments, 1.0))
+    return np.asarray(scipy_function(name)(*arguments), np.result_type(*arguments, 1.0))
 
 
 def _agreed(integral):
@@ -299,31 +271,5 @@ def _far_erfcx(x, n):
     return (-1) ** n / math.sqrt(math.pi) * series * inverse ** (n + 1)
 
 
-@functools.cache
-def _function(name, substitute=None):
-    """SciPy's ufunc, imported when it is first needed, or what stands in where SciPy is missing."""
-    try:
-        import scipy.special
-    except ImportError:
-        if substitute is None:
-            raise ImportError(f"gradspec: {name} needs SciPy, which is not installed: pip install scipy") from None
-        return substitute
-    return getattr(scipy.special, name)
-
-
-def _one_by_one(function):
-    """A function of Python floats made one of arrays, which keeps float32."""
-    loop = np.frompyfunc(function, 1, 1)
-
-    def apply(x):
-        x = np.asarray(x)
-        with np.errstate(invalid="ignore"):  # math.* raises the flag on NaN
-            y = np.asarray(loop(x))
-        return y.astype(x.dtype if x.dtype.kind == "f" else np.float64)
-
-    return apply
-
-
 _ZETAS = (1.6449340668482264, 1.2020569031595942, 1.0823232337111382, 1.03692775514337, 1.0173430619844492, 1.0083492773819227)
-_erf, _erfc = _one_by_one(math.erf), _one_by_one(math.erfc)
-_lgamma = _one_by_one(lambda x: math.inf if x <= 0 and x % 1 == 0 else math.lgamma(x))  # Python raises at the poles
+_lgamma = one_by_one(lambda x: math.inf if x <= 0 and x % 1 == 0 else math.lgamma(x))  # Python raises at the poles

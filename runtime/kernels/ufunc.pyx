@@ -21,7 +21,7 @@ from .broadcast cimport Rows, find_rows
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .memory cimport empty
-from .plain cimport SLOTS, is_plain, is_spread, item_size, same_shape, slot_of, slot_or_bool
+from .plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
 from .threads cimport parallel
 from ..errors import explain
 
@@ -42,7 +42,6 @@ cdef extern from "numpy/ufuncobject.h":
         const char* types
 
 cdef npy_intp GRAIN = 4096  # elements from which the loop is worth a release of the GIL
-
 cdef npy_intp CHUNK = 1 << 16  # elements that a thread takes at a time; large arrays are worth several threads from two of them
 
 
@@ -240,8 +239,6 @@ cdef class Ufunc:
                             lead, steps[1] = a, 0
                         elif PyArray_NDIM(a) == 0:
                             lead, steps[0] = b, 0
-                    elif PyArray_TYPE(b) == PyArray_TYPE(a) and is_spread(b) and same_shape(a, b):
-                        lead, args[1], steps[1] = a, PyArray_BYTES(b), 0
                 elif store_number(b, slot, &number):
                     lead, args[1], steps[1] = a, <char*> &number, 0
         elif PyArray_CheckExact(b) and is_plain(b):
@@ -250,11 +247,6 @@ cdef class Ufunc:
                 lead = b
                 args[0], args[1] = <char*> &number, PyArray_BYTES(b)
                 steps[0], steps[1] = 0, item_size(slot)
-            elif slot >= 0 and self.loops[slot] != NULL and PyArray_CheckExact(a) and PyArray_TYPE(a) == PyArray_TYPE(b):
-                if is_spread(a) and same_shape(a, b):
-                    lead = b
-                    args[0], args[1] = PyArray_BYTES(a), PyArray_BYTES(b)
-                    steps[0], steps[1] = 0, item_size(slot)
         if lead is not None:
             out = empty(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot])
             size = PyArray_SIZE(lead)
@@ -294,6 +286,8 @@ cdef class Ufunc:
         job.loop.steps[1 - other], job.strides[1 - other] = item, rows.length * item
         job.loop.steps[other], job.strides[other] = rows.step, rows.stride
         job.loop.steps[2], job.strides[2] = own, rows.length * own
+        if rows.count == 1:
+            return out if self.run(slot, job.loop.args, rows.length, job.loop.steps) else None
         if PyArray_SIZE(whole) < GRAIN:
             run_rows(&job, 0, rows.count)
         else:
@@ -349,7 +343,6 @@ cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* lo
 
 
 cdef dict _offered = {}
-
 
 cdef Ufunc offer(Ufunc ufunc):
     """Make an operator's ufunc known to the programs that name it."""

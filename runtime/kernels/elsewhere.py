@@ -1,0 +1,30 @@
+"""Functions that are not NumPy's: SciPy's where it is installed, those of `math` one element at a time where that does."""
+
+import functools
+
+import numpy as np
+
+
+@functools.cache
+def scipy_function(name, substitute=None):
+    """SciPy's ufunc, imported when it is first needed, or what stands in where SciPy is missing."""
+    try:
+        import scipy.special
+    except ImportError:
+        if substitute is None:
+            raise ImportError(f"gradspec: {name} needs SciPy, which is not installed: pip install scipy") from None
+        return substitute
+    return getattr(scipy.special, name)
+
+
+def one_by_one(function):
+    """A function of Python floats made one of arrays, which keeps float32."""
+    loop = np.frompyfunc(function, 1, 1)
+
+    def apply(x):
+        x = np.asarray(x)
+        with np.errstate(invalid="ignore"):  # math.* raises the flag on NaN
+            y = np.asarray(loop(x))
+        return y.astype(x.dtype if x.dtype.kind == "f" else np.float64)
+
+    return apply
