@@ -6,12 +6,16 @@ functions that it is handed.
 """
 
 cimport numpy as cnp
+from libc.string cimport memmove
 from numpy cimport ndarray
 
 import numpy as np
 
 from .accumulate_grad cimport any_needs_grad, needs_grad, set_history
-from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_FLAGS
+from .capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+)
 from .copy_slices cimport pass_by, rebase
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
@@ -123,7 +127,7 @@ cdef TensorBase overwrite(TensorBase target, TensorBase value, str op):
     cdef bint recording = needs_grad(state, value) or needs_grad(state, target)
     check_fit(target.array, value.array, op)
     begin_write(state, target, recording)
-    target.array[...] = value.array
+    store(target.array, value.array)
     if recording or state.flags & DUAL:
         rebase(state, target, value, recording)
     return target
@@ -137,7 +141,30 @@ cdef TensorBase written_value(TensorBase target, Node node):
     return value
 
 
+cdef bint is_alike(ndarray target, ndarray value) noexcept:
+    """Whether both are of one shape and one dtype."""
+    cdef int i
+    if PyArray_NDIM(target) != PyArray_NDIM(value) or PyArray_TYPE(target) != PyArray_TYPE(value):
+        return False
+    for i in range(PyArray_NDIM(target)):
+        if PyArray_DIMS(target)[i] != PyArray_DIMS(value)[i]:
+            return False
+    return True
+
+
+cdef int store(ndarray target, ndarray value) except -1:
+    """Copy the numbers of a value that fits."""
+    if (PyArray_FLAGS(target) & PyArray_FLAGS(value) & NPY_ARRAY_C_CONTIGUOUS and is_alike(target, value)
+            and PyArray_ISNOTSWAPPED(target) and PyArray_ISNOTSWAPPED(value)):
+        memmove(PyArray_BYTES(target), PyArray_BYTES(value), PyArray_SIZE(target) * PyArray_ITEMSIZE(target))
+        return 0
+    cnp.PyArray_CopyInto(target, value)
+    return 0
+
+
 cdef int check_fit(ndarray target, ndarray value, str op) except -1:
+    if is_alike(target, value):
+        return 0
     if (<object> value).shape != (<object> target).shape:
         raise RuntimeError(f"{op}: output with shape {list((<object> target).shape)} doesn't match the broadcast shape "
                            f"{list((<object> value).shape)}")
@@ -228,5 +255,5 @@ cdef TensorBase write_out(TensorBase target, TensorBase result, str op):
     """Store a result in `out=`."""
     check_fit(target.array, result.array, op)
     begin_write(thread_state(), target, False)
-    target.array[...] = result.array
+    store(target.array, result.array)
     return target

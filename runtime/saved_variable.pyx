@@ -35,9 +35,9 @@ cdef class SavedVariable:
         give_back(<PyObject*> self.array)
 
     def __init__(self):
-        raise TypeError("Trying to create a SavedTensor object from Python is forbidden.")
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
 
-    def register_hooks(self, pack_hook, unpack_hook):
+    def register_hooks(self, pack_hook=None, unpack_hook=None):
         """Replace the saved tensor by `pack_hook(tensor)` now, and by `unpack_hook` of that when it is needed.
 
         Parameters
