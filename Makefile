@@ -36,7 +36,7 @@ SANITIZED := $(CURDIR)/build/sanitize
 sanitize: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check -q --no-build-isolation --no-deps \
 	  --upgrade --target $(SANITIZED)/site \
-	  -Cbuild-dir=$(SANITIZED)/meson -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false .
+	  -Cbuild-dir=$(SANITIZED)/meson -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false -Csetup-args=-Dsymbols=true .
 	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	  MESONPY_EDITABLE_SKIP=$$($(BIN)/python -c 'import pathlib, codegen.build; print(codegen.build.build_folder(pathlib.Path.cwd()))') \
