@@ -14,6 +14,7 @@ from .capi cimport (
     NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, Py_REFCNT,
 )
 from .dispatch import ops
+from .kernels.summation cimport sum_to
 from .kernels.ufunc cimport Ufunc, add_into
 from . cimport node as node_module
 from .node cimport InputMetadata, Node, metadata_shape
@@ -80,8 +81,7 @@ cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node 
                            f"compatible with {list(shape)}")
     if recording:
         return ops._sum_to(grad, shape)
-    axes = tuple(range(extra)) + tuple([i + extra for i, n in enumerate(shape) if n == 1 and current[i + extra] != 1])
-    return np.add.reduce(grad, axis=axes, keepdims=True).reshape(shape)
+    return sum_to(grad, shape)
 
 
 cdef int index_of(Node source, Node target) noexcept:

@@ -87,7 +87,7 @@ from .random import (
     standard,
     uniform_,
 )
-from .reductions import centred, euclidean_norm, power_norm, std, sum_to, var
+from .reductions import centred, euclidean_norm, power_norm, std, var
 from .scans import cummax, cummin, cumprod, cumsum, linear_recurrence, shift
 from .slopes import asin_slope, asinh_slope, atan_slope, atanh_slope, softsign, tanhshrink
 from .softmax import (
@@ -114,5 +114,5 @@ from .special import (
     special,
 )
 from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real
-from .summation import mean_along, sum_along, unreduce
+from .summation import mean_along, sum_along, sum_to, unreduce
 from .triangular import solve_triangular

@@ -208,26 +208,6 @@ def std(x, axis, correction, keepdims):
     return norm / np.sqrt(_count(residual, axis) - correction).astype(norm.dtype)
 
 
-def sum_to(x, shape):
-    """Sum over the axes along which an array of `shape` is broadcast to the shape of `x`.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-
-    Returns
-    -------
-    ndarray
-        New memory, also where there is nothing to sum.
-    """
-    x = np.asarray(x)
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    extra = x.ndim - len(shape)
-    axes = tuple(i for i in range(x.ndim) if i < extra or shape[i - extra] == 1 != x.shape[i])
-    return np.sum(x, axis=axes, keepdims=True).reshape(shape)
-
-
 def unreduce(x, shape, axis, keepdims):
     """Broadcast a reduced array back along the axes that were reduced.
 

@@ -17,6 +17,7 @@ from ..capi cimport (
 )
 from . import folds, reductions
 from .flags cimport fp_clear, fp_raised
+from .forward cimport as_array
 from .plain cimport is_plain, item_size, slot_of
 from .span cimport DIMENSIONS, Span, empty_reduced, find_span
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
@@ -122,6 +123,29 @@ def mean_along(x, axis, keepdims):
         else:
             (<double*> PyArray_BYTES(y))[i] /= <double> span.length
     return y
+
+
+cpdef object sum_to(object x, object shape):
+    """Sum over the axes along which an array of the given shape is broadcast to `x`.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray
+        New memory, also where there is nothing to sum.
+    """
+    x = np.asarray(x)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    cdef int i, extra = x.ndim - len(shape)
+    axes = tuple([i for i in range(x.ndim) if i < extra or shape[i - extra] == 1 != x.shape[i]])
+    if len(axes) == extra:  # the leading ones alone
+        return as_array(sum_along(x, axes, False))
+    y = as_array(sum_along(x, axes, True))
+    return y.reshape(shape) if extra else y
 
 
 def unreduce(x, shape, axis, keepdims):

@@ -75,3 +75,17 @@ def test_what_was_reduced_is_broadcast_back(shape):
 def test_what_does_not_fit_is_refused(y, axis, keepdims):
     with pytest.raises(ValueError):
         kernels.unreduce(np.ones(y), (3, 4), axis, keepdims)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (2, 3, 4), (40, 9), (2, 1, 3)], ids=str)
+def test_sums_to_every_shape_that_is_broadcast(shape):
+    x = some(shape, "f8")
+    for kept in itertools.product((True, False), repeat=len(shape)):
+        for drop in range(len(shape) + 1):
+            if any(kept[:drop]):
+                continue
+            target = tuple(n if keep else 1 for n, keep in zip(shape, kept))[drop:]
+            axes = tuple(i for i, keep in enumerate(kept) if not keep and (i < drop or shape[i] != 1))
+            found = kernels.sum_to(x, target)
+            same(found, np.sum(x, axis=axes, keepdims=True).reshape(target))
+            assert not np.shares_memory(found, x)
