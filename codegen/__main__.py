@@ -63,7 +63,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 
     command = commands.add_parser("check", help="check the spec; what needs unbuilt kernels is listed as deferred")
     command.add_argument("--built", action="store_true", help="fail where a kernel is still missing")
-    command.add_argument("--prove", action="store_true", help="say which elementwise rules sympy proves; needs sympy")
+    prove = "say which elementwise rules sympy proves, and note it for OPS.md; needs sympy"
+    command.add_argument("--prove", action="store_true", help=prove)
     command.set_defaults(run=_check_command)
     command = commands.add_parser("mutate", help="change each formula in one place; print what the check lets pass")
     command.add_argument("op", metavar="OP", nargs="*", help="names; all operators by default")
@@ -173,9 +174,13 @@ def _check_command(options: argparse.Namespace) -> None:
         print("deferred until the kernels are built (python -m codegen builds and checks them):")
         print("\n".join(f"  {name}" for name in deferred))
     if options.prove:
+        from .verify.proofs import FILE, PROVED, text
         from .verify.prove import prove
 
-        print("\n".join(f"{how:13} {name}" for name, how in prove(_read(options.root))))
+        spec = _read(options.root)
+        found = dict(prove(spec))
+        print("\n".join(f"{how:13} {name}" for name, how in found.items()))
+        FILE.write_text(text((name for name, how in found.items() if how == PROVED), spec))
 
 
 def _mutate_command(options: argparse.Namespace) -> None:

@@ -125,6 +125,10 @@ class Tensor(ArrayTensor):
         """exp(x) - 1 without cancellation."""
     def floor(self) -> Tensor:
         """Greatest integer that is not above x."""
+    def frac(self) -> Tensor:
+        """x - trunc(x), what stands behind the point."""
+    def ldexp(self, b: Index) -> Tensor:
+        """x * 2**b for integers `b`."""
     def lgamma(self) -> Tensor:
         """Logarithm of the modulus of the gamma function."""
     gammaln = lgamma
@@ -257,6 +261,8 @@ class Tensor(ArrayTensor):
     def equal(self, b: Operand) -> Tensor:
         """a == b."""
     eq = equal
+    def gcd(self, b: Operand) -> Tensor:
+        """Greatest common divisor."""
     def greater(self, b: Operand) -> Tensor:
         """a > b."""
     gt = greater
@@ -271,6 +277,8 @@ class Tensor(ArrayTensor):
         """Whether x is infinite."""
     def isnan(self) -> Tensor:
         """Whether x is NaN."""
+    def lcm(self, b: Operand) -> Tensor:
+        """Least common multiple."""
     def less(self, b: Operand) -> Tensor:
         """a < b."""
     lt = less
@@ -318,10 +326,14 @@ class Tensor(ArrayTensor):
         """Square root of var; the derivative at 0 is 0."""
     def sum(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Sum."""
+    def sum_to_size(self, *size: int | Sequence[int]) -> Tensor:
+        """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
     def var(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
     def vector_norm(self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+    def histc(self, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
+        """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest element where these are equal."""
     def cummax(self, axis: int) -> _results.CummaxResult:
         """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
     def cummin(self, axis: int) -> _results.CumminResult:
@@ -348,6 +360,8 @@ class Tensor(ArrayTensor):
         """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
     def cross(self, b: Operand, axis: int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
         """Cross product of vectors of length 3 along `axis`."""
+    def dist(self, b: Operand, p: float = 2.0) -> Tensor:
+        """The p-norm of a - b, as one vector."""
     def dot(self, b: Operand, *, out: Any = None) -> Tensor:
         """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
     def inner(self, b: Operand) -> Tensor:
@@ -362,6 +376,8 @@ class Tensor(ArrayTensor):
     def outer(self, b: Operand, *, out: Any = None) -> Tensor:
         """y[i, j] = a[i] * b[j], operands flattened."""
     ger = outer
+    def renorm(self, p: float, axis: int, maxnorm: float) -> Tensor:
+        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it."""
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None, out: Any = None) -> Tensor:
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
     def tril(self, k: int = 0) -> Tensor:
@@ -388,6 +404,8 @@ class Tensor(ArrayTensor):
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
     def expand(self, *shape: int | Sequence[int]) -> Tensor:
         """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 leaves a length as it is."""
+    def expand_as(self, other: Operand) -> Tensor:
+        """Read-only view of `x` in the shape of `other`."""
     def expand_dims(self, axis: int | Sequence[int] = 0) -> Tensor:
         """New axes of length 1 at the given positions of the result."""
     unsqueeze = expand_dims
@@ -422,6 +440,8 @@ class Tensor(ArrayTensor):
     def swapaxes(self, axis1: int, axis2: int) -> Tensor:
         """Two axes exchanged."""
     swapdims = swapaxes
+    def unflatten(self, axis: int, sizes: int | Sequence[int]) -> Tensor:
+        """View with one axis taken apart into several."""
     def view(self, *shape: int | Sequence[int]) -> Tensor:
         """The same elements in C order under another shape, never a copy; where strides cannot express it, reshape copies."""
     def view_as(self, other: Operand) -> Tensor:
@@ -432,6 +452,8 @@ class Tensor(ArrayTensor):
         """Real and imaginary parts along a new last axis; a view."""
     def argwhere(self) -> Tensor:
         """Where the elements are not 0, one row for each."""
+    def diagonal_scatter(self, source: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """A copy of `x` with `source` in the place of a diagonal."""
     def flatnonzero(self) -> Tensor:
         """Where the elements in C order are not 0."""
     def gather(self, axis: int, indices: Index) -> Tensor:
@@ -444,30 +466,49 @@ class Tensor(ArrayTensor):
         """A copy of `x` with `value` in the slices of the given indices along `axis`."""
     def index_put(self, index: Index, value: Operand) -> Tensor:
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
+    def index_reduce(self, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
     def index_select(self, axis: int, indices: Index) -> Tensor:
         """Slices of `x` along `axis`, in the order of `indices`."""
     def masked_fill(self, mask: Operand, value: Operand) -> Tensor:
         """A copy of `x` with `value` where the mask is true."""
+    def masked_scatter(self, mask: Operand, source: Operand) -> Tensor:
+        """A copy of `x` with the elements of `source`, in C order, where the mask is true."""
     def masked_select(self, mask: Operand) -> Tensor:
         """The elements of `x` where the mask is true, in C order; the two broadcast."""
     def narrow(self, axis: int, start: int, length: int) -> Tensor:
         """View of `length` slices of `x` along `axis`, from slice `start` on."""
     def nonzero(self) -> list[Tensor]:
         """Where `x` is not 0, the indices along each axis, in C order."""
+    def put(self, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
+        """A copy of `x` with elements of `source` at places in C order, or added to them."""
     def scatter(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays."""
     def scatter_add(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
+    def scatter_reduce(self, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index; equal extremes share the gradient."""
     def select(self, axis: int, index: int) -> Tensor:
         """View of slice `index` of `x` along `axis`, without that axis."""
+    def select_scatter(self, source: Operand, axis: int, index: int) -> Tensor:
+        """A copy of `x` with `source` in the place of one slice along `axis`."""
+    def slice_scatter(self, source: Operand, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+        """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
     def take(self, indices: Index, axis: int | None = None, *, out: Any = None, mode: Any = None) -> Tensor:
         """Elements of `x` in C order, or slices along `axis`."""
     def take_along_axis(self, indices: Index, axis: int | None = -1) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
     def take_along_dim(self, indices: Index, axis: int | None = None) -> Tensor:
         """take_along_axis, of flattened arrays where `axis` is None."""
+    def array_split(self, sections: Index, axis: int = 0) -> list[Tensor]:
+        """Views of nearly equal length along `axis`, or of the parts between given indices."""
+    tensor_split = array_split
     def chunk(self, chunks: int, axis: int = 0) -> list[Tensor]:
         """Views of at most `chunks` parts along `axis`, all but the last of one length."""
+    def dsplit(self, sections: Index) -> list[Tensor]:
+        """Views of equal length along the third axis, or of the parts between given indices."""
+    def hsplit(self, sections: Index) -> list[Tensor]:
+        """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
     def repeat(self, repeats: Index, axis: int | None = None) -> Tensor:
         """Every element, or every slice along `axis`, repeated in place."""
     repeat_interleave = repeat
@@ -484,6 +525,8 @@ class Tensor(ArrayTensor):
     def unstack(self, axis: int = 0) -> list[Tensor]:
         """Views of the slices of `x` along `axis`."""
     unbind = unstack
+    def vsplit(self, sections: Index) -> list[Tensor]:
+        """Views of equal length along the first axis, or of the parts between given indices."""
     def argmax(self, axis: int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
         """Position of the first largest element along `axis`, or in C order when it is None."""
     def argmin(self, axis: int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
@@ -492,6 +535,12 @@ class Tensor(ArrayTensor):
         """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
     def argsort(self, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """The order that sorts `x` along `axis`; equal elements keep theirs."""
+    def kthvalue(self, k: int, axis: int = -1, keepdims: _bool = False) -> _results.KthvalueResult:
+        """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
+    def mode(self, axis: int = -1, keepdims: _bool = False) -> _results.ModeResult:
+        """The element that occurs most often along `axis`, the smallest of several, and where it stands last."""
+    def msort(self) -> Tensor:
+        """Sorted along the first axis."""
     def partition(self, kth: int, axis: int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
         """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
     def sort(self, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
@@ -560,6 +609,10 @@ class Tensor(ArrayTensor):
         """exp(x) - 1 without cancellation. In place."""
     def floor_(self) -> Tensor:
         """Greatest integer that is not above x. In place."""
+    def frac_(self) -> Tensor:
+        """x - trunc(x), what stands behind the point. In place."""
+    def ldexp_(self, b: Index) -> Tensor:
+        """x * 2**b for integers `b`. In place."""
     def lgamma_(self) -> Tensor:
         """Logarithm of the modulus of the gamma function. In place."""
     gammaln_ = lgamma_
@@ -700,6 +753,8 @@ class Tensor(ArrayTensor):
     mm_ = matmul_
     bmm_ = matmul_
     mv_ = matmul_
+    def renorm_(self, p: float, axis: int, maxnorm: float) -> Tensor:
+        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it. In place."""
     def tril_(self, k: int = 0) -> Tensor:
         """Elements on and below diagonal `k`, zeros above. In place."""
     def triu_(self, k: int = 0) -> Tensor:
@@ -727,12 +782,20 @@ class Tensor(ArrayTensor):
         """A copy of `x` with `value` in the slices of the given indices along `axis`. In place."""
     def index_put_(self, index: Index, value: Operand) -> Tensor:
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
+    def index_reduce_(self, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]. In place."""
     def masked_fill_(self, mask: Operand, value: Operand) -> Tensor:
         """A copy of `x` with `value` where the mask is true. In place."""
+    def masked_scatter_(self, mask: Operand, source: Operand) -> Tensor:
+        """A copy of `x` with the elements of `source`, in C order, where the mask is true. In place."""
+    def put_(self, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
+        """A copy of `x` with elements of `source` at places in C order, or added to them. In place."""
     def scatter_(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays. In place."""
     def scatter_add_(self, axis: int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather. In place."""
+    def scatter_reduce_(self, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index; equal extremes share the gradient. In place."""
     def celu_(self, alpha: float = 1.0) -> Tensor:
         """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. In place."""
     def elu_(self, alpha: float = 1.0) -> Tensor:
@@ -1211,12 +1274,40 @@ def floor(x: Operand, *, out: Tensor | None = None) -> Tensor:
     -------
     y : Tensor
     """
+def frac(x: Operand, *, out: Tensor | None = None) -> Tensor:
+    """x - trunc(x), what stands behind the point.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def imag(x: Operand) -> Tensor:
     """Imaginary part, zeros for a real array.
 
     Parameters
     ----------
     x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def ldexp(x: Operand, b: Index, *, out: Tensor | None = None) -> Tensor:
+    """x * 2**b for integers `b`.
+
+    Parameters
+    ----------
+    x : array_like
+    b : index
+        Exponents.
+    out : Tensor, optional
+        Where the result is written.
 
     Returns
     -------
@@ -1662,6 +1753,20 @@ def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, 
     -------
     y : Tensor
     """
+def complex(a: Operand, b: Operand) -> Tensor:
+    """Complex numbers of real parts `a` and imaginary parts `b`.
+
+    Parameters
+    ----------
+    a : array_like
+        Real parts.
+    b : array_like
+        Imaginary parts.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Modulus of a with the sign of b.
 
@@ -1855,6 +1960,20 @@ def multiply(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     b : array_like
     out : Tensor, optional
         Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def polar(a: Operand, b: Operand) -> Tensor:
+    """Complex numbers of modulus `a` and argument `b`.
+
+    Parameters
+    ----------
+    a : array_like
+        Moduli.
+    b : array_like
+        Arguments.
 
     Returns
     -------
@@ -2073,6 +2192,20 @@ def equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     -------
     y : Tensor
     """
+def gcd(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Greatest common divisor.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def greater(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a > b.
 
@@ -2186,6 +2319,20 @@ def isreal(x: Operand) -> Tensor:
     Parameters
     ----------
     x : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def lcm(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Least common multiple.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
 
     Returns
     -------
@@ -2532,6 +2679,19 @@ def sum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     -------
     y : Tensor
     """
+def sum_to_size(x: Operand, *size: int | int | Sequence[int]) -> Tensor:
+    """Sum over the axes along which an array of the given shape would be broadcast to `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    size : int, one or more, or a int or sequence of int
+        Shape of the result.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
     """Mean squared distance from the mean, with the count less `correction` as divisor.
 
@@ -2633,6 +2793,44 @@ def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool 
     Returns
     -------
     c : Tensor
+    """
+def histc(x: Operand, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
+    """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest
+    element where these are equal.
+
+    Parameters
+    ----------
+    x : array_like
+    bins : int, default 100
+        Number of bins.
+    min : float, default 0.0
+        Where the first one begins.
+    max : float, default 0.0
+        Where the last one ends.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def histogram(x: Operand, bins: int = 10, range: Sequence[float] | None = None, weights: Operand | None = None, density: _bool = False) -> _results.HistogramResult:
+    """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins.
+
+    Parameters
+    ----------
+    x : array_like
+    bins : int, default 10
+        Number of bins.
+    range : float or sequence of float or None, default None
+        Where the first bin begins and the last one ends; the least and the greatest element when it is None.
+    weights : array_like or None, default None
+        One for each element; 1 when it is None.
+    density : bool, default False
+        Whether the areas under the result add up to 1.
+
+    Returns
+    -------
+    hist : Tensor
+    bin_edges : Tensor
     """
 def median(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
     """The middle one of the elements in order, the mean of both where there are two; NaN if there is one.
@@ -3214,6 +3412,18 @@ def baddbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: com
     -------
     y : Tensor
     """
+def block_diag(*arrays: Operand | Sequence[Operand]) -> Tensor:
+    """Matrices along the diagonal of one, zeros elsewhere; vectors count as rows.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Matrices, vectors or numbers.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cdist(a: Operand, b: Operand, p: float = 2.0) -> Tensor:
     """The p-norm of the difference of each row of `a` and each row of `b`.
 
@@ -3225,6 +3435,20 @@ def cdist(a: Operand, b: Operand, p: float = 2.0) -> Tensor:
         Vectors of as many components.
     p : float, default 2.0
         Order of the norm.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def cholesky_inverse(l: Operand, *, upper: _bool = False) -> Tensor:
+    """Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.
+
+    Parameters
+    ----------
+    l : array_like
+        Triangular factors.
+    upper : bool, default False
+        Whether they are upper triangular.
 
     Returns
     -------
@@ -3255,6 +3479,20 @@ def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
     b : array_like
     axis : int, default -1
         Axis that holds the components of a vector.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def dist(a: Operand, b: Operand, p: float = 2.0) -> Tensor:
+    """The p-norm of a - b, as one vector.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    p : float, default 2.0
+        Order of the norm.
 
     Returns
     -------
@@ -3321,6 +3559,22 @@ def logdet(x: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def lu_unpack(lu: Operand, pivots: Index) -> _results.LuUnpackResult:
+    """The factors of lu from what lu_factor gives.
+
+    Parameters
+    ----------
+    lu : array_like
+        Factors.
+    pivots : index
+        The row exchanged with each in turn.
+
+    Returns
+    -------
+    p : Tensor
+    l : Tensor
+    u : Tensor
+    """
 def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
 
@@ -3353,6 +3607,23 @@ def outer(a: Operand, b: Operand) -> Tensor:
     ----------
     a : array_like
     b : array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def renorm(x: Operand, p: float, axis: int, maxnorm: float) -> Tensor:
+    """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float
+        Order of the norm.
+    axis : int
+        Along which axis the slices lie.
+    maxnorm : float
+        Largest norm.
 
     Returns
     -------
@@ -3601,6 +3872,19 @@ def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ten
     -------
     y : Tensor
     """
+def expand_as(x: Operand, other: Operand) -> Tensor:
+    """Read-only view of `x` in the shape of `other`.
+
+    Parameters
+    ----------
+    x : array_like
+    other : array_like
+        What has the shape.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def expand_dims(x: Operand, axis: int | Sequence[int] = 0) -> Tensor:
     """New axes of length 1 at the given positions of the result.
 
@@ -3807,6 +4091,21 @@ def swapaxes(x: Operand, axis1: int, axis2: int) -> Tensor:
     -------
     y : Tensor
     """
+def unflatten(x: Operand, axis: int, sizes: int | Sequence[int]) -> Tensor:
+    """View with one axis taken apart into several.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Which axis.
+    sizes : int or sequence of int
+        Lengths of the axes that it becomes, one of which may be -1.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def view_as(x: Operand, other: Operand) -> Tensor:
     """The same elements under the shape of `other`, never a copy.
 
@@ -3878,6 +4177,25 @@ def delete(x: Operand, index: Index, axis: int | None = None) -> Tensor:
         Which slices, an integer, a slice or several integers.
     axis : int or None, default None
         Axis along which the slices lie; `x` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def diagonal_scatter(x: Operand, source: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """A copy of `x` with `source` in the place of a diagonal.
+
+    Parameters
+    ----------
+    x : array_like
+    source : array_like
+        What is written.
+    offset : int, default 0
+        Which diagonal; positive ones are above the main one.
+    axis1 : int, default 0
+        Axis of the rows.
+    axis2 : int, default 1
+        Axis of the columns.
 
     Returns
     -------
@@ -4002,6 +4320,27 @@ def index_put(x: Operand, index: Index, value: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def index_reduce(x: Operand, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i].
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is reduced.
+    reduce : str
+        'prod', 'mean', 'amax', 'amin' or 'sum'.
+    include_self : bool, default True
+        Whether the elements of `x` that are written to take part.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def index_select(x: Operand, axis: int, indices: Index) -> Tensor:
     """Slices of `x` along `axis`, in the order of `indices`.
 
@@ -4027,6 +4366,21 @@ def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
         Where to write.
     value : array_like
         What is written there.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def masked_scatter(x: Operand, mask: Operand, source: Operand) -> Tensor:
+    """A copy of `x` with the elements of `source`, in C order, where the mask is true.
+
+    Parameters
+    ----------
+    x : array_like
+    mask : array_like of bool
+        Where to write; it broadcasts to `x`.
+    source : array_like
+        As many elements as the mask holds true, or more.
 
     Returns
     -------
@@ -4073,6 +4427,23 @@ def nonzero(x: Operand) -> list[Tensor]:
     -------
     ys : list of Tensor
     """
+def put(x: Operand, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
+    """A copy of `x` with elements of `source` at places in C order, or added to them.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Which places, of the shape of `source`.
+    source : array_like
+        What is written.
+    accumulate : bool, default False
+        Whether it is added to what is there.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def scatter(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
     """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.
 
@@ -4107,6 +4478,28 @@ def scatter_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tenso
     -------
     y : Tensor
     """
+def scatter_reduce(x: Operand, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index;
+    equal extremes share the gradient.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is reduced, of the shape of the indices.
+    reduce : str
+        'sum', 'prod', 'mean', 'amax' or 'amin'.
+    include_self : bool, default True
+        Whether the elements of `x` that are written to take part.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def select(x: Operand, axis: int, index: int) -> Tensor:
     """View of slice `index` of `x` along `axis`, without that axis.
 
@@ -4117,6 +4510,44 @@ def select(x: Operand, axis: int, index: int) -> Tensor:
         Axis along which the slices lie.
     index : int
         Which slice, counted from the end where it is negative.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def select_scatter(x: Operand, source: Operand, axis: int, index: int) -> Tensor:
+    """A copy of `x` with `source` in the place of one slice along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    source : array_like
+        What is written.
+    axis : int
+        Axis along which the slices lie.
+    index : int
+        Which slice, counted from the end where it is negative.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def slice_scatter(x: Operand, source: Operand, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+    """A copy of `x` with `source` in the place of the slices start:end:step along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    source : array_like
+        What is written.
+    axis : int, default 0
+        Axis along which the slices lie.
+    start : int or None, default None
+        The first of them.
+    end : int or None, default None
+        Where they end, this one left out.
+    step : int, default 1
+        How far apart they are.
 
     Returns
     -------
@@ -4167,6 +4598,20 @@ def take_along_dim(x: Operand, indices: Index, axis: int | None = None) -> Tenso
     -------
     y : Tensor
     """
+def unravel_index(indices: Index, shape: int | Sequence[int]) -> list[Tensor]:
+    """Places in C order as indices along each axis of an array of the given shape.
+
+    Parameters
+    ----------
+    indices : index
+        Integers, negative ones from the end.
+    shape : int or sequence of int
+        Length of each axis.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def append(x: Operand, values: Operand, axis: int | None = None) -> Tensor:
     """The elements of `values` behind `x` along `axis`, both flattened when it is None.
 
@@ -4209,6 +4654,18 @@ def broadcast_arrays(*arrays: Operand | Sequence[Operand]) -> list[Tensor]:
     -------
     ys : list of Tensor
     """
+def cartesian_prod(*arrays: Operand | Sequence[Operand]) -> Tensor:
+    """Every choice of an element from each vector, a row for each.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Vectors.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def chunk(x: Operand, chunks: int, axis: int = 0) -> list[Tensor]:
     """Views of at most `chunks` parts along `axis`, all but the last of one length.
 
@@ -4248,6 +4705,19 @@ def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
     -------
     y : Tensor
     """
+def dsplit(x: Operand, sections: Index) -> list[Tensor]:
+    """Views of equal length along the third axis, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def dstack(arrays: Sequence[Operand]) -> Tensor:
     """Arrays one behind the other along a third axis.
 
@@ -4259,12 +4729,42 @@ def dstack(arrays: Sequence[Operand]) -> Tensor:
     -------
     y : Tensor
     """
+def hsplit(x: Operand, sections: Index) -> list[Tensor]:
+    """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def hstack(arrays: Sequence[Operand]) -> Tensor:
     """Vectors one after the other, matrices side by side.
 
     Parameters
     ----------
     arrays : sequence of array_like
+
+    Returns
+    -------
+    y : Tensor
+    """
+def insert(x: Operand, index: Index, values: Operand, axis: int | None = None) -> Tensor:
+    """A copy of `x` with `values` before the slices at `index` along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    index : index
+        Before which slices, an integer, a slice or several integers.
+    values : array_like
+        What is put there; it broadcasts to the place.
+    axis : int or None, default None
+        Axis along which the slices lie; `x` as one row when it is None.
 
     Returns
     -------
@@ -4428,6 +4928,19 @@ def unstack(x: Operand, axis: int = 0) -> list[Tensor]:
     -------
     ys : list of Tensor
     """
+def vsplit(x: Operand, sections: Index) -> list[Tensor]:
+    """Views of equal length along the first axis, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+
+    Returns
+    -------
+    ys : list of Tensor
+    """
 def vstack(arrays: Sequence[Operand]) -> Tensor:
     """Vectors as the rows of a matrix, matrices one below the other.
 
@@ -4517,6 +5030,21 @@ def bincount(x: Index, weights: Operand | None = None, minlength: int = 0) -> Te
     -------
     y : Tensor
     """
+def bucketize(x: Operand, boundaries: Operand, *, right: _bool = False) -> Tensor:
+    """Between which two of the rising boundaries each number lies, counted from 0 below the first one.
+
+    Parameters
+    ----------
+    x : array_like
+    boundaries : array_like
+        Numbers in rising order.
+    right : bool, default False
+        Whether a number on a boundary belongs above it.
+
+    Returns
+    -------
+    indices : Tensor
+    """
 def digitize(x: Operand, bins: Operand, right: _bool = False) -> Tensor:
     """Which bin each number belongs to, counted from 1; 0 below the first edge.
 
@@ -4540,6 +5068,51 @@ def isin(x: Operand, test: Operand) -> Tensor:
     x : array_like
     test : array_like
         What is looked for.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def kthvalue(x: Operand, k: int, axis: int = -1, keepdims: _bool = False) -> _results.KthvalueResult:
+    """The `k`-th smallest element along `axis`, counted from 1, and where it stands.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int
+        Which one.
+    axis : int, default -1
+        Axis along which the elements are compared.
+    keepdims : bool, default False
+        Whether `axis` stays, with length 1.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+    """
+def mode(x: Operand, axis: int = -1, keepdims: _bool = False) -> _results.ModeResult:
+    """The element that occurs most often along `axis`, the smallest of several, and where it stands last.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default -1
+        Axis along which the elements are compared.
+    keepdims : bool, default False
+        Whether `axis` stays, with length 1.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+    """
+def msort(x: Operand) -> Tensor:
+    """Sorted along the first axis.
+
+    Parameters
+    ----------
+    x : array_like
 
     Returns
     -------
@@ -4808,6 +5381,30 @@ def linspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = 
     -------
     y : Tensor
     """
+def logspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = True, base: complex = 10.0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
+    """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`.
+
+    Parameters
+    ----------
+    start : scalar
+        First exponent.
+    stop : scalar
+        Last exponent, or the one behind it.
+    num : int, default 50
+        How many.
+    endpoint : bool, default True
+        Whether `stop` is the last one.
+    base : scalar, default 10.0
+        What the powers are of.
+    dtype : dtype or None, default None
+        Type of the elements.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def ones(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones.
 
@@ -5052,6 +5649,7 @@ permute = permute_dims
 transpose = permute_dims
 t = permute_dims
 swapdims = swapaxes
+tensor_split = array_split
 broadcast_tensors = broadcast_arrays
 cat = concat
 concatenate = concat

@@ -425,6 +425,23 @@ for _name, _text in {
     floor(x) -> y
     dy/dx = 0
     """,
+    "frac": """x - trunc(x), what stands behind the point.
+
+    Parameters
+    ----------
+    x : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    frac(x) -> y
+    dy/dx = 1
+    """,
     "imag": """Imaginary part, zeros for a real array.
 
     Parameters
@@ -440,6 +457,26 @@ for _name, _text in {
     imag(x) -> y
     linear in x
     grad_x = grad * 1j
+    """,
+    "ldexp": """x * 2**b for integers `b`.
+
+    Parameters
+    ----------
+    x : array_like
+    b : index
+        Exponents.
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ldexp(x, Index b) -> y
+    linear in x
+    grad_x = ldexp(grad, b)
     """,
     "lgamma": """Logarithm of the modulus of the gamma function.
 
@@ -1023,6 +1060,26 @@ for _name, _text in {
     where below = x < min if min is not None else False
     y_t = where(above, 0, where(below, 0, x_t)) + where(above, 0, where(below, min_t, 0)) + where(above, max_t, 0)
     """,
+    "complex": """Complex numbers of real parts `a` and imaginary parts `b`.
+
+    Parameters
+    ----------
+    a : array_like
+        Real parts.
+    b : array_like
+        Imaginary parts.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    complex(a, b) -> y
+    grad_a = real(grad)
+    grad_b = imag(grad)
+    y_t = complex(a_t, zeros_like(b)) + complex(zeros_like(a), b_t)
+    """,
     "copysign": """Modulus of a with the sign of b.
 
     Parameters
@@ -1290,6 +1347,27 @@ for _name, _text in {
     multiply(a, b) -> y
     dy/da = b
     dy/db = a
+    """,
+    "polar": """Complex numbers of modulus `a` and argument `b`.
+
+    Parameters
+    ----------
+    a : array_like
+        Moduli.
+    b : array_like
+        Arguments.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    polar(a, b) -> y
+    grad_a = real(conj(unit) * grad)
+    grad_b = imag(conj(y) * grad)
+    where unit = complex(cos(b), sin(b))
+    y_t = unit * a_t + 1j * y * b_t
     """,
     "pow": """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
 
@@ -1574,6 +1652,24 @@ for _name, _text in {
     equal(a, b) -> Mask y
     not differentiable
     """,
+    "gcd": """Greatest common divisor.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gcd(a, b) -> y
+    not differentiable
+    """,
     "greater": """a > b.
 
     Parameters
@@ -1726,6 +1822,24 @@ for _name, _text in {
     Notes
     -----
     isreal(x) -> Mask y
+    not differentiable
+    """,
+    "lcm": """Least common multiple.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    out : Tensor, optional
+        Where the result is written.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    lcm(a, b) -> y
     not differentiable
     """,
     "less": """a < b.
@@ -2172,6 +2286,23 @@ for _name, _text in {
     linear in x
     grad_x = _unreduce(grad, x.shape, axis, keepdims)
     """,
+    "sum_to_size": """Sum over the axes along which an array of the given shape would be broadcast to `x`.
+
+    Parameters
+    ----------
+    x : array_like
+    size : int, one or more, or a int or sequence of int
+        Shape of the result.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    sum_to_size(x, int[] *size) -> y
+    composite: _sum_to(x, size)
+    """,
     "var": """Mean squared distance from the mean, with the count less `correction` as divisor.
 
     Parameters
@@ -2240,9 +2371,10 @@ for _name, _text in {
     Notes
     -----
     vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y
-    composite: _euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(x if ord else sign(x)), axis,
-      keepdims) if ord == 1 or ord == 0 else max(absolute(x), axis, keepdims) if ord == inf else min(absolute(x),
-      axis, keepdims) if ord == -inf else _power_norm(x, ord, axis, keepdims)
+    composite: _euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(known if ord else sign(known)),
+      axis, keepdims) if ord == 1 or ord == 0 else max(absolute(known), axis, keepdims) if ord == inf else
+      min(absolute(known), axis, keepdims) if ord == -inf else _power_norm(x, ord, axis, keepdims)
+    where known = x if has_fractions(x.dtype) else astype(x, 'float64')
     """,
     "aminmax": """Smallest and largest element; ties share the gradient equally.
 
@@ -2334,6 +2466,58 @@ for _name, _text in {
     where rows = own if y is None else concat([own, _variables(y, rowvar)])
     where rest = rows - mean(rows, 1, True)
     where divisor = cov_divisor(x.shape, rowvar, bias, ddof)
+    """,
+    "histc": """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest
+    element where these are equal.
+
+    Parameters
+    ----------
+    x : array_like
+    bins : int, default 100
+        Number of bins.
+    min : float, default 0.0
+        Where the first one begins.
+    max : float, default 0.0
+        Where the last one ends.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    histc(x, int bins=100, float min=0.0, float max=0.0) -> y
+    not differentiable
+    """,
+    "histogram": """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins.
+
+    Parameters
+    ----------
+    x : array_like
+    bins : int, default 10
+        Number of bins.
+    range : float or sequence of float or None, default None
+        Where the first bin begins and the last one ends; the least and the greatest element when it is None.
+    weights : array_like or None, default None
+        One for each element; 1 when it is None.
+    density : bool, default False
+        Whether the areas under the result add up to 1.
+
+    Returns
+    -------
+    hist : Tensor
+    bin_edges : Tensor
+
+    Notes
+    -----
+    histogram(x, int bins=10, float[]? range=None, Array? weights=None, bool density=False) -> hist, bin_edges
+    composite: (scaled, edges)
+    where low = min(x) if range is None else full((), range[0], dtype=float_dtype(x.dtype))
+    where high = max(x) if range is None else full((), range[1], dtype=float_dtype(x.dtype))
+    where edges = _edges(low, high, bins)
+    where places = _bins(x, edges)
+    where sums = _binned(ones_like(x) if weights is None else weights + zeros_like(x), places, bins)
+    where scaled = sums / (sum(sums) * diff(edges)) if density else sums
     """,
     "median": """The middle one of the elements in order, the mean of both where there are two; NaN if there is one.
 
@@ -3080,6 +3264,31 @@ for _name, _text in {
     addr(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y
     composite: _blend(x, outer(a, b), beta, alpha)
     """,
+    "array_norm": """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is
+    given, else of a vector or a matrix.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : scalar or str or None, default None
+        Which norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.
+    axis : int or sequence of int or None, default None
+        One axis, or two; those of `x` when it is None.
+    keepdims : bool, default False
+        Whether the axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    array_norm(x, Scalar|str? ord=None, int[]? axis=None, bool keepdims=False) -> y
+    composite: vector_norm(x, 2, axis, keepdims) if ord is None else vector_norm(x, ord, axes, keepdims) if
+      len_of(axes) == 1 else expand_dims(found, axes) if keepdims else found
+    where axes = norm_axes(x.ndim, ord, axis)
+    where found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord)
+    """,
     "baddbmm": """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`.
 
     Parameters
@@ -3127,6 +3336,23 @@ for _name, _text in {
     composite: product if bias is None else product + bias
     where product = einsum('...i,kij,...j->...k', [a, weight, b])
     """,
+    "block_diag": """Matrices along the diagonal of one, zeros elsewhere; vectors count as rows.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Matrices, vectors or numbers.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    block_diag(Array[] *arrays) -> y
+    linear in arrays
+    grad_arrays = _block_diag_backward(grad, arrays.shape)
+    """,
     "cdist": """The p-norm of the difference of each row of `a` and each row of `b`.
 
     Parameters
@@ -3168,6 +3394,24 @@ for _name, _text in {
     References
     ----------
     Murray (2016), Differentiation of the Cholesky decomposition.
+    """,
+    "cholesky_inverse": """Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.
+
+    Parameters
+    ----------
+    l : array_like
+        Triangular factors.
+    upper : bool, default False
+        Whether they are upper triangular.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    cholesky_inverse(l, *, bool upper=False) -> y
+    composite: cholesky_solve(broadcast_to(eye(l.shape[-1], dtype=float_dtype(l.dtype)), l.shape), l, upper=upper)
     """,
     "cholesky_solve": """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`.
 
@@ -3271,6 +3515,24 @@ for _name, _text in {
     References
     ----------
     Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
+    """,
+    "dist": """The p-norm of a - b, as one vector.
+
+    Parameters
+    ----------
+    a : array_like
+    b : array_like
+    p : float, default 2.0
+        Order of the norm.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    dist(a, b, float p=2.0) -> y
+    composite: vector_norm(a - b, p)
     """,
     "dot": """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.
 
@@ -3515,8 +3777,7 @@ for _name, _text in {
     ----------
     Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
     """,
-    "lu": """Factorisation x = p @ l @ u of square matrices with row exchanges `p`, unit lower triangular `l` and upper triangular
-    `u`. Needs SciPy.
+    "lu": """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy.
 
     Parameters
     ----------
@@ -3531,8 +3792,9 @@ for _name, _text in {
     Notes
     -----
     lu(x) -> p, l, u
-    composite: (zeros_like(parts[0]) + _permutation_matrix(parts[2], x.shape[-1]), parts[0], parts[1])
-    where parts = _lu_parts(x)
+    composite: (astype(_permutation_matrix(parts[2], x.shape[-2]), float_dtype(x.dtype)), parts[0], parts[1])
+    where parts = _lu_parts(x) if x.shape[-2] == x.shape[-1] else _lu_tall(x) if x.shape[-2] > x.shape[-1] else
+      _lu_wide(x)
     """,
     "lu_factor": """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy.
 
@@ -3571,6 +3833,29 @@ for _name, _text in {
     lu_solve(lu, Index pivots, b) -> y
     composite: solve_triangular(lu, solve_triangular(lu, take_along_axis(b, _pivot_rows(pivots), -2), lower=True,
       unit_diagonal=True))
+    """,
+    "lu_unpack": """The factors of lu from what lu_factor gives.
+
+    Parameters
+    ----------
+    lu : array_like
+        Factors.
+    pivots : index
+        The row exchanged with each in turn.
+
+    Returns
+    -------
+    p : Tensor
+    l : Tensor
+    u : Tensor
+
+    Notes
+    -----
+    lu_unpack(lu, Index pivots) -> p, l, u
+    composite: (astype(_permutation_matrix(rows, lu.shape[-1]), float_dtype(lu.dtype)), tril(known, -1) +
+      eye(lu.shape[-1], dtype=float_dtype(lu.dtype)), triu(known))
+    where known = lu if has_fractions(lu.dtype) else astype(lu, 'float64')
+    where rows = _pivot_rows(pivots)
     """,
     "matmul": """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
 
@@ -3614,14 +3899,14 @@ for _name, _text in {
     ----------
     Najfeld and Havel (1995), Derivatives of the matrix exponential and their computation.
     """,
-    "matrix_norm": """Frobenius norm of the matrices in the last two axes where `ord` is None, else the largest sum along columns (1) or rows
-    (inf) or singular value (2), or the smallest (-1, -inf, -2).
+    "matrix_norm": """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest
+    sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2).
 
     Parameters
     ----------
     x : array_like
-    ord : scalar or None, default None
-        Which norm.
+    ord : scalar or str or None, default 'fro'
+        Which norm; Frobenius' when it is None.
     keepdims : bool, default False
         Whether both axes stay, with length 1.
 
@@ -3631,10 +3916,13 @@ for _name, _text in {
 
     Notes
     -----
-    matrix_norm(x, Scalar? ord=None, bool keepdims=False) -> y
-    composite: vector_norm(x, 2, (-2, -1), keepdims) if ord is None else reshape(max(svdvals(x), -1), shape) if ord
-      == 2 else reshape(min(svdvals(x), -1), shape) if ord == -2 else reshape(max(sum(absolute(x), norm_axis(ord)),
-      -1), shape) if ord > 0 else reshape(min(sum(absolute(x), norm_axis(ord)), -1), shape)
+    matrix_norm(x, Scalar|str? ord='fro', bool keepdims=False) -> y
+    composite: vector_norm(x, 2, (-2, -1), keepdims) if word == 'fro' else reshape(sum(svdvals(x), -1), shape) if
+      word == 'nuc' else reshape(max(svdvals(x), -1), shape) if ord == 2 else reshape(min(svdvals(x), -1), shape) if
+      ord == -2 else reshape(max(sum(absolute(known), norm_axis(ord)), -1), shape) if ord > 0 else
+      reshape(min(sum(absolute(known), norm_axis(ord)), -1), shape)
+    where known = x if has_fractions(x.dtype) else astype(x, 'float64')
+    where word = norm_word(ord)
     where shape = matrix_norm_shape(x.shape, keepdims)
     """,
     "matrix_power": """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
@@ -3673,6 +3961,29 @@ for _name, _text in {
     -----
     matrix_rank(x) -> Index rank
     not differentiable
+    """,
+    "multi_dot": """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Matrices.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    multi_dot(Array[] arrays) -> y
+    composite: first @ second
+    where split = chain_split(arrays.shape)
+    where first = arrays[0] if split == 1 else multi_dot(arrays[:split])
+    where second = arrays[split] if split == len_of(arrays.shape) - 1 else multi_dot(arrays[split:])
+
+    References
+    ----------
+    Cormen, Leiserson, Rivest and Stein (2009), Introduction to Algorithms, section 15.2.
     """,
     "nuclear_norm": """Sum of the singular values.
 
@@ -3731,6 +4042,24 @@ for _name, _text in {
     pairwise_distance(a, b, float p=2.0, float eps=1e-06, bool keepdims=False) -> y
     composite: vector_norm(a - b + eps, p, -1, keepdims)
     """,
+    "pdist": """The p-norm of the difference of each two rows.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 2.0
+        Order of the norm.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    pdist(x, float p=2.0) -> y
+    composite: vector_norm(take(x, pairs[0], 0) - take(x, pairs[1], 0), p, -1)
+    where pairs = _pairs(x)
+    """,
     "pinv": """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at
     constant rank.
 
@@ -3776,6 +4105,28 @@ for _name, _text in {
     ----------
     Roberts and Roberts (2020), QR and LQ decomposition matrix backpropagation algorithms for square, wide, and deep
     matrices.
+    """,
+    "renorm": """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float
+        Order of the norm.
+    axis : int
+        Along which axis the slices lie.
+    maxnorm : float
+        Largest norm.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    renorm(x, float p, int axis, float maxnorm) -> y
+    composite: x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)
+    where norms = vector_norm(x, p, other_axes(axis, x.ndim), True)
     """,
     "slogdet": """Sign (of modulus 1) and logarithm of the modulus of the determinant.
 
@@ -4222,6 +4573,48 @@ for _name, _text in {
     composite: _irfourier(_fitted(conj(x), half_shape(x.shape, n, axis)), half_length(x.shape, n, axis), axis,
       fourier_norm(norm, False))
     """,
+    "hfft2": """hfftn along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    hfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y
+    composite: hfftn(x, s, axes, norm)
+    """,
+    "hfftn": """Transform, which is real, of numbers along several axes whose other half is the conjugate of this one.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    hfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y
+    composite: irfftn(conj(x), s, axes, other_norm(norm))
+    """,
     "ifft": """Inverse discrete Fourier transform along one axis.
 
     Parameters
@@ -4307,6 +4700,48 @@ for _name, _text in {
     -----
     ihfft(x, int? n=None, int axis=-1, str? norm=None) -> y
     composite: conj(_rfourier(_fitted(x, fourier_shape(x.shape, n, axis)), axis, fourier_norm(norm, True)))
+    """,
+    "ihfft2": """ihfftn along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ihfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y
+    composite: ihfftn(x, s, axes, norm)
+    """,
+    "ihfftn": """First half of the inverse transform of real numbers along several axes; the inverse of hfftn.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    ihfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y
+    composite: conj(rfftn(x, s, axes, other_norm(norm)))
     """,
     "irfft": """Real numbers along one axis from the first half of their transform; `n` of them, by default an even number.
 
@@ -4664,6 +5099,23 @@ for _name, _text in {
     linear in x
     grad_x = _diagonal_backward(grad, x.shape, offset, axis1, axis2)
     """,
+    "expand_as": """Read-only view of `x` in the shape of `other`.
+
+    Parameters
+    ----------
+    x : array_like
+    other : array_like
+        What has the shape.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    expand_as(x, other) -> y
+    composite: broadcast_to(x, other.shape)
+    """,
     "expand_dims": """New axes of length 1 at the given positions of the result.
 
     Parameters
@@ -4944,6 +5396,25 @@ for _name, _text in {
     linear in x
     grad_x = swapaxes(grad, axis1, axis2)
     """,
+    "unflatten": """View with one axis taken apart into several.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Which axis.
+    sizes : int or sequence of int
+        Lengths of the axes that it becomes, one of which may be -1.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    unflatten(x, int axis, int[] sizes) -> y
+    composite: view(x, unflat_shape(x.shape, axis, sizes))
+    """,
     "view_as": """The same elements under the shape of `other`, never a copy.
 
     Parameters
@@ -5045,6 +5516,31 @@ for _name, _text in {
     -----
     delete(x, Index index, int? axis=None) -> y
     composite: take(x, _kept(index, x.size if axis is None else x.shape[axis]), axis)
+    """,
+    "diagonal_scatter": """A copy of `x` with `source` in the place of a diagonal.
+
+    Parameters
+    ----------
+    x : array_like
+    source : array_like
+        What is written.
+    offset : int, default 0
+        Which diagonal; positive ones are above the main one.
+    axis1 : int, default 0
+        Axis of the rows.
+    axis2 : int, default 1
+        Axis of the columns.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    diagonal_scatter(x, source, int offset=0, int axis1=0, int axis2=1) -> y
+    composite: moveaxis(index_put(moveaxis(x, (axis1, axis2), (0, 1)), places, moveaxis(source, -1, 0)), (0, 1),
+      (axis1, axis2))
+    where places = diagonal_places(x.shape, offset, axis1, axis2)
     """,
     "embedding": """Rows of `weight`.
 
@@ -5221,6 +5717,32 @@ for _name, _text in {
     grad_x = index_put(grad, index, 0)
     grad_value = _index_put_backward(grad, index, value.shape)
     """,
+    "index_reduce": """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i].
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is reduced.
+    reduce : str
+        'prod', 'mean', 'amax', 'amin' or 'sum'.
+    include_self : bool, default True
+        Whether the elements of `x` that are written to take part.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    index_reduce(x, int axis, Index indices, source, str reduce, *, bool include_self=True) -> y
+    composite: scatter_reduce(x, axis, _spread_index(indices, source.shape, axis), source, reduce,
+      include_self=include_self)
+    """,
     "index_select": """Slices of `x` along `axis`, in the order of `indices`.
 
     Parameters
@@ -5260,6 +5782,26 @@ for _name, _text in {
     linear in x, value
     grad_x = masked_fill(grad, mask, 0)
     grad_value = where(mask, grad, 0)
+    """,
+    "masked_scatter": """A copy of `x` with the elements of `source`, in C order, where the mask is true.
+
+    Parameters
+    ----------
+    x : array_like
+    mask : array_like of bool
+        Where to write; it broadcasts to `x`.
+    source : array_like
+        As many elements as the mask holds true, or more.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    masked_scatter(x, Mask mask, source) -> y
+    composite: index_put(x, wide, take(ravel(source), _first_numbers(wide)))
+    where wide = broadcast_to(mask, x.shape)
     """,
     "masked_select": """The elements of `x` where the mask is true, in C order; the two broadcast.
 
@@ -5315,6 +5857,28 @@ for _name, _text in {
     nonzero(x) -> Index[] ys
     not differentiable
     """,
+    "put": """A copy of `x` with elements of `source` at places in C order, or added to them.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Which places, of the shape of `source`.
+    source : array_like
+        What is written.
+    accumulate : bool, default False
+        Whether it is added to what is there.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    put(x, Index indices, source, bool accumulate=False) -> y
+    composite: x + _take_backward(astype(source, x.dtype), indices, x.shape) if accumulate else
+      reshape(index_put(ravel(x), _flat_index(indices), ravel(source)), x.shape)
+    """,
     "scatter": """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.
 
     Parameters
@@ -5361,6 +5925,42 @@ for _name, _text in {
     grad_x = grad
     grad_source = gather(grad, axis, indices)
     """,
+    "scatter_reduce": """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index;
+    equal extremes share the gradient.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int
+        Axis along which the indices count.
+    indices : index
+        Integers, negative ones from the end.
+    source : array_like
+        What is reduced, of the shape of the indices.
+    reduce : str
+        'sum', 'prod', 'mean', 'amax' or 'amin'.
+    include_self : bool, default True
+        Whether the elements of `x` that are written to take part.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    scatter_reduce(x, int axis, Index indices, source, str reduce, *, bool include_self=True) -> y
+    composite: scatter_add(start, axis, indices, source) if kind == 'sum' else scatter_add(start, axis, indices,
+      source) / maximum(counts, 1) if kind == 'mean' else _scatter_extreme(x, axis, indices, source, kind == 'amax',
+      include_self) if kind == 'amax' or kind == 'amin' else start * scatter(ones(x.shape, dtype=source.dtype),
+      axis, places, _products(take_along_axis(source, order, axis), places, axis))
+    where kind = checked_scatter(reduce)
+    where start = x if include_self else scatter(x, axis, indices, 1 if kind == 'prod' else 0)
+    where counts = scatter_add(full(x.shape, 1 if include_self else 0, dtype=x.dtype), axis, indices,
+      ones_like(source))
+    where numbers = _places_along(indices, axis, x.shape)
+    where order = argsort(numbers, axis)
+    where places = take_along_axis(numbers, order, axis)
+    """,
     "select": """View of slice `index` of `x` along `axis`, without that axis.
 
     Parameters
@@ -5379,6 +5979,52 @@ for _name, _text in {
     -----
     select(x, int axis, int index) -> y
     composite: getitem(x, along_axis(index, axis, x.ndim))
+    """,
+    "select_scatter": """A copy of `x` with `source` in the place of one slice along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    source : array_like
+        What is written.
+    axis : int
+        Axis along which the slices lie.
+    index : int
+        Which slice, counted from the end where it is negative.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    select_scatter(x, source, int axis, int index) -> y
+    composite: index_put(x, along_axis(index, axis, x.ndim), source)
+    """,
+    "slice_scatter": """A copy of `x` with `source` in the place of the slices start:end:step along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    source : array_like
+        What is written.
+    axis : int, default 0
+        Axis along which the slices lie.
+    start : int or None, default None
+        The first of them.
+    end : int or None, default None
+        Where they end, this one left out.
+    step : int, default 1
+        How far apart they are.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    slice_scatter(x, source, int axis=0, int? start=None, int? end=None, int step=1) -> y
+    composite: index_put(x, along_axis(stepped(start, end, step), axis, x.ndim), source)
     """,
     "take": """Elements of `x` in C order, or slices along `axis`.
 
@@ -5439,6 +6085,24 @@ for _name, _text in {
     take_along_dim(x, Index indices, int? axis=None) -> y
     composite: take_along_axis(x, indices, axis)
     """,
+    "unravel_index": """Places in C order as indices along each axis of an array of the given shape.
+
+    Parameters
+    ----------
+    indices : index
+        Integers, negative ones from the end.
+    shape : int or sequence of int
+        Length of each axis.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    unravel_index(Index indices, int[] shape) -> Index[] ys
+    not differentiable
+    """,
     "append": """The elements of `values` behind `x` along `axis`, both flattened when it is None.
 
     Parameters
@@ -5495,6 +6159,23 @@ for _name, _text in {
     linear in arrays
     grad_arrays = _broadcast_arrays_backward(grad, arrays.shape)
     """,
+    "cartesian_prod": """Every choice of an element from each vector, a row for each.
+
+    Parameters
+    ----------
+    arrays : array_like, one or more, or a sequence of array_like
+        Vectors.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    cartesian_prod(Array[] *arrays) -> y
+    composite: reshape(stack(grid, -1), cartesian_shape(arrays.shape))
+    where grid = meshgrid(arrays, indexing='ij')
+    """,
     "chunk": """Views of at most `chunks` parts along `axis`, all but the last of one length.
 
     Parameters
@@ -5547,6 +6228,23 @@ for _name, _text in {
     linear in arrays
     grad_arrays = _concat_backward(grad, arrays.shape, axis)
     """,
+    "dsplit": """Views of equal length along the third axis, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    dsplit(x, Index sections) -> Array[] ys
+    composite: split(x, sections, 2)
+    """,
     "dstack": """Arrays one behind the other along a third axis.
 
     Parameters
@@ -5561,6 +6259,23 @@ for _name, _text in {
     -----
     dstack(Array[] arrays) -> y
     composite: _join(arrays, lifted_shapes(arrays.shape, 'depth'), 2)
+    """,
+    "hsplit": """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    hsplit(x, Index sections) -> Array[] ys
+    composite: split(x, sections, 0 if x.ndim == 1 else 1)
     """,
     "hstack": """Vectors one after the other, matrices side by side.
 
@@ -5577,6 +6292,32 @@ for _name, _text in {
     hstack(Array[] arrays) -> y
     composite: _join(arrays, shapes, 0 if len_of(shapes[0]) == 1 else 1)
     where shapes = lifted_shapes(arrays.shape, 'flat')
+    """,
+    "insert": """A copy of `x` with `values` before the slices at `index` along `axis`.
+
+    Parameters
+    ----------
+    x : array_like
+    index : index
+        Before which slices, an integer, a slice or several integers.
+    values : array_like
+        What is put there; it broadcasts to the place.
+    axis : int or None, default None
+        Axis along which the slices lie; `x` as one row when it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    insert(x, Index index, values, int? axis=None) -> y
+    composite: insert(ravel(x), index, ravel(values), 0) if axis is None else take(concat([x,
+      astype(broadcast_to(laid, inserted_shape(x.shape, axis, count)), x.dtype)], axis), order, axis)
+    where count = insert_count(index, x.shape[axis], values.shape, x.ndim, axis)
+    where lifted = reshape(values, lifted_shape(values.shape, x.ndim))
+    where laid = moveaxis(lifted, 0, axis) if is_single(index) else lifted
+    where order = _insert_order(index, x.shape[axis], count)
     """,
     "meshgrid": """Coordinates of the points of a grid, an array for each axis.
 
@@ -5788,6 +6529,23 @@ for _name, _text in {
     linear in x
     grad_x = stack(grad, axis)
     """,
+    "vsplit": """Views of equal length along the first axis, or of the parts between given indices.
+
+    Parameters
+    ----------
+    x : array_like
+    sections : index
+        Number of parts, or indices where a new part begins.
+
+    Returns
+    -------
+    ys : list of Tensor
+
+    Notes
+    -----
+    vsplit(x, Index sections) -> Array[] ys
+    composite: split(x, sections, 0)
+    """,
     "vstack": """Vectors as the rows of a matrix, matrices one below the other.
 
     Parameters
@@ -5902,6 +6660,25 @@ for _name, _text in {
     linear in weights
     grad_weights = take(grad, x)
     """,
+    "bucketize": """Between which two of the rising boundaries each number lies, counted from 0 below the first one.
+
+    Parameters
+    ----------
+    x : array_like
+    boundaries : array_like
+        Numbers in rising order.
+    right : bool, default False
+        Whether a number on a boundary belongs above it.
+
+    Returns
+    -------
+    indices : Tensor
+
+    Notes
+    -----
+    bucketize(x, boundaries, *, bool right=False) -> Index indices
+    not differentiable
+    """,
     "digitize": """Which bin each number belongs to, counted from 1; 0 below the first edge.
 
     Parameters
@@ -5937,6 +6714,67 @@ for _name, _text in {
     -----
     isin(x, test) -> Mask y
     not differentiable
+    """,
+    "kthvalue": """The `k`-th smallest element along `axis`, counted from 1, and where it stands.
+
+    Parameters
+    ----------
+    x : array_like
+    k : int
+        Which one.
+    axis : int, default -1
+        Axis along which the elements are compared.
+    keepdims : bool, default False
+        Whether `axis` stays, with length 1.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+
+    Notes
+    -----
+    kthvalue(x, int k, int axis=-1, bool keepdims=False) -> values, Index indices
+    composite: (take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),
+      place if keepdims else squeeze(place, axis))
+    where place = narrow(argsort(x, axis), axis, k - 1, 1)
+    """,
+    "mode": """The element that occurs most often along `axis`, the smallest of several, and where it stands last.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, default -1
+        Axis along which the elements are compared.
+    keepdims : bool, default False
+        Whether `axis` stays, with length 1.
+
+    Returns
+    -------
+    values : Tensor
+    indices : Tensor
+
+    Notes
+    -----
+    mode(x, int axis=-1, bool keepdims=False) -> values, Index indices
+    composite: (take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),
+      place if keepdims else squeeze(place, axis))
+    where place = _mode_place(x, axis)
+    """,
+    "msort": """Sorted along the first axis.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    msort(x) -> y
+    composite: sort(x, 0)
     """,
     "partition": """Element `kth` where sorting would put it, smaller ones before it and larger ones behind.
 
@@ -6626,6 +7464,28 @@ for _name, _text in {
     threshold(x, float threshold, float value) -> y
     dy/dx = x > threshold
     """,
+    "channel_shuffle": """Channels of as many groups laid out in turn.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    groups : int
+        Number of groups of channels.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    channel_shuffle(x, int groups) -> y
+    composite: reshape(swapaxes(reshape(x, shuffled_groups(x.shape, groups)), 1, 2), x.shape)
+
+    References
+    ----------
+    Zhang, Zhou, Lin and Sun (2018), ShuffleNet.
+    """,
     "conv1d": """Cross-correlation along the last axis, as a layer of a network.
 
     Parameters
@@ -6638,8 +7498,8 @@ for _name, _text in {
         A number for each channel of the result; nothing where it is None.
     stride : int or sequence of 1, default 1
         How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 1, default 0
-        How many zeros stand before and behind each axis.
+    padding : int or sequence of 1 or str, default 0
+        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
     dilation : int or sequence of 1, default 1
         How far apart the elements are that a kernel sees.
     groups : int, default 1
@@ -6651,8 +7511,9 @@ for _name, _text in {
 
     Notes
     -----
-    conv1d(x, weight, Array? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> y
-    composite: _convolve(x, weight, bias, stride, padding, dilation, groups)
+    conv1d(x, weight, Array? bias=None, int[1] stride=1, int[1]|str padding=0, int[1] dilation=1, int groups=1) -> y
+    composite: _convolve(pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
+    where plan = conv_padding(padding, x.ndim, weight.shape, stride, dilation)
     """,
     "conv2d": """Cross-correlation along the last two axes, as a layer of a network.
 
@@ -6666,8 +7527,8 @@ for _name, _text in {
         A number for each channel of the result; nothing where it is None.
     stride : int or sequence of 2, default 1
         How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 2, default 0
-        How many zeros stand before and behind each axis.
+    padding : int or sequence of 2 or str, default 0
+        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
     dilation : int or sequence of 2, default 1
         How far apart the elements are that a kernel sees.
     groups : int, default 1
@@ -6679,8 +7540,9 @@ for _name, _text in {
 
     Notes
     -----
-    conv2d(x, weight, Array? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> y
-    composite: _convolve(x, weight, bias, stride, padding, dilation, groups)
+    conv2d(x, weight, Array? bias=None, int[2] stride=1, int[2]|str padding=0, int[2] dilation=1, int groups=1) -> y
+    composite: _convolve(pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
+    where plan = conv_padding(padding, x.ndim, weight.shape, stride, dilation)
     """,
     "conv3d": """Cross-correlation along the last three axes, as a layer of a network.
 
@@ -6694,8 +7556,8 @@ for _name, _text in {
         A number for each channel of the result; nothing where it is None.
     stride : int or sequence of 3, default 1
         How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 3, default 0
-        How many zeros stand before and behind each axis.
+    padding : int or sequence of 3 or str, default 0
+        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
     dilation : int or sequence of 3, default 1
         How far apart the elements are that a kernel sees.
     groups : int, default 1
@@ -6707,8 +7569,9 @@ for _name, _text in {
 
     Notes
     -----
-    conv3d(x, weight, Array? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> y
-    composite: _convolve(x, weight, bias, stride, padding, dilation, groups)
+    conv3d(x, weight, Array? bias=None, int[3] stride=1, int[3]|str padding=0, int[3] dilation=1, int groups=1) -> y
+    composite: _convolve(pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
+    where plan = conv_padding(padding, x.ndim, weight.shape, stride, dilation)
     """,
     "conv_transpose1d": """The adjoint of conv1d with the same weight.
 
@@ -7169,6 +8032,30 @@ for _name, _text in {
     composite: _average(x ** norm_type, kernel_size, steps, (0, 0), ceil_mode, True, True) ** (1 / norm_type)
     where steps = stride if stride is not None else kernel_size
     """,
+    "lp_pool3d": """Norms of the elements under windows along the last three axes.
+
+    Parameters
+    ----------
+    x : array_like
+    norm_type : float
+        Exponent of the norm.
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    lp_pool3d(x, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> y
+    composite: _average(x ** norm_type, kernel_size, steps, (0, 0, 0), ceil_mode, True, True) ** (1 / norm_type)
+    where steps = stride if stride is not None else kernel_size
+    """,
     "max_pool1d": """Maxima under windows along the last axis.
 
     Parameters
@@ -7195,6 +8082,35 @@ for _name, _text in {
       ceil_mode=False) -> y
     composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
     where steps = stride if stride is not None else kernel_size
+    """,
+    "max_pool1d_with_indices": """max_pool1d, and where along the axis each maximum stands.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    indices : Tensor
+
+    Notes
+    -----
+    max_pool1d_with_indices(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool
+      ceil_mode=False) -> y, Index indices
+    composite: (found[0], found[1])
+    where steps = stride if stride is not None else kernel_size
+    where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
     """,
     "max_pool2d": """Maxima under windows along the last two axes.
 
@@ -7223,6 +8139,35 @@ for _name, _text in {
     composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
     where steps = stride if stride is not None else kernel_size
     """,
+    "max_pool2d_with_indices": """max_pool2d, and where in its plane each maximum stands, in C order.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    indices : Tensor
+
+    Notes
+    -----
+    max_pool2d_with_indices(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool
+      ceil_mode=False) -> y, Index indices
+    composite: (found[0], found[1])
+    where steps = stride if stride is not None else kernel_size
+    where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+    """,
     "max_pool3d": """Maxima under windows along the last three axes.
 
     Parameters
@@ -7250,6 +8195,59 @@ for _name, _text in {
     composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
     where steps = stride if stride is not None else kernel_size
     """,
+    "max_pool3d_with_indices": """max_pool3d, and where in its room each maximum stands, in C order.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    indices : Tensor
+
+    Notes
+    -----
+    max_pool3d_with_indices(x, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool
+      ceil_mode=False) -> y, Index indices
+    composite: (found[0], found[1])
+    where steps = stride if stride is not None else kernel_size
+    where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+    """,
+    "max_unpool1d": """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Where along the axis of the result each element stands.
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    max_unpool1d(x, Index indices, int[1] kernel_size, int[1]? stride=None, int[1] padding=0) -> y
+    composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 1)
+    where steps = stride if stride is not None else kernel_size
+    """,
     "max_unpool2d": """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up.
 
     Parameters
@@ -7272,6 +8270,30 @@ for _name, _text in {
     -----
     max_unpool2d(x, Index indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0) -> y
     composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 2)
+    where steps = stride if stride is not None else kernel_size
+    """,
+    "max_unpool3d": """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Where in the room of the result each element stands.
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
+        How far the first window stands before each axis and the last one behind it.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    max_unpool3d(x, Index indices, int[3] kernel_size, int[3]? stride=None, int[3] padding=0) -> y
+    composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 3)
     where steps = stride if stride is not None else kernel_size
     """,
     "batch_norm": """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
@@ -7559,6 +8581,125 @@ for _name, _text in {
     softmin(x, int[] axis=-1) -> y
     composite: softmax(-x, axis)
     """,
+    "gru_cell": """The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    h : array_like
+        The state before, (batch, states) or (states).
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gru_cell(x, h, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> y
+    composite: fresh + sigmoid(ins[1] + states[1]) * (h - fresh)
+    where ins = split(linear(x, w_ih, b_ih), 3, -1)
+    where states = split(linear(h, w_hh, b_hh), 3, -1)
+    where fresh = tanh(ins[2] + sigmoid(ins[0] + states[0]) * states[2])
+
+    References
+    ----------
+    Cho et al. (2014), Learning phrase representations using RNN encoder-decoder for statistical machine translation.
+    """,
+    "lstm_cell": """The state and the cell behind a unit of long short-term memory; rows of the weights for its input gate, its forget gate,
+    its cell and its output gate.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    hx : sequence of array_like
+        The state and the cell before.
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    h : Tensor
+    c : Tensor
+
+    Notes
+    -----
+    lstm_cell(x, Array[] hx, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> h, c
+    composite: (sigmoid(gates[3]) * tanh(cell), cell)
+    where gates = split(linear(x, w_ih, b_ih) + linear(hx[0], w_hh, b_hh), 4, -1)
+    where cell = sigmoid(gates[1]) * hx[1] + sigmoid(gates[0]) * tanh(gates[2])
+
+    References
+    ----------
+    Hochreiter and Schmidhuber (1997), Long short-term memory.
+    """,
+    "rnn_relu_cell": """The state behind a simple recurrent unit, relu of both sums.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    h : array_like
+        The state before, (batch, states) or (states).
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rnn_relu_cell(x, h, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> y
+    composite: relu(linear(x, w_ih, b_ih) + linear(h, w_hh, b_hh))
+    """,
+    "rnn_tanh_cell": """The state behind a simple recurrent unit, tanh of both sums.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    h : array_like
+        The state before, (batch, states) or (states).
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    rnn_tanh_cell(x, h, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> y
+    composite: tanh(linear(x, w_ih, b_ih) + linear(h, w_hh, b_hh))
+    """,
     "binary_cross_entropy": """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the
     slope below 1e-12 as 1e-12.
 
@@ -7568,6 +8709,8 @@ for _name, _text in {
         Probabilities.
     target : array_like
         Probabilities, or 0 and 1.
+    weight : array_like or None, default None
+        Factor of each loss; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
 
@@ -7577,8 +8720,9 @@ for _name, _text in {
 
     Notes
     -----
-    binary_cross_entropy(x, target, str reduction='mean') -> y
-    composite: _reduce_loss(_bernoulli_loss(x, target), reduction)
+    binary_cross_entropy(x, target, Array? weight=None, str reduction='mean') -> y
+    composite: _reduce_loss(loss if weight is None else weight * loss, reduction)
+    where loss = _bernoulli_loss(x, target)
     """,
     "binary_cross_entropy_with_logits": """binary_cross_entropy(sigmoid(x), target) without overflow.
 
@@ -7588,8 +8732,12 @@ for _name, _text in {
         Logits.
     target : array_like
         Probabilities, or 0 and 1.
+    weight : array_like or None, default None
+        Factor of each loss; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
+    pos_weight : array_like or None, default None
+        Factor of the part of `target`; none when it is None.
 
     Returns
     -------
@@ -7597,8 +8745,11 @@ for _name, _text in {
 
     Notes
     -----
-    binary_cross_entropy_with_logits(x, target, str reduction='mean') -> y
-    composite: _reduce_loss(logaddexp(0, x) - x * target, reduction)
+    binary_cross_entropy_with_logits(x, target, Array? weight=None, str reduction='mean', *, Array? pos_weight=None)
+      -> y
+    composite: _reduce_loss(loss if weight is None else weight * loss, reduction)
+    where loss = logaddexp(0, x) - x * target if pos_weight is None else (1 - target) * x + (1 + (pos_weight - 1) *
+      target) * logaddexp(0, -x)
     """,
     "cosine_embedding_loss": """1 - cosine where the target is positive, else how far the cosine is above `margin`.
 
@@ -7625,16 +8776,22 @@ for _name, _text in {
     composite: _reduce_loss(where(target > 0, 1 - cosine, clip(cosine - margin, 0 * target)), reduction)
     where cosine = cosine_similarity(a, b, -1)
     """,
-    "cross_entropy": """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
+    "cross_entropy": """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...).
 
     Parameters
     ----------
     x : array_like
         Logits, classes along axis 1, or 0 where it is the only one.
-    target : index
-        The class of each example.
+    target : array_like
+        The class of each example as an integer, or the probability of each class.
+    weight : array_like or None, default None
+        Factor of each class; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
+    ignore_index : int, default -100
+        A class that is not counted.
+    label_smoothing : float, default 0.0
+        How much of each probability is spread over all classes.
 
     Returns
     -------
@@ -7642,8 +8799,30 @@ for _name, _text in {
 
     Notes
     -----
-    cross_entropy(x, Index target, str reduction='mean') -> y
-    composite: _reduce_loss(_cross_entropies(x, target, 1 if x.ndim > 1 else 0), reduction)
+    cross_entropy(x, target, Array? weight=None, str reduction='mean', *, int ignore_index=-100, float
+      label_smoothing=0.0) -> y
+    composite: (_mean_of(soft, x.size // x.shape[axis], reduction) if spread else _kept_mean(plain, classes,
+      ignore_index) if direct and reduction == 'mean' else _reduce_loss(plain, reduction) if direct else sum(smooth)
+      / sum(rate) if checked_reduction(reduction) == 'mean' else _reduce_loss(smooth, reduction))
+    where axis = 1 if x.ndim > 1 else 0
+    where spread = has_probabilities(x.shape, target.shape, target.dtype)
+    where direct = weight is None and label_smoothing == 0
+    where factors = 1 if weight is None else expand_dims(astype(weight, float_dtype(x.dtype)), last_axes(x.ndim - 1
+      - axis))
+    where logs = log_softmax(x, axis)
+    where share = astype(target, float_dtype(x.dtype)) * (1 - label_smoothing) + label_smoothing / x.shape[axis]
+    where soft = -sum(share * factors * logs, axis)
+    where classes = _as_index(target)
+    where plain = _cross_entropies(x, classes, axis, ignore_index)
+    where known = astype(_is_class(classes, ignore_index), float_dtype(x.dtype))
+    where safe = _class_or_zero(classes, ignore_index)
+    where rate = known if weight is None else known * astype(take(weight, safe), float_dtype(x.dtype))
+    where smooth = (label_smoothing - 1) * _pick(logs, safe, axis) * rate - label_smoothing / x.shape[axis] *
+      sum(factors * logs, axis) * known
+
+    References
+    ----------
+    Szegedy et al. (2016), Rethinking the inception architecture for computer vision.
     """,
     "gaussian_nll_loss": """Half of log(var) + (x - target)^2 / var.
 
@@ -7868,8 +9047,12 @@ for _name, _text in {
         Log-probabilities, classes along axis 1, or 0 where it is the only one.
     target : index
         The class of each example.
+    weight : array_like or None, default None
+        Factor of each class; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
+    ignore_index : int, default -100
+        A class that is not counted.
 
     Returns
     -------
@@ -7877,8 +9060,12 @@ for _name, _text in {
 
     Notes
     -----
-    nll_loss(x, Index target, str reduction='mean') -> y
-    composite: _reduce_loss(-_pick(x, target, 1 if x.ndim > 1 else 0), reduction)
+    nll_loss(x, Index target, Array? weight=None, str reduction='mean', *, int ignore_index=-100) -> y
+    composite: sum(loss) / sum(rate) if checked_reduction(reduction) == 'mean' else _reduce_loss(loss, reduction)
+    where known = astype(_is_class(target, ignore_index), float_dtype(x.dtype))
+    where safe = _class_or_zero(target, ignore_index)
+    where rate = known if weight is None else known * take(weight, safe)
+    where loss = -_pick(x, safe, 1 if x.ndim > 1 else 0) * rate
     """,
     "poisson_nll_loss": """exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm.
 
@@ -8180,6 +9367,34 @@ for _name, _text in {
     Notes
     -----
     linspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, DType? dtype=None) -> y
+    not differentiable
+    """,
+    "logspace": """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`.
+
+    Parameters
+    ----------
+    start : scalar
+        First exponent.
+    stop : scalar
+        Last exponent, or the one behind it.
+    num : int, default 50
+        How many.
+    endpoint : bool, default True
+        Whether `stop` is the last one.
+    base : scalar, default 10.0
+        What the powers are of.
+    dtype : dtype or None, default None
+        Type of the elements.
+    requires_grad : bool, default False
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    logspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, Scalar base=10.0, DType? dtype=None) -> y
     not differentiable
     """,
     "one_hot": """A new last axis with 1 at each index and 0 elsewhere.

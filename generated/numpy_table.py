@@ -49,6 +49,7 @@ UNIVERSAL = {
     "fmax": "fmax",
     "fmin": "fmin",
     "fmod": "fmod",
+    "gcd": "gcd",
     "greater": "greater",
     "greater_equal": "greater_equal",
     "heaviside": "heaviside",
@@ -57,6 +58,8 @@ UNIVERSAL = {
     "isfinite": "isfinite",
     "isinf": "isinf",
     "isnan": "isnan",
+    "lcm": "lcm",
+    "ldexp": "ldexp",
     "left_shift": "bitwise_left_shift",
     "less": "less",
     "less_equal": "less_equal",
@@ -287,6 +290,10 @@ FUNCTIONS = {
         "dot", "dot", 2, 2, "a b",
         "a b out=", 3, {}, {},
     ),
+    "dsplit": (
+        "dsplit", "dsplit", 2, 2, "",
+        "ary=x indices_or_sections=sections", 2, {}, {},
+    ),
     "dstack": (
         "dstack", "dstack", 1, 1, "",
         "tup=arrays", 1, {}, {},
@@ -411,6 +418,14 @@ FUNCTIONS = {
         "full_like", "full_like", 2, 2, "fill_value dtype",
         "a=x fill_value dtype order= subok= shape= device=", 6, {"order": 'K', "subok": True}, {},
     ),
+    "histogram": (
+        "histogram", "histogram", 1, 3, "bins range weights density",
+        "a=x bins range density weights", 5, {}, {},
+    ),
+    "hsplit": (
+        "hsplit", "hsplit", 2, 2, "",
+        "ary=x indices_or_sections=sections", 2, {}, {},
+    ),
     "hstack": (
         "hstack", "hstack", 1, 1, "",
         "tup=arrays dtype= casting=", 1, {"casting": 'same_kind'}, {},
@@ -422,6 +437,10 @@ FUNCTIONS = {
     "inner": (
         "inner", "inner", 2, 2, "a b",
         "a b", 2, {}, {},
+    ),
+    "insert": (
+        "insert", "insert", 3, 4, "values axis",
+        "arr=x obj=index values axis", 4, {}, {},
     ),
     "interp": (
         "interp", "interp", 3, 5, "x xp fp left right",
@@ -487,6 +506,10 @@ FUNCTIONS = {
         "inv", "linalg.inv", 1, 1, "",
         "a=x", 1, {}, {},
     ),
+    "linalg.matrix_norm": (
+        "matrix_norm", "linalg.matrix_norm", 1, 1, "x ord keepdims",
+        "x keepdims ord", 1, {}, {},
+    ),
     "linalg.matrix_power": (
         "matrix_power", "linalg.matrix_power", 2, 2, "n",
         "a=x n", 2, {}, {},
@@ -494,6 +517,14 @@ FUNCTIONS = {
     "linalg.matrix_rank": (
         "matrix_rank", "linalg.matrix_rank", 1, 1, "",
         "A=x tol= hermitian= rtol=", 3, {"hermitian": False}, {},
+    ),
+    "linalg.multi_dot": (
+        "multi_dot", "linalg.multi_dot", 1, 1, "arrays",
+        "arrays out=", 1, {}, {},
+    ),
+    "linalg.norm": (
+        "array_norm", "linalg.array_norm", 1, 4, "x ord axis keepdims",
+        "x ord axis keepdims", 4, {}, {},
     ),
     "linalg.pinv": (
         "pinv", "linalg.pinv", 1, 1, "",
@@ -534,6 +565,10 @@ FUNCTIONS = {
     "linspace": (
         "linspace", "linspace", 2, 3, "start stop num endpoint dtype",
         "start stop num endpoint retstep= dtype axis= device=", 7, {"retstep": False, "axis": 0}, {},
+    ),
+    "logspace": (
+        "logspace", "logspace", 2, 3, "start stop num endpoint base dtype",
+        "start stop num endpoint base dtype axis=", 7, {"axis": 0}, {},
     ),
     "matrix_transpose": (
         "mT", "mT", 1, 1, "x",
@@ -791,6 +826,10 @@ FUNCTIONS = {
         "unique", "unique", 1, 1, "x",
         "x", 1, {}, {},
     ),
+    "unravel_index": (
+        "unravel_index", "unravel_index", 2, 2, "indices shape",
+        "indices shape order=", 3, {"order": 'C'}, {},
+    ),
     "unwrap": (
         "unwrap", "unwrap", 1, 3, "discont axis period",
         "p=x discont axis period", 3, {}, {},
@@ -806,6 +845,10 @@ FUNCTIONS = {
     "vdot": (
         "vdot", "vdot", 2, 2, "a b",
         "a b", 2, {}, {},
+    ),
+    "vsplit": (
+        "vsplit", "vsplit", 2, 2, "",
+        "ary=x indices_or_sections=sections", 2, {}, {},
     ),
     "vstack": (
         "vstack", "vstack", 1, 1, "",

@@ -12,6 +12,9 @@ class VarMeanResult(NamedTuple):
 class AminmaxResult(NamedTuple):
     min: Tensor
     max: Tensor
+class HistogramResult(NamedTuple):
+    hist: Tensor
+    bin_edges: Tensor
 class CummaxResult(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -31,6 +34,10 @@ class LuResult(NamedTuple):
 class LuFactorResult(NamedTuple):
     lu: Tensor
     pivots: Tensor
+class LuUnpackResult(NamedTuple):
+    p: Tensor
+    l: Tensor
+    u: Tensor
 class QrResult(NamedTuple):
     Q: Tensor
     R: Tensor
@@ -41,6 +48,12 @@ class SvdResult(NamedTuple):
     U: Tensor
     S: Tensor
     Vh: Tensor
+class KthvalueResult(NamedTuple):
+    values: Tensor
+    indices: Tensor
+class ModeResult(NamedTuple):
+    values: Tensor
+    indices: Tensor
 class TopkResult(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -55,3 +68,15 @@ class UniqueCountsResult(NamedTuple):
 class UniqueInverseResult(NamedTuple):
     values: Tensor
     inverse_indices: Tensor
+class MaxPool1DWithIndicesResult(NamedTuple):
+    y: Tensor
+    indices: Tensor
+class MaxPool2DWithIndicesResult(NamedTuple):
+    y: Tensor
+    indices: Tensor
+class MaxPool3DWithIndicesResult(NamedTuple):
+    y: Tensor
+    indices: Tensor
+class LstmCellResult(NamedTuple):
+    h: Tensor
+    c: Tensor

@@ -12,12 +12,12 @@ from gradspec.generated.variable_type.pointwise_unary cimport (
     op_absolute, op_absolute_, op_acos, op_acos_, op_acosh, op_acosh_, op_angle, op_asin, op_asin_, op_asinh, op_asinh_,
     op_atan, op_atan_, op_atanh, op_atanh_, op_cbrt, op_cbrt_, op_ceil, op_ceil_, op_conj, op_conj_, op_cos, op_cos_,
     op_cosh, op_cosh_, op_deg2rad, op_deg2rad_, op_digamma, op_digamma_, op_erf, op_erf_, op_erfc, op_erfc_, op_erfcx,
-    op_erfinv, op_erfinv_, op_exp, op_exp_, op_exp2, op_exp2_, op_expm1, op_expm1_, op_floor, op_floor_, op_imag, op_lgamma,
-    op_lgamma_, op_log, op_log_, op_log10, op_log10_, op_log1p, op_log1p_, op_log2, op_log2_, op_logit, op_logit_,
-    op_nan_to_num, op_nan_to_num_, op_negative, op_negative_, op_positive, op_rad2deg, op_rad2deg_, op_real, op_reciprocal,
-    op_reciprocal_, op_round, op_round_, op_rsqrt, op_rsqrt_, op_sigmoid, op_sigmoid_, op_sign, op_sign_, op_sin, op_sin_,
-    op_sinc, op_sinc_, op_sinh, op_sinh_, op_sqrt, op_sqrt_, op_square, op_square_, op_tan, op_tan_, op_tanh, op_tanh_,
-    op_trunc, op_trunc_,
+    op_erfinv, op_erfinv_, op_exp, op_exp_, op_exp2, op_exp2_, op_expm1, op_expm1_, op_floor, op_floor_, op_frac, op_frac_,
+    op_imag, op_ldexp, op_ldexp_, op_lgamma, op_lgamma_, op_log, op_log_, op_log10, op_log10_, op_log1p, op_log1p_, op_log2,
+    op_log2_, op_logit, op_logit_, op_nan_to_num, op_nan_to_num_, op_negative, op_negative_, op_positive, op_rad2deg,
+    op_rad2deg_, op_real, op_reciprocal, op_reciprocal_, op_round, op_round_, op_rsqrt, op_rsqrt_, op_sigmoid, op_sigmoid_,
+    op_sign, op_sign_, op_sin, op_sin_, op_sinc, op_sinc_, op_sinh, op_sinh_, op_sqrt, op_sqrt_, op_square, op_square_,
+    op_tan, op_tan_, op_tanh, op_tanh_, op_trunc, op_trunc_,
 )
 from gradspec.generated.variable_type.pointwise_binary cimport (
     op_add, op_add_, op_addcdiv, op_addcdiv_, op_addcmul, op_addcmul_, op_atan2, op_atan2_, op_clamp_max, op_clamp_max_,
@@ -30,38 +30,41 @@ from gradspec.generated.variable_type.pointwise_binary cimport (
 from gradspec.generated.variable_type.comparison cimport (
     op_allclose, op_bitwise_and, op_bitwise_and_, op_bitwise_invert, op_bitwise_invert_, op_bitwise_left_shift,
     op_bitwise_left_shift_, op_bitwise_or, op_bitwise_or_, op_bitwise_right_shift, op_bitwise_right_shift_, op_bitwise_xor,
-    op_bitwise_xor_, op_equal, op_greater, op_greater_equal, op_isclose, op_isfinite, op_isinf, op_isnan, op_less,
-    op_less_equal, op_logical_and, op_logical_not, op_logical_or, op_logical_xor, op_not_equal, op_signbit,
+    op_bitwise_xor_, op_equal, op_gcd, op_greater, op_greater_equal, op_isclose, op_isfinite, op_isinf, op_isnan, op_lcm,
+    op_less, op_less_equal, op_logical_and, op_logical_not, op_logical_or, op_logical_xor, op_not_equal, op_signbit,
 )
 from gradspec.generated.variable_type.reductions cimport (
     op_all, op_any, op_count_nonzero, op_logsumexp, op_max, op_mean, op_min, op_nanmean, op_nansum, op_norm, op_prod,
-    op_std, op_sum, op_var, op_vector_norm,
+    op_std, op_sum, op_sum_to_size, op_var, op_vector_norm,
 )
+from gradspec.generated.variable_type.statistics cimport op_histc
 from gradspec.generated.variable_type.scans cimport (
     op_cummax, op_cummin, op_cumprod, op_cumsum, op_diff, op_logcumsumexp,
 )
 from gradspec.generated.variable_type.linear_algebra cimport (
     op_addbmm, op_addbmm_, op_addmm, op_addmm_, op_addmv, op_addmv_, op_addr, op_addr_, op_baddbmm, op_baddbmm_, op_cross,
-    op_dot, op_inner, op_kron, op_matmul, op_matmul_, op_outer, op_trace, op_tril, op_tril_, op_triu, op_triu_, op_vdot,
-    op_vecdot,
+    op_dist, op_dot, op_inner, op_kron, op_matmul, op_matmul_, op_outer, op_renorm, op_renorm_, op_trace, op_tril, op_tril_,
+    op_triu, op_triu_, op_vdot, op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
     op_T, op_adjoint, op_as_strided, op_as_strided_, op_broadcast_to, op_contiguous, op_diag, op_diag_embed, op_diagonal,
-    op_expand, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr, op_flipud, op_mH, op_mT, op_moveaxis,
-    op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll, op_rot90, op_squeeze, op_squeeze_,
-    op_swapaxes, op_swapaxes_, op_view, op_view_as, op_view_as_complex, op_view_as_real,
+    op_expand, op_expand_as, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr, op_flipud, op_mH, op_mT,
+    op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll, op_rot90, op_squeeze,
+    op_squeeze_, op_swapaxes, op_swapaxes_, op_unflatten, op_view, op_view_as, op_view_as_complex, op_view_as_real,
 )
 from gradspec.generated.variable_type.indexing cimport (
-    op_argwhere, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_copy, op_index_copy_,
-    op_index_fill, op_index_fill_, op_index_put, op_index_put_, op_index_select, op_masked_fill, op_masked_fill_,
-    op_masked_select, op_narrow, op_nonzero, op_scatter, op_scatter_, op_scatter_add, op_scatter_add_, op_select, op_take,
-    op_take_along_axis, op_take_along_dim,
+    op_argwhere, op_diagonal_scatter, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_copy,
+    op_index_copy_, op_index_fill, op_index_fill_, op_index_put, op_index_put_, op_index_reduce, op_index_reduce_,
+    op_index_select, op_masked_fill, op_masked_fill_, op_masked_scatter, op_masked_scatter_, op_masked_select, op_narrow,
+    op_nonzero, op_put, op_put_, op_scatter, op_scatter_, op_scatter_add, op_scatter_add_, op_scatter_reduce,
+    op_scatter_reduce_, op_select, op_select_scatter, op_slice_scatter, op_take, op_take_along_axis, op_take_along_dim,
 )
 from gradspec.generated.variable_type.joining cimport (
-    op_chunk, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk, op_unsafe_split, op_unstack,
+    op_array_split, op_chunk, op_dsplit, op_hsplit, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk,
+    op_unsafe_split, op_unstack, op_vsplit,
 )
 from gradspec.generated.variable_type.sorting cimport (
-    op_argmax, op_argmin, op_argpartition, op_argsort, op_partition, op_sort, op_topk,
+    op_argmax, op_argmin, op_argpartition, op_argsort, op_kthvalue, op_mode, op_msort, op_partition, op_sort, op_topk,
 )
 from gradspec.generated.variable_type.activations cimport (
     op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_,
@@ -78,7 +81,7 @@ from gradspec.generated.variable_type.mutation cimport (
     op_copy_, op_fill_, op_fill_diagonal_, op_normal_, op_uniform_, op_zero_,
 )
 from gradspec.backward import backward
-from gradspec.generated.results import CummaxResult, CumminResult, TopkResult
+from gradspec.generated.results import CummaxResult, CumminResult, KthvalueResult, ModeResult, TopkResult
 
 cdef class Tensor(ArrayTensor):
     """A NumPy array that knows how to differentiate what is computed from it.
@@ -303,10 +306,26 @@ cdef class Tensor(ArrayTensor):
         """Greatest integer that is not above x. In place."""
         return op_floor_(self)
 
+    def frac(self):
+        """x - trunc(x), what stands behind the point."""
+        return op_frac(self)
+
+    def frac_(self):
+        """x - trunc(x), what stands behind the point. In place."""
+        return op_frac_(self)
+
     @property
     def imag(self):
         """Imaginary part, zeros for a real array."""
         return op_imag(self)
+
+    def ldexp(self, b):
+        """x * 2**b for integers `b`."""
+        return op_ldexp(self, b)
+
+    def ldexp_(self, b):
+        """x * 2**b for integers `b`. In place."""
+        return op_ldexp_(self, b)
 
     def lgamma(self):
         """Logarithm of the modulus of the gamma function."""
@@ -912,6 +931,10 @@ cdef class Tensor(ArrayTensor):
     def __eq__(self, other):
         return op_equal(self, other) if is_operand(other) else NotImplemented
 
+    def gcd(self, b):
+        """Greatest common divisor."""
+        return op_gcd(self, b)
+
     def greater(self, b):
         """a > b."""
         return op_greater(self, b)
@@ -943,6 +966,10 @@ cdef class Tensor(ArrayTensor):
     def isnan(self):
         """Whether x is NaN."""
         return op_isnan(self)
+
+    def lcm(self, b):
+        """Least common multiple."""
+        return op_lcm(self, b)
 
     def less(self, b):
         """a < b."""
@@ -1072,6 +1099,10 @@ cdef class Tensor(ArrayTensor):
             )
         return op_sum(self, axis, keepdims)
 
+    def sum_to_size(self, *size, **keyword_):
+        """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
+        return op_sum_to_size(self, star(size, keyword_, "sum_to_size", "size", False))
+
     def var(self, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
         if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
@@ -1085,6 +1116,11 @@ cdef class Tensor(ArrayTensor):
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
         derivative at 0 is 0."""
         return op_vector_norm(self, ord, axis, keepdims)
+
+    def histc(self, bins=100, min=0.0, max=0.0):
+        """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and
+        the greatest element where these are equal."""
+        return op_histc(self, bins, min, max)
 
     def cummax(self, axis):
         """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
@@ -1161,6 +1197,10 @@ cdef class Tensor(ArrayTensor):
             return call_method("cross", self, dict(b=b, axis=axis, axisa=axisa, axisb=axisb, axisc=axisc))
         return op_cross(self, b, axis)
 
+    def dist(self, b, p=2.0):
+        """The p-norm of a - b, as one vector."""
+        return op_dist(self, b, p)
+
     def dot(self, b, *, out=None):
         """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
         if out is not None:
@@ -1200,6 +1240,14 @@ cdef class Tensor(ArrayTensor):
             return call_method("outer", self, dict(b=b, out=out))
         return op_outer(self, b)
     ger = outer
+
+    def renorm(self, p, axis, maxnorm):
+        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it."""
+        return op_renorm(self, p, axis, maxnorm)
+
+    def renorm_(self, p, axis, maxnorm):
+        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it. In place."""
+        return op_renorm_(self, p, axis, maxnorm)
 
     def trace(self, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
@@ -1272,6 +1320,10 @@ cdef class Tensor(ArrayTensor):
     def expand(self, *shape, **keyword_):
         """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 leaves a length as it is."""
         return op_expand(self, star(shape, keyword_, "expand", "shape", False))
+
+    def expand_as(self, other):
+        """Read-only view of `x` in the shape of `other`."""
+        return op_expand_as(self, other)
 
     def expand_dims(self, axis=0):
         """New axes of length 1 at the given positions of the result."""
@@ -1365,6 +1417,10 @@ cdef class Tensor(ArrayTensor):
         return op_swapaxes_(self, axis1, axis2)
     swapdims_ = swapaxes_
 
+    def unflatten(self, axis, sizes):
+        """View with one axis taken apart into several."""
+        return op_unflatten(self, axis, sizes)
+
     def view(self, *shape, **keyword_):
         """The same elements in C order under another shape, never a copy; where strides cannot express it, reshape
         copies."""
@@ -1385,6 +1441,10 @@ cdef class Tensor(ArrayTensor):
     def argwhere(self):
         """Where the elements are not 0, one row for each."""
         return op_argwhere(self)
+
+    def diagonal_scatter(self, source, offset=0, axis1=0, axis2=1):
+        """A copy of `x` with `source` in the place of a diagonal."""
+        return op_diagonal_scatter(self, source, offset, axis1, axis2)
 
     def flatnonzero(self):
         """Where the elements in C order are not 0."""
@@ -1434,6 +1494,14 @@ cdef class Tensor(ArrayTensor):
     def __setitem__(self, index, value):
         op_index_put_(self, index, assigned(self, value))
 
+    def index_reduce(self, axis, indices, source, reduce, *, include_self=True):
+        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
+        return op_index_reduce(self, axis, indices, source, reduce, include_self)
+
+    def index_reduce_(self, axis, indices, source, reduce, *, include_self=True):
+        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]. In place."""
+        return op_index_reduce_(self, axis, indices, source, reduce, include_self)
+
     def index_select(self, axis, indices):
         """Slices of `x` along `axis`, in the order of `indices`."""
         return op_index_select(self, axis, indices)
@@ -1446,6 +1514,14 @@ cdef class Tensor(ArrayTensor):
         """A copy of `x` with `value` where the mask is true. In place."""
         return op_masked_fill_(self, mask, value)
 
+    def masked_scatter(self, mask, source):
+        """A copy of `x` with the elements of `source`, in C order, where the mask is true."""
+        return op_masked_scatter(self, mask, source)
+
+    def masked_scatter_(self, mask, source):
+        """A copy of `x` with the elements of `source`, in C order, where the mask is true. In place."""
+        return op_masked_scatter_(self, mask, source)
+
     def masked_select(self, mask):
         """The elements of `x` where the mask is true, in C order; the two broadcast."""
         return op_masked_select(self, mask)
@@ -1457,6 +1533,14 @@ cdef class Tensor(ArrayTensor):
     def nonzero(self):
         """Where `x` is not 0, the indices along each axis, in C order."""
         return op_nonzero(self)
+
+    def put(self, indices, source, accumulate=False):
+        """A copy of `x` with elements of `source` at places in C order, or added to them."""
+        return op_put(self, indices, source, accumulate)
+
+    def put_(self, indices, source, accumulate=False):
+        """A copy of `x` with elements of `source` at places in C order, or added to them. In place."""
+        return op_put_(self, indices, source, accumulate)
 
     def scatter(self, axis, indices, source):
         """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one
@@ -1476,9 +1560,27 @@ cdef class Tensor(ArrayTensor):
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather. In place."""
         return op_scatter_add_(self, axis, indices, source)
 
+    def scatter_reduce(self, axis, indices, source, reduce, *, include_self=True):
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that
+        index; equal extremes share the gradient."""
+        return op_scatter_reduce(self, axis, indices, source, reduce, include_self)
+
+    def scatter_reduce_(self, axis, indices, source, reduce, *, include_self=True):
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that
+        index; equal extremes share the gradient. In place."""
+        return op_scatter_reduce_(self, axis, indices, source, reduce, include_self)
+
     def select(self, axis, index):
         """View of slice `index` of `x` along `axis`, without that axis."""
         return op_select(self, axis, index)
+
+    def select_scatter(self, source, axis, index):
+        """A copy of `x` with `source` in the place of one slice along `axis`."""
+        return op_select_scatter(self, source, axis, index)
+
+    def slice_scatter(self, source, axis=0, start=None, end=None, step=1):
+        """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
+        return op_slice_scatter(self, source, axis, start, end, step)
 
     def take(self, indices, axis=None, *, out=None, mode=None):
         """Elements of `x` in C order, or slices along `axis`."""
@@ -1494,9 +1596,22 @@ cdef class Tensor(ArrayTensor):
         """take_along_axis, of flattened arrays where `axis` is None."""
         return op_take_along_dim(self, indices, axis)
 
+    def array_split(self, sections, axis=0):
+        """Views of nearly equal length along `axis`, or of the parts between given indices."""
+        return op_array_split(self, sections, axis)
+    tensor_split = array_split
+
     def chunk(self, chunks, axis=0):
         """Views of at most `chunks` parts along `axis`, all but the last of one length."""
         return op_chunk(self, chunks, axis)
+
+    def dsplit(self, sections):
+        """Views of equal length along the third axis, or of the parts between given indices."""
+        return op_dsplit(self, sections)
+
+    def hsplit(self, sections):
+        """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
+        return op_hsplit(self, sections)
 
     def repeat(self, repeats, axis=None):
         """Every element, or every slice along `axis`, repeated in place."""
@@ -1528,6 +1643,10 @@ cdef class Tensor(ArrayTensor):
         return op_unstack(self, axis)
     unbind = unstack
 
+    def vsplit(self, sections):
+        """Views of equal length along the first axis, or of the parts between given indices."""
+        return op_vsplit(self, sections)
+
     def argmax(self, axis=None, keepdims=False, *, out=None):
         """Position of the first largest element along `axis`, or in C order when it is None."""
         if out is not None:
@@ -1549,6 +1668,18 @@ cdef class Tensor(ArrayTensor):
     def argsort(self, axis=-1, *, descending=False, stable=True):
         """The order that sorts `x` along `axis`; equal elements keep theirs."""
         return op_argsort(self, axis, descending, stable)
+
+    def kthvalue(self, k, axis=-1, keepdims=False):
+        """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
+        return tuple.__new__(KthvalueResult, op_kthvalue(self, k, axis, keepdims))
+
+    def mode(self, axis=-1, keepdims=False):
+        """The element that occurs most often along `axis`, the smallest of several, and where it stands last."""
+        return tuple.__new__(ModeResult, op_mode(self, axis, keepdims))
+
+    def msort(self):
+        """Sorted along the first axis."""
+        return op_msort(self)
 
     def partition(self, kth, axis=-1, *, kind=None, order=None):
         """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""

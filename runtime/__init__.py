@@ -8,8 +8,8 @@ from .extension import no_collection, offer
 offer(__name__, [
     "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "copy_slices", "dual", "engine", "engine_hooks",
     "error_nodes", "forward_ad", "function", "function_node", "grad_mode", "graph_task", "inplace", "input_buffer", "node",
-    "numpy_protocol", "operand", "provenance", "ready_queue", "saved_tensors_hooks", "saved_variable", "snapshot", "tensor",
-    "version", "view",
+    "numpy_protocol", "operand", "provenance", "pytorch_tensor", "ready_queue", "saved_tensors_hooks", "saved_variable",
+    "snapshot", "tensor", "version", "view",
 ])  # fmt: skip
 
 with no_collection():

@@ -1,6 +1,6 @@
 """ArrayTensor: what a tensor has of an array."""
 
-from .tensor cimport TensorBase
+from .pytorch_tensor cimport PyTorchTensor
 
-cdef class ArrayTensor(TensorBase):
+cdef class ArrayTensor(PyTorchTensor):
     pass

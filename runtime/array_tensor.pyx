@@ -1,7 +1,7 @@
 """ArrayTensor: what a tensor has of an array.
 
 Owns shape, dtype and memory layout, the conversions to NumPy and Python, printing, copying and pickling.  A layer of
-methods between TensorBase, which has the fields, and the generated Tensor, which has the operators.
+methods between PyTorchTensor, which has PyTorch's names for the same, and the generated Tensor, which has the operators.
 """
 
 from numpy cimport ndarray
@@ -16,6 +16,7 @@ from .forward_ad cimport levels_of, tangent_of
 from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
 from .lost_history import refusal_of_array, warn_of_number
 from .numpy_protocol cimport call_function, call_universal
+from .pytorch_tensor cimport PyTorchTensor
 from .snapshot cimport begin_write
 from .tensor cimport ASKED_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
 from .view cimport check_inplace
@@ -36,7 +37,7 @@ class Size(int):
         return int, (int(self),)
 
 
-cdef class ArrayTensor(TensorBase):
+cdef class ArrayTensor(PyTorchTensor):
     """A tensor as an array."""
 
     @property
@@ -69,44 +70,6 @@ cdef class ArrayTensor(TensorBase):
     def strides(self):
         """Bytes between neighbours along each axis, as NumPy counts them."""
         return (<object> self.array).strides
-
-    # PyTorch's spellings.
-
-    def dim(self):
-        """Number of axes; PyTorch's spelling of `ndim`."""
-        return PyArray_NDIM(self.array)
-
-    def numel(self):
-        """Number of elements; PyTorch's spelling of `size`."""
-        return (<object> self.array).size
-
-    def float(self):
-        """`astype` of float32."""
-        return ops.astype(self, np.float32)
-
-    def double(self):
-        """`astype` of float64."""
-        return ops.astype(self, np.float64)
-
-    def half(self):
-        """`astype` of float16."""
-        return ops.astype(self, np.float16)
-
-    def int(self):
-        """`astype` of int32."""
-        return ops.astype(self, np.int32)
-
-    def long(self):
-        """`astype` of int64."""
-        return ops.astype(self, np.int64)
-
-    def bool(self):
-        """`astype` of bool."""
-        return ops.astype(self, np.bool_)
-
-    def cpu(self):
-        """The tensor itself: all are in memory."""
-        return self
 
     # Python's operators that are made of others.
 

@@ -10,6 +10,7 @@ import numpy as np
 from .dispatch import ops
 from .generated.numpy_table import FUNCTIONS, UNIVERSAL
 from .numpy_parameters import SERVED, dotted, holds_history, named, values_of, write_into
+from .numpy_pieces import PIECED
 from .operand import asarray
 from .tensor import TensorBase
 
@@ -87,7 +88,8 @@ def short_calls():
 def call_function(function, arguments, keywords):
     """A call of NumPy's that has more to it than its operator's arguments."""
     if function in WRITTEN:
-        return WRITTEN[function](*arguments, **keywords)
+        result = WRITTEN[function](*arguments, **keywords)
+        return without_operator(function, arguments, keywords) if result is NotImplemented else result
     if function in (np.array, np.asarray, np.asanyarray):  # by like=
         return asarray(*arguments, **{name: value for name, value in keywords.items() if name in ("dtype", "copy")})
     row = ROWS.get(function)
@@ -127,7 +129,8 @@ def served(call, arguments, keywords):
     return call(arguments, keywords)
 
 
-# Functions that are written out: those that write into their first argument, as assignments to it, and one that calls back.
+# Functions that are written out: those that write into their first argument, as assignments to it, and those of several
+# operators.
 
 
 def copyto(dst, src, casting="same_kind", where=True):
@@ -185,17 +188,9 @@ def assign(function, target, index, values):
         target[index] = asarray(values).numpy()
 
 
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    arr = ops.moveaxis(asarray(arr), axis, -1)
-    parts = [asarray(func1d(ops.getitem(arr, place), *args, **kwargs)) for place in np.ndindex(arr.shape[:-1])]
-    whole = ops.reshape(ops.stack(parts), (*arr.shape[:-1], *parts[0].shape))
-    count = parts[0].ndim
-    return ops.moveaxis(whole, tuple(range(-count, 0)), tuple(axis + i for i in range(count))) if count and axis >= 0 else whole
-
-
 WRITTEN = {
     np.copyto: copyto, np.put: put, np.place: place, np.putmask: putmask, np.fill_diagonal: fill_diagonal,
-    np.put_along_axis: put_along_axis, np.apply_along_axis: apply_along_axis,
+    np.put_along_axis: put_along_axis, **PIECED,
 }  # fmt: skip
 
 

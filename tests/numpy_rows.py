@@ -42,6 +42,7 @@ ROWS = {
     "selection": """
         np.where(x > 0.8, x, y) | np.where(m, x, 0.0) | np.where(x > 0.8) | np.sort(x, axis=1) | np.argsort(x, axis=1) | np.argmax(x, axis=1) | np.take(x, [0, 2], axis=1)
         np.take(v, [5, 1], mode="wrap") | np.take_along_axis(x, np.argsort(a, axis=1), axis=1) | np.select([m, ~m], [x, y]) | np.compress([True, False, True], x, axis=0)
+        np.select([x > 1.2, x > 0.8], [x * y, w], c) | np.insert(x, 1, w, axis=0) | np.insert(v, [0, 2], v[:2]) | np.delete(x, 1, axis=1) | np.block([[x, x[:, :1]], [v, c]])
         np.clip(x, 0.6, 1.1) | np.clip(x, a_min=0.6, a_max=None) | np.partition(v, 2) | np.unique(v) | np.nonzero(x) | np.searchsorted(np.sort(a[0]), v) | np.sort(x, kind="stable")
     """,
     "linear algebra": """
@@ -49,7 +50,8 @@ ROWS = {
         np.einsum("ij,kj", x, y) | np.einsum("ij,jk->ik", x, y.T, optimize=True) | np.cross(v[:3], w[:3]) | np.kron(v, w) | np.trace(s) | np.diagonal(s, 1) | np.diag(v) | np.tril(s) | np.triu(s, 1)
         np.linalg.inv(s) | np.linalg.det(s) | np.linalg.slogdet(s) | np.linalg.solve(s, s[0]) | np.linalg.cholesky(h + h.T) | np.linalg.eigvalsh(h + h.T) | np.linalg.norm(v)
         np.linalg.norm(x) | np.linalg.norm(x, axis=1) | np.linalg.svd(x, compute_uv=False) | np.linalg.qr(s)[1] | np.linalg.pinv(x) | np.linalg.matrix_power(s, 3)
-        np.linalg.lstsq(x.T, w, rcond=None)[0] | np.linalg.multi_dot([s, s, s])
+        np.linalg.lstsq(x.T, w, rcond=None)[0] | np.linalg.lstsq(x.T, w, rcond=None)[1] | np.linalg.lstsq(x.T, y.T)[3] | np.linalg.multi_dot([s, s, s])
+        np.linalg.norm(s, 2) | np.linalg.norm(s, "nuc") | np.linalg.norm(x, 1, axis=(1, 0), keepdims=True) | np.linalg.norm(x, np.inf, 0) | np.linalg.matrix_norm(s)
     """,
     "writes": """
         q = x * 1; q[0] = 0.0; q | q = x * 1; q[1:] += 1; q | q = x * 1; q[m] = y[m]; q | q = x * 1; q *= 2; q | q = a * 1; q += x; q
@@ -59,6 +61,8 @@ ROWS = {
     "others": """
         np.fft.fft(v) | np.fft.ifft(z) | np.fft.rfft(v) | np.fft.fftshift(v) | np.interp(v, [0.0, 1.0, 2.0], [0.0, 2.0, 3.0]) | np.gradient(v) | np.diff(v) | np.diff(v, append=1.0)
         np.trapezoid(v) | np.trapezoid(v, dx=0.5) | np.convolve(v, w) | np.polyval([1.0, 2.0, 3.0], v) | np.meshgrid(v, w) | np.linspace(0, 1, 5) * c | np.histogram(v, 3)
+        np.histogram(v, 2, weights=w)[0] | np.histogram(v, [0.0, 1.0, 2.0])[0] | np.gradient(x) | np.gradient(x, 0.5, v, axis=(0, 1)) | np.gradient(x, axis=1, edge_order=2)
+        np.piecewise(v, [v < 0.8], [np.sin, np.exp]) | np.piecewise(x, [x < 0.7, x > 1.1], [lambda q: q * q, 1.0, lambda q: -q])
         np.apply_along_axis(np.sum, 0, x) | np.piecewise(v, [v < 0.8, v >= 0.8], [0.0, 1.0]) | np.nan_to_num(x) | np.real(z) | np.allclose(x, y)
     """,
 }

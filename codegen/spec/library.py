@@ -55,7 +55,7 @@ def read_library(place: Package | Path) -> Library:
         unexported=frozenset(kernels - exported if exported else ()),
         public=frozenset(names | {path.stem for path in runtime.glob("*.py*")}),
         attributes=frozenset(
-            name for stem in ("tensor", "array_tensor") for end in ("pyx", "pxd")
+            name for stem in ("tensor", "pytorch_tensor", "array_tensor") for end in ("pyx", "pxd")
             for name in _METHOD.findall(_text(runtime / f"{stem}.{end}"))),
     )  # fmt: skip
 

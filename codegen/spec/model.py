@@ -69,12 +69,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Type:
-    """`int[]?` is Type("int", is_list=True, optional=True); `int[2]` has length 2."""
+    """`int[]?` is Type("int", is_list=True, optional=True); `int[2]` has length 2, and `int[2]|str` may be a word too."""
 
     base: str
     is_list: bool = False
     length: int | None = None
     optional: bool = False
+    or_word: bool = False
 
     @property
     def is_array(self) -> bool:
@@ -83,7 +84,7 @@ class Type:
 
     def __str__(self) -> str:
         suffix = f"[{self.length or ''}]" if self.is_list else ""
-        return f"{self.base}{suffix}{'?' if self.optional else ''}"
+        return f"{self.base}{suffix}{'|str' if self.or_word else ''}{'?' if self.optional else ''}"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Owns their grammar:
     argument  := [type] name ["=" literal]  |  "*"            (what follows "*" is keyword-only)
                | type "[]" "*" name                           (a list, or its items one by one)
     output    := [type] ["_"] name                            (hidden ones last)
-    type      := base ["[" [length] "]"] ["?"]                (no type means Array)
+    type      := base ["[" [length] "]"] ["|str"] ["?"]       (no type means Array)
 
 A leading underscore is private: an operator that formulas call and users do not see, an output that is computed and
 saved but not returned.
@@ -25,13 +25,15 @@ from .names import check_metadata, check_name, check_value_name
 
 _HEAD = re.compile(r"\s*(_?[A-Za-z]\w*)\s*\(", re.ASCII)
 _TYPED_NAME = re.compile(
-    r"(?:(?P<type>[A-Za-z]\w*)(?P<list>\[(?P<length>\d{0,3})\])?(?P<optional>\?)?\s+)?(?P<name>\w+)$", re.ASCII
+    r"(?:(?P<type>[A-Za-z]\w*)(?P<list>\[(?P<length>\d{0,3})\])?(?P<word>\|str)?(?P<optional>\?)?\s+)?(?P<name>\w+)$",
+    re.ASCII,
 )
 _NUMBERS = (int, float, complex)
 _LITERALS: dict[str, type | tuple[type, ...]] = {
     "Array": _NUMBERS, "Index": (int, tuple, list), "Mask": bool, "Scalar": _NUMBERS, "int": int, "float": (int, float),
     "bool": bool, "str": str, "DType": str,
 }  # fmt: skip
+_OR_WORD = ("Scalar", "int", "float")
 
 
 def parse_signature(text: Text) -> Signature:
@@ -127,7 +129,10 @@ def _typed_name(text: Text) -> tuple[Type, str, Location]:
         raise SpecError(f"unknown type '{base}'", text.location, suggestion=did_you_mean(base, TYPES))
     check_value_name(name, location)
     length = int(match["length"]) if match["length"] else None
-    return Type(base, match["list"] is not None, length, match["optional"] is not None), name, location
+    if match["word"] and base not in _OR_WORD:
+        raise SpecError(f"'|str' stands behind {' or '.join(_OR_WORD)}", location)
+    word = match["word"] is not None
+    return Type(base, match["list"] is not None, length, match["optional"] is not None, word), name, location
 
 
 def _check_default(text: Text, type_: Type) -> None:
@@ -137,6 +142,8 @@ def _check_default(text: Text, type_: Type) -> None:
         raise SpecError(f"the default {text.value} is not a literal", text.location) from None
     if value is None:
         fits = type_.optional
+    elif type_.or_word and isinstance(value, str):
+        fits = True
     elif type_.is_list:
         fits = isinstance(value, (tuple, list)) or (isinstance(value, int) and type_.base == "int")
     else:

@@ -296,7 +296,7 @@ def as_arrays(op: Op, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def as_ints(argument: Argument, value: Any) -> Any:
     """What wrappers make of an `int[]`: a tuple. One int stands for as many as `int[2]` says; another count is refused."""
-    if value is None or not (argument.type.base == "int" and argument.type.is_list):
+    if value is None or isinstance(value, str) or not (argument.type.base == "int" and argument.type.is_list):
         return value
     length = argument.type.length
     ints = tuple(value) if isinstance(value, (tuple, list)) else (value,) * (length or 1)

@@ -73,7 +73,7 @@ def _widened(value: Any, dtype: type) -> Any:
     """The array, or the first of a list of several, in the wider dtype; None where there is none."""
     if isinstance(value, list):
         return [_widened(value[0], dtype), *value[1:]] if len(value) > 1 and isinstance(value[0], np.ndarray) else None
-    return value.astype(_WIDER.get(dtype)) if isinstance(value, np.ndarray) else None
+    return value.astype(_WIDER.get(dtype)) if isinstance(value, np.ndarray) and value.dtype == dtype else None
 
 
 def _check_memory(op: Op, call: BoundCall, outputs: list[Any], report: Callable[[str], None]) -> None:

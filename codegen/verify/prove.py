@@ -13,9 +13,8 @@ import sympy
 
 from ..spec.expression import Call, Constant, Expression, Metadata, Name
 from ..spec.model import Op, Spec
+from .proofs import CONVENTION, PROVED, TESTED
 from .reference import Reference
-
-PROVED, TESTED, CONVENTION = "proved", "tested", "by convention"
 
 
 class Disproved(Exception):

@@ -58,6 +58,8 @@ class Bindings:
                 calls[a.name] = f'as_ints({a.name}, {where}, "{a.name}", {a.type.length or -1})'
             elif not is_list:
                 calls[a.name] = f'as_{base.lower()}({a.name}, {where}, "{a.name}")'
+            if a.type.or_word:
+                calls[a.name] = f"{a.name} if isinstance({a.name}, str) else {calls[a.name]}"
             if a.type.optional and a.name in calls and base != "Generator":  # of which None is one
                 calls[a.name] = f"None if {a.name} is None else {calls[a.name]}"
         return calls

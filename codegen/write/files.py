@@ -15,6 +15,7 @@ import jinja2
 from ..package import Package
 from ..spec.model import Op, Spec
 from . import layout, maths, numpy_calls, op_info, sections, stubs
+from .modes import Modes
 from .programs import Elementwise
 from .wrapper import OpText
 
@@ -103,7 +104,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("docs.py", "docs.py.j2", ops=everything)
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops))
-    emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts)
+    emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts, modes=Modes(spec))
     namespaces = sorted({text.op.namespace for text in everything} - {""})
     # A namespace that has more than operators is a module written by hand, which takes these from one beside it.
     by_hand = {name for name in namespaces if (package.path(package.runtime) / f"{name}.py").exists()}

@@ -46,6 +46,7 @@ def _argument(a: Argument) -> str:
     said = words(a.type)
     if a.variadic:
         said = f"{words(replace(a.type, is_list=False))}, one or more, or a {said}"
+    said += " or str" if a.type.or_word else ""
     said += " or None" if a.type.optional else ""
     return said if a.default is None else f"{said}, default {a.default}"
 

@@ -24,6 +24,7 @@ def argument_type(type_: Type) -> str:
     if type_.is_list:
         # One int may stand for a sequence of one.
         base = "int | Sequence[int]" if type_.base == "int" else f"Sequence[{base}]"
+    base += " | str" if type_.or_word else ""
     return f"{base} | None" if type_.optional else base
 
 

@@ -46,6 +46,11 @@ cdef class ScatterAddBackward(Node):
     cdef public uint32_t version_indices
     cdef readonly object saved_axis
 
+cdef class ScatterExtremeBackward(Node):
+    cdef public object saved_x, saved_y, saved_indices, saved_source
+    cdef public uint32_t version_x, version_y, version_indices, version_source
+    cdef readonly object saved_axis, saved_x_shape, saved_include_self, saved_y_dtype
+
 cdef class TakeBackward(Node):
     cdef public object saved_indices
     cdef public uint32_t version_indices

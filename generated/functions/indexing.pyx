@@ -10,9 +10,12 @@ from gradspec.dispatch import ops
 
 from gradspec.input_buffer cimport spare
 from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_gather = <Forward3> load_forward("gradspec.generated.kernels.indexing", "gather", 3)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
@@ -29,6 +32,8 @@ cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.genera
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
+cdef Forward4 forward__takes_part = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_takes_part", 4)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 
 
@@ -286,6 +291,69 @@ cdef class ScatterAddBackward(Node):
         return grad_x, grad_source
 
     cdef void release_variables(self):
+        if holds_arrays(self.saved_indices):
+            self.released, self.saved_indices = True, None
+
+
+cdef Program scatter_extreme_own = Program("x, y, given_2 -> own", """
+    own = bitwise_and(bitwise_or(equal(x, y), isnan(x)), given_2)""")
+cdef Program scatter_extreme_given = Program("source, top -> given", "given = bitwise_or(equal(source, top), isnan(source))")
+cdef Program scatter_extreme_grad_x = Program("own, grad, count -> grad_x", "grad_x = multiply(own, divide(grad, count))")
+
+cdef class ScatterExtremeBackward(Node):
+    """_scatter_extreme(x, int axis, Index indices, source, bool largest, bool include_self=True) -> y
+
+    grad_x = own * (grad / count)
+    grad_source = given * gather(grad / count, axis, indices)
+    where own = astype(((x == y) | isnan(x)) & _takes_part(indices, axis, x.shape, include_self), y.dtype)
+    where top = gather(y, axis, indices)
+    where given = astype((source == top) | isnan(source), y.dtype)
+    where count = scatter_add(own, axis, indices, given)
+    """
+    saves = ("x", "y", "indices", "axis", "x_shape", "include_self", "y_dtype", "source")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_source = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        include_self = self.saved_include_self
+        y_dtype = self.saved_y_dtype
+        source = saved_array(self, self.saved_source, self.version_source, "source")
+        own = forward_astype(scatter_extreme_own.run((x, y, forward__takes_part(indices, axis, x_shape, include_self))), y_dtype)
+        top = forward_gather(y, axis, indices)
+        given = forward_astype(scatter_extreme_given.run((source, top)), y_dtype)
+        count = forward_scatter_add(own, axis, indices, given)
+        if wanted_ & 1:
+            grad_x = scatter_extreme_grad_x.run((own, grad, count))
+        if wanted_ & 2:
+            grad_source = forward_multiply(given, forward_gather(forward_divide(grad, count), axis, indices))
+        return grad_x, grad_source
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_source = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        include_self = self.saved_include_self
+        y_dtype = self.saved_y_dtype
+        source = saved_tensor(self, self.saved_source, self.version_source, "source")
+        own = ops.astype(((x == y) | ops.isnan(x)) & ops._takes_part(indices, axis, x_shape, include_self), y_dtype)
+        top = ops.gather(y, axis, indices)
+        given = ops.astype((source == top) | ops.isnan(source), y_dtype)
+        count = ops.scatter_add(own, axis, indices, given)
+        if wanted_ & 1:
+            grad_x = own * (grad / count)
+        if wanted_ & 2:
+            grad_source = given * ops.gather(grad / count, axis, indices)
+        return grad_x, grad_source
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y, self.saved_source = True, None, None, None
         if holds_arrays(self.saved_indices):
             self.released, self.saved_indices = True, None
 

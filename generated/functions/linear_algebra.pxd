@@ -3,6 +3,12 @@ from libc.stdint cimport uint32_t
 
 from gradspec.node cimport Node
 
+cdef class BlockDiagBackward(Node):
+    cdef readonly object saved_arrays_shape
+
+cdef class BlockDiagBackwardBackward(Node):
+    pass
+
 cdef class CheckerboardBackward(Node):
     pass
 

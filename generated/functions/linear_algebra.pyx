@@ -11,7 +11,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.forward_ad cimport minus, plus
-from gradspec.input_buffer cimport minus_array, plus_array
+from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradients, minus_array, plus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -25,6 +25,10 @@ cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward1 forward_block_diag = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "block_diag", 1)
+cdef Forward2 forward__block_diag_backward = <Forward2> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_block_diag_backward", 2
+)
 cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
 cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
 cdef Forward3 forward__cofactor_hessian = <Forward3> load_forward(
@@ -76,6 +80,33 @@ cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
+
+
+cdef class BlockDiagBackward(Node):
+    """block_diag(Array[] *arrays) -> y; linear in arrays; grad_arrays = _block_diag_backward(grad, arrays.shape)"""
+    saves = ("arrays_shape",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        arrays_shape = self.saved_arrays_shape
+        grad_arrays = forward__block_diag_backward(grad, arrays_shape)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        arrays_shape = self.saved_arrays_shape
+        grad_arrays = ops._block_diag_backward(grad, arrays_shape)
+        return flat_gradients((grad_arrays, ), (True, ))
+
+
+cdef class BlockDiagBackwardBackward(Node):
+    """_block_diag_backward(x, Index shapes) -> Array[] ys; linear in x; grad_x = block_diag(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad = defined_arrays(self, grad)
+        return forward_block_diag(grad)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad = defined_tensors(self, grad)
+        return ops.block_diag(grad)
 
 
 cdef class CheckerboardBackward(Node):

@@ -10,12 +10,22 @@ cdef class BernoulliLossBackward(Node):
 cdef class CrossEntropiesBackward(Node):
     cdef public object saved_x, saved_target
     cdef public uint32_t version_x, version_target
-    cdef readonly object saved_axis
+    cdef readonly object saved_axis, saved_ignore_index
 
 cdef class CrossEntropiesBackwardBackward(Node):
     cdef public object saved_x, saved_target, saved_a
     cdef public uint32_t version_x, version_target, version_a
-    cdef readonly object saved_axis
+    cdef readonly object saved_axis, saved_ignore_index
+
+cdef class KeptMeanBackward(Node):
+    cdef public object saved_target
+    cdef public uint32_t version_target
+    cdef readonly object saved_ignore_index
+
+cdef class KeptMeanBackwardBackward(Node):
+    cdef public object saved_target
+    cdef public uint32_t version_target
+    cdef readonly object saved_ignore_index
 
 cdef class PickBackward(Node):
     cdef public object saved_indices

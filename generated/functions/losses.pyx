@@ -6,22 +6,26 @@
 
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward2 forward_softmax = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "softmax", 2)
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
-cdef Forward4 forward__cross_entropies_backward = <Forward4> load_forward(
-    "gradspec.generated.kernels.losses", "_cross_entropies_backward", 4
+cdef Forward2 forward__class_or_zero = <Forward2> load_forward("gradspec.generated.kernels.losses", "_class_or_zero", 2)
+cdef Forward5 forward__cross_entropies_backward = <Forward5> load_forward(
+    "gradspec.generated.kernels.losses", "_cross_entropies_backward", 5
 )
+cdef Forward2 forward__is_class = <Forward2> load_forward("gradspec.generated.kernels.losses", "_is_class", 2)
+cdef Forward3 forward__kept_mean = <Forward3> load_forward("gradspec.generated.kernels.losses", "_kept_mean", 3)
+cdef Forward3 forward__kept_mean_backward = <Forward3> load_forward("gradspec.generated.kernels.losses", "_kept_mean_backward", 3)
 cdef Forward3 forward__pick = <Forward3> load_forward("gradspec.generated.kernels.losses", "_pick", 3)
 cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kernels.losses", "_unpick", 4)
 
@@ -64,20 +68,25 @@ cdef class BernoulliLossBackward(Node):
 
 
 cdef class CrossEntropiesBackward(Node):
-    """_cross_entropies(x, Index target, int axis=-1) -> y; grad_x = _cross_entropies_backward(grad, x, target, axis)"""
-    saves = ("x", "target", "axis")
+    """_cross_entropies(x, Index target, int axis=-1, int ignore_index=-100) -> y
+
+    grad_x = _cross_entropies_backward(grad, x, target, axis, ignore_index)
+    """
+    saves = ("x", "target", "axis", "ignore_index")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         target = saved_array(self, self.saved_target, self.version_target, "target")
         axis = self.saved_axis
-        return forward__cross_entropies_backward(grad, x, target, axis)
+        ignore_index = self.saved_ignore_index
+        return forward__cross_entropies_backward(grad, x, target, axis, ignore_index)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         target = saved_tensor(self, self.saved_target, self.version_target, "target")
         axis = self.saved_axis
-        return ops._cross_entropies_backward(grad, x, target, axis)
+        ignore_index = self.saved_ignore_index
+        return ops._cross_entropies_backward(grad, x, target, axis, ignore_index)
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -85,45 +94,105 @@ cdef class CrossEntropiesBackward(Node):
             self.released, self.saved_target = True, None
 
 
-cdef class CrossEntropiesBackwardBackward(Node):
-    """_cross_entropies_backward(a, x, Index target, int axis=-1) -> y
+cdef Program cross_entropies_backward_grad_a = Program("known, given_1, given_2 -> grad_a", """
+    grad_a = where(known, subtract(given_1, given_2), 0)""")
 
-    grad_a = sum(weight * grad, axis) - _pick(grad, target, axis)
-    grad_x = _softmax_backward(grad * expand_dims(a, axis), weight, axis)
+cdef class CrossEntropiesBackwardBackward(Node):
+    """_cross_entropies_backward(a, x, Index target, int axis=-1, int ignore_index=-100) -> y
+
+    grad_a = where(known, sum(weight * grad, axis) - _pick(grad, safe, axis), 0)
+    grad_x = _softmax_backward(grad * expand_dims(held, axis), weight, axis)
     where weight = softmax(x, axis)
+    where known = _is_class(target, ignore_index)
+    where safe = _class_or_zero(target, ignore_index)
+    where held = where(known, a, 0)
     """
-    saves = ("x", "axis", "target", "a")
+    saves = ("x", "axis", "target", "ignore_index", "a")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
-        if wanted_ & 1:
-            target = saved_array(self, self.saved_target, self.version_target, "target")
+        target = saved_array(self, self.saved_target, self.version_target, "target")
+        ignore_index = self.saved_ignore_index
         weight = forward_softmax(x, axis)
+        known = forward__is_class(target, ignore_index)
         if wanted_ & 1:
-            grad_a = forward_subtract(forward_sum(forward_multiply(weight, grad), axis, False), forward__pick(grad, target, axis))
+            safe = forward__class_or_zero(target, ignore_index)
+            grad_a = cross_entropies_backward_grad_a.run(
+                (known, forward_sum(forward_multiply(weight, grad), axis, False), forward__pick(grad, safe, axis))
+            )
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
-            grad_x = forward__softmax_backward(forward_multiply(grad, forward_expand_dims(a, axis)), weight, axis)
+            held = forward_where(known, a, 0)
+            grad_x = forward__softmax_backward(forward_multiply(grad, forward_expand_dims(held, axis)), weight, axis)
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
-        if wanted_ & 1:
-            target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        ignore_index = self.saved_ignore_index
         weight = ops.softmax(x, axis)
+        known = ops._is_class(target, ignore_index)
         if wanted_ & 1:
-            grad_a = ops.sum(weight * grad, axis) - ops._pick(grad, target, axis)
+            safe = ops._class_or_zero(target, ignore_index)
+            grad_a = ops.where(known, ops.sum(weight * grad, axis) - ops._pick(grad, safe, axis), 0)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            grad_x = ops._softmax_backward(grad * ops.expand_dims(a, axis), weight, axis)
+            held = ops.where(known, a, 0)
+            grad_x = ops._softmax_backward(grad * ops.expand_dims(held, axis), weight, axis)
         return grad_a, grad_x
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_a = True, None, None
+        if holds_arrays(self.saved_target):
+            self.released, self.saved_target = True, None
+
+
+cdef class KeptMeanBackward(Node):
+    """_kept_mean(x, Index target, int ignore_index) -> y
+
+    linear in x
+    grad_x = _kept_mean_backward(grad, target, ignore_index)
+    """
+    saves = ("target", "ignore_index")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        target = saved_array(self, self.saved_target, self.version_target, "target")
+        ignore_index = self.saved_ignore_index
+        return forward__kept_mean_backward(grad, target, ignore_index)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        ignore_index = self.saved_ignore_index
+        return ops._kept_mean_backward(grad, target, ignore_index)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_target):
+            self.released, self.saved_target = True, None
+
+
+cdef class KeptMeanBackwardBackward(Node):
+    """_kept_mean_backward(x, Index target, int ignore_index) -> y
+
+    linear in x
+    grad_x = _kept_mean(grad, target, ignore_index)
+    """
+    saves = ("target", "ignore_index")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        target = saved_array(self, self.saved_target, self.version_target, "target")
+        ignore_index = self.saved_ignore_index
+        return forward__kept_mean(grad, target, ignore_index)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        ignore_index = self.saved_ignore_index
+        return ops._kept_mean(grad, target, ignore_index)
+
+    cdef void release_variables(self):
         if holds_arrays(self.saved_target):
             self.released, self.saved_target = True, None
 

@@ -22,6 +22,9 @@ cdef class ClipBackward(Node):
     cdef public object saved_min, saved_x, saved_max
     cdef public uint32_t version_min, version_x, version_max
 
+cdef class ComplexBackward(Node):
+    pass
+
 cdef class CopysignBackward(Node):
     cdef public object saved_a, saved_b
     cdef public uint32_t version_a, version_b
@@ -72,6 +75,10 @@ cdef class MinimumBackward(Node):
 cdef class MultiplyBackward(Node):
     cdef public object saved_b, saved_a
     cdef public uint32_t version_b, version_a
+
+cdef class PolarBackward(Node):
+    cdef public object saved_b, saved_y
+    cdef public uint32_t version_b, version_y
 
 cdef class PowBackward(Node):
     cdef public object saved_b, saved_a, saved_y

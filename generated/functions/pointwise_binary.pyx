@@ -13,8 +13,12 @@ from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_cos = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cos", 1)
+cdef Forward1 forward_imag = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "imag", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
+cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
+cdef Forward2 forward_complex = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "complex", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_hypot = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "hypot", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
@@ -219,6 +223,26 @@ cdef class ClipBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_min, self.saved_x, self.saved_max = True, None, None, None
+
+
+cdef class ComplexBackward(Node):
+    """complex(a, b) -> y; grad_a = real(grad); grad_b = imag(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            grad_a = forward_real(grad)
+        if wanted_ & 2:
+            grad_b = forward_imag(grad)
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            grad_a = ops.real(grad)
+        if wanted_ & 2:
+            grad_b = ops.imag(grad)
+        return grad_a, grad_b
 
 
 cdef Program copysign_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, multiply(sign(a), copysign(1, b)))")
@@ -648,6 +672,41 @@ cdef class MultiplyBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a = True, None, None
+
+
+cdef class PolarBackward(Node):
+    """polar(a, b) -> y
+
+    grad_a = real(conj(unit) * grad)
+    grad_b = imag(conj(y) * grad)
+    where unit = complex(cos(b), sin(b))
+    """
+    saves = ("b", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            unit = forward_complex(forward_cos(b), forward_sin(b))
+            grad_a = forward_real(forward_multiply(forward_conj(unit), grad))
+        if wanted_ & 2:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_b = forward_imag(forward_multiply(forward_conj(y), grad))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            unit = ops.complex(ops.cos(b), ops.sin(b))
+            grad_a = ops.real(ops.conj(unit) * grad)
+        if wanted_ & 2:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_b = ops.imag(ops.conj(y) * grad)
+        return grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_b, self.saved_y = True, None, None
 
 
 cdef Program pow_nonzero = Program("a, given_1 -> nonzero", """

@@ -118,12 +118,19 @@ cdef class Expm1Backward(Node):
 cdef class FloorBackward(Node):
     pass
 
+cdef class FracBackward(Node):
+    pass
+
 cdef class GaussBackward(Node):
     cdef public object saved_x, saved_y
     cdef public uint32_t version_x, version_y
 
 cdef class ImagBackward(Node):
     pass
+
+cdef class LdexpBackward(Node):
+    cdef public object saved_b
+    cdef public uint32_t version_b
 
 cdef class LgammaBackward(Node):
     cdef public object saved_x

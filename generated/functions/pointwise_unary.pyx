@@ -12,7 +12,7 @@ from gradspec.dispatch import ops
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward4, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward__asin_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asin_slope", 1)
 cdef Forward1 forward__asinh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asinh_slope", 1)
@@ -24,6 +24,7 @@ cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
 )
 cdef Forward1 forward_imag = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "imag", 1)
+cdef Forward2 forward_ldexp = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "ldexp", 2)
 cdef Forward4 forward_nan_to_num = <Forward4> load_forward("gradspec.generated.kernels.pointwise_unary", "nan_to_num", 4)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
@@ -555,6 +556,16 @@ cdef class FloorBackward(Node):
         return ops.zeros_like(grad)
 
 
+cdef class FracBackward(Node):
+    """frac(x) -> y; dy/dx = 1"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return grad
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return grad
+
+
 cdef Program gauss_grad_x = Program("grad, finite, y -> grad_x", "grad_x = multiply(grad, multiply(-2, multiply(finite, y)))")
 
 cdef class GaussBackward(Node):
@@ -585,6 +596,23 @@ cdef class ImagBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad * 1j
+
+
+cdef class LdexpBackward(Node):
+    """ldexp(x, Index b) -> y; linear in x; grad_x = ldexp(grad, b)"""
+    saves = ("b",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        return forward_ldexp(grad, b)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        return ops.ldexp(grad, b)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_b):
+            self.released, self.saved_b = True, None
 
 
 cdef class LgammaBackward(Node):

@@ -52,11 +52,11 @@ cdef class StdBackward(Node):
 cdef class SumBackward(Node):
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
-cdef class UnreduceBackward(Node):
-    cdef readonly object saved_axis, saved_keepdims
-
 cdef class SumToBackward(Node):
     cdef readonly object saved_x_shape
+
+cdef class UnreduceBackward(Node):
+    cdef readonly object saved_axis, saved_keepdims
 
 cdef class VarBackward(Node):
     cdef public object saved_x

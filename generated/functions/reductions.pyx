@@ -382,6 +382,19 @@ cdef class SumBackward(Node):
         return ops._unreduce(grad, x_shape, axis, keepdims)
 
 
+cdef class SumToBackward(Node):
+    """_sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)"""
+    saves = ("x_shape",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return forward_broadcast_to(grad, x_shape)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return ops.broadcast_to(grad, x_shape)
+
+
 cdef class UnreduceBackward(Node):
     """_unreduce(x, int[] shape, int[]? axis=None, bool keepdims=False) -> y
 
@@ -399,19 +412,6 @@ cdef class UnreduceBackward(Node):
         axis = self.saved_axis
         keepdims = self.saved_keepdims
         return ops.sum(grad, axis, keepdims)
-
-
-cdef class SumToBackward(Node):
-    """_sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)"""
-    saves = ("x_shape",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x_shape = self.saved_x_shape
-        return forward_broadcast_to(grad, x_shape)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x_shape = self.saved_x_shape
-        return ops.broadcast_to(grad, x_shape)
 
 
 cdef class VarBackward(Node):

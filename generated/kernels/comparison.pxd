@@ -17,6 +17,8 @@ cdef Ufunc bitwise_xor_ufunc
 cdef object forward_bitwise_xor(object a, object b)
 cdef Ufunc equal_ufunc
 cdef object forward_equal(object a, object b)
+cdef Ufunc gcd_ufunc
+cdef object forward_gcd(object a, object b)
 cdef Ufunc greater_ufunc
 cdef object forward_greater(object a, object b)
 cdef Ufunc greater_equal_ufunc
@@ -31,6 +33,8 @@ cdef object forward_isnan(object x)
 cdef object forward_isneginf(object x)
 cdef object forward_isposinf(object x)
 cdef object forward_isreal(object x)
+cdef Ufunc lcm_ufunc
+cdef object forward_lcm(object a, object b)
 cdef Ufunc less_ufunc
 cdef object forward_less(object a, object b)
 cdef Ufunc less_equal_ufunc

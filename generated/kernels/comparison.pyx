@@ -55,6 +55,10 @@ equal_ufunc = offer(Ufunc(np.equal, "equal"))
 cdef object forward_equal(object a, object b):
     return equal_ufunc.binary(a, b)
 
+gcd_ufunc = offer(Ufunc(np.gcd, "gcd", INTEGERS))
+cdef object forward_gcd(object a, object b):
+    return gcd_ufunc.binary(a, b)
+
 greater_ufunc = offer(Ufunc(np.greater, "greater", REALS))
 cdef object forward_greater(object a, object b):
     return greater_ufunc.binary(a, b)
@@ -98,6 +102,10 @@ cdef object forward_isreal(object x):
         return as_array(np.isreal(x))
     except Exception as error_:
         raise explain(error_, "isreal", x=x) from None
+
+lcm_ufunc = offer(Ufunc(np.lcm, "lcm", INTEGERS))
+cdef object forward_lcm(object a, object b):
+    return lcm_ufunc.binary(a, b)
 
 less_ufunc = offer(Ufunc(np.less, "less", REALS))
 cdef object forward_less(object a, object b):

@@ -8,23 +8,37 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
-from gradspec.operand cimport shape_of
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward3 forward_swapaxes = <Forward3> load_forward("gradspec.generated.kernels.views", "swapaxes", 3)
+cdef Forward4 forward_pad = <Forward4> load_forward("gradspec.generated.kernels.joining", "pad", 4)
 
+
+cdef object forward_channel_shuffle(object x, object groups):
+    return forward_reshape(forward_swapaxes(forward_reshape(x, formulas.shuffled_groups(shape_of(x), groups)), 1, 2), shape_of(x))
 
 cdef object forward_conv1d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
-    return forward__convolve(x, weight, bias, stride, padding, dilation, groups)
+    plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
+    return forward__convolve(
+        forward_pad(x, plan[1], 'constant', 0) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups
+    )
 
 cdef object forward_conv2d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
-    return forward__convolve(x, weight, bias, stride, padding, dilation, groups)
+    plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
+    return forward__convolve(
+        forward_pad(x, plan[1], 'constant', 0) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups
+    )
 
 cdef object forward_conv3d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
-    return forward__convolve(x, weight, bias, stride, padding, dilation, groups)
+    plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
+    return forward__convolve(
+        forward_pad(x, plan[1], 'constant', 0) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups
+    )
 
 cdef object forward_conv_transpose1d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation

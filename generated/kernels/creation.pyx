@@ -66,6 +66,12 @@ cdef object forward_linspace(object start, object stop, object num, object endpo
     except Exception as error_:
         raise explain(error_, "linspace", start=start, stop=stop, num=num, endpoint=endpoint, dtype=dtype) from None
 
+cdef object forward_logspace(object start, object stop, object num, object endpoint, object base, object dtype):
+    try:
+        return as_array(np.logspace(start, stop, num, endpoint=endpoint, base=base, dtype=dtype))
+    except Exception as error_:
+        raise explain(error_, "logspace", start=start, stop=stop, num=num, endpoint=endpoint, base=base, dtype=dtype) from None
+
 cdef object forward_one_hot(object indices, object num_classes, object dtype):
     try:
         return as_array(kernels.one_hot(indices, num_classes, dtype))

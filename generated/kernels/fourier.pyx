@@ -74,6 +74,12 @@ cdef object forward_hfft(object x, object n, object axis, object norm):
         axis, formulas.fourier_norm(norm, False)
     )
 
+cdef object forward_hfft2(object x, object s, object axes, object norm):
+    return forward_hfftn(x, s, axes, norm)
+
+cdef object forward_hfftn(object x, object s, object axes, object norm):
+    return forward_irfftn(forward_conj(x), s, axes, formulas.other_norm(norm))
+
 cdef object forward_ifft(object x, object n, object axis, object norm):
     return forward__fourier(
         forward__fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), (axis,), True, formulas.fourier_norm(norm, True)
@@ -97,6 +103,12 @@ cdef object forward_ihfft(object x, object n, object axis, object norm):
             forward__fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), axis, formulas.fourier_norm(norm, True)
         )
     )
+
+cdef object forward_ihfft2(object x, object s, object axes, object norm):
+    return forward_ihfftn(x, s, axes, norm)
+
+cdef object forward_ihfftn(object x, object s, object axes, object norm):
+    return forward_conj(forward_rfftn(x, s, axes, formulas.other_norm(norm)))
 
 cdef object forward__interior(object x, object n, object axis, object factor):
     try:

@@ -10,10 +10,24 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, as_array, load_forward
-from gradspec.operand cimport ndim_of, shape_of, size_of
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program cimport Program
+from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
 
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward1 forward__flat_index = <Forward1> load_forward("gradspec.generated.kernels.statistics", "_flat_index", 1)
+cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward4 forward_argsort = <Forward4> load_forward("gradspec.generated.kernels.sorting", "argsort", 4)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
+cdef Forward3 forward_full = <Forward3> load_forward("gradspec.generated.kernels.creation", "full", 3)
+cdef Forward2 forward_ones = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones", 2)
+cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 
 
 cdef object forward_argwhere(object x):
@@ -28,11 +42,24 @@ cdef object forward_compress(object condition, object x, object axis):
 cdef object forward_delete(object x, object index, object axis):
     return forward_take(x, forward__kept(index, size_of(x) if axis is None else shape_of(x)[axis]), axis)
 
+cdef object forward_diagonal_scatter(object x, object source, object offset, object axis1, object axis2):
+    places = formulas.diagonal_places(shape_of(x), offset, axis1, axis2)
+    return forward_moveaxis(
+        forward_index_put(forward_moveaxis(x, (axis1, axis2), (0, 1)), places, forward_moveaxis(source, -1, 0)), (0, 1),
+        (axis1, axis2)
+    )
+
 cdef object forward_embedding(object indices, object weight):
     return forward_take(weight, indices, 0)
 
 cdef object forward_extract(object condition, object x):
     return forward_take(x, forward_flatnonzero(condition), None)
+
+cdef object forward__first_numbers(object mask):
+    try:
+        return as_array(np.arange(np.count_nonzero(mask)))
+    except Exception as error_:
+        raise explain(error_, "_first_numbers", mask=mask) from None
 
 cdef object forward_flatnonzero(object x):
     try:
@@ -82,6 +109,9 @@ cdef object forward__index_put_backward(object x, object index, object shape):
     except Exception as error_:
         raise explain(error_, "_index_put_backward", x=x, index=index, shape=shape) from None
 
+cdef object forward_index_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
+    return forward_scatter_reduce(x, axis, forward__spread_index(indices, shape_of(source), axis), source, reduce, include_self)
+
 cdef object forward_index_select(object x, object axis, object indices):
     return forward_take(x, indices, axis)
 
@@ -103,6 +133,10 @@ cdef object forward_masked_fill(object x, object mask, object value):
     except Exception as error_:
         raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 
+cdef object forward_masked_scatter(object x, object mask, object source):
+    wide = forward_broadcast_to(mask, shape_of(x))
+    return forward_index_put(x, wide, forward_take(forward_ravel(source), forward__first_numbers(wide), None))
+
 cdef object forward_masked_select(object x, object mask):
     shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
     return forward_getitem(forward_broadcast_to(x, shape), forward_broadcast_to(mask, shape))
@@ -116,6 +150,27 @@ cdef object forward_nonzero(object x):
     except Exception as error_:
         raise explain(error_, "nonzero", x=x) from None
 
+cdef object forward__places_along(object indices, object axis, object shape):
+    try:
+        return as_array(kernels.places_along(indices, axis, shape))
+    except Exception as error_:
+        raise explain(error_, "_places_along", indices=indices, axis=axis, shape=shape) from None
+
+cdef object forward__products(object x, object places, object axis):
+    begins = forward__run_begins(places, axis)
+    return forward__linear_recurrence(forward_where(begins, 0, x), forward_where(begins, x, 0), axis, False)
+
+cdef object forward_put(object x, object indices, object source, object accumulate):
+    if accumulate:
+        return forward_add(x, forward__take_backward(forward_astype(source, dtype_of(x)), indices, shape_of(x), None))
+    return forward_reshape(forward_index_put(forward_ravel(x), forward__flat_index(indices), forward_ravel(source)), shape_of(x))
+
+cdef object forward__run_begins(object places, object axis):
+    try:
+        return as_array(kernels.run_begins(places, axis))
+    except Exception as error_:
+        raise explain(error_, "_run_begins", places=places, axis=axis) from None
+
 cdef object forward_scatter(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter(x, axis, indices, source))
@@ -128,8 +183,55 @@ cdef object forward_scatter_add(object x, object axis, object indices, object so
     except Exception as error_:
         raise explain(error_, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
 
+cdef object forward__scatter_extreme(object x, object axis, object indices, object source, object largest, object include_self):
+    try:
+        return as_array(kernels.scatter_extreme(x, axis, indices, source, largest, include_self))
+    except Exception as error_:
+        raise explain(
+            error_, "_scatter_extreme", x=x, axis=axis, indices=indices, source=source, largest=largest, include_self=include_self
+        ) from None
+
+cdef Program scatter_reduce_y = Program("given_0, counts -> y", "y = divide(given_0, maximum(counts, 1))")
+cdef object forward_scatter_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
+    kind = formulas.checked_scatter(reduce)
+    if include_self:
+        start = x
+    else:
+        start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
+    if kind == 'sum':
+        return forward_scatter_add(start, axis, indices, source)
+    if kind == 'mean':
+        counts = forward_scatter_add(
+            forward_full(shape_of(x), 1 if include_self else 0, dtype_of(x)), axis, indices, forward_ones_like(source, None)
+        )
+        return scatter_reduce_y.run((forward_scatter_add(start, axis, indices, source), counts))
+    if kind == 'amax' or kind == 'amin':
+        return forward__scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+    numbers = forward__places_along(indices, axis, shape_of(x))
+    order = forward_argsort(numbers, axis, False, True)
+    places = forward_take_along_axis(numbers, order, axis)
+    return forward_multiply(
+        start,
+        forward_scatter(
+            forward_ones(shape_of(x), dtype_of(source)), axis, places,
+            forward__products(forward_take_along_axis(source, order, axis), places, axis)
+        )
+    )
+
 cdef object forward_select(object x, object axis, object index):
     return forward_getitem(x, formulas.along_axis(index, axis, ndim_of(x)))
+
+cdef object forward_select_scatter(object x, object source, object axis, object index):
+    return forward_index_put(x, formulas.along_axis(index, axis, ndim_of(x)), source)
+
+cdef object forward_slice_scatter(object x, object source, object axis, object start, object end, object step):
+    return forward_index_put(x, formulas.along_axis(formulas.stepped(start, end, step), axis, ndim_of(x)), source)
+
+cdef object forward__spread_index(object indices, object shape, object axis):
+    try:
+        return as_array(kernels.spread_index(indices, shape, axis))
+    except Exception as error_:
+        raise explain(error_, "_spread_index", indices=indices, shape=shape, axis=axis) from None
 
 cdef object forward_take(object x, object indices, object axis):
     try:
@@ -157,3 +259,15 @@ cdef object forward__take_along_axis_backward(object x, object indices, object s
 
 cdef object forward_take_along_dim(object x, object indices, object axis):
     return forward_take_along_axis(x, indices, axis)
+
+cdef object forward__takes_part(object indices, object axis, object shape, object include_self):
+    try:
+        return as_array(kernels.takes_part(indices, axis, shape, include_self))
+    except Exception as error_:
+        raise explain(error_, "_takes_part", indices=indices, axis=axis, shape=shape, include_self=include_self) from None
+
+cdef object forward_unravel_index(object indices, object shape):
+    try:
+        return as_array(kernels.unravel_index(indices, shape))
+    except Exception as error_:
+        raise explain(error_, "unravel_index", indices=indices, shape=shape) from None

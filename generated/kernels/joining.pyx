@@ -9,11 +9,15 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
-from gradspec.operand cimport shape_of, size_of
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
 
+cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 
 
 cdef object forward_append(object x, object values, object axis):
@@ -36,6 +40,10 @@ cdef object forward__broadcast_arrays_backward(object arrays, object shapes):
         return as_array(kernels.broadcast_arrays_backward(arrays, shapes))
     except Exception as error_:
         raise explain(error_, "_broadcast_arrays_backward", arrays=arrays, shapes=shapes) from None
+
+cdef object forward_cartesian_prod(object arrays):
+    grid = forward_meshgrid(arrays, 'ij')
+    return forward_reshape(forward_stack(grid, -1), formulas.cartesian_shape(shape_of(arrays)))
 
 cdef object forward_chunk(object x, object chunks, object axis):
     return forward_split(x, formulas.chunk_ends(shape_of(x), chunks, axis), axis)
@@ -61,12 +69,40 @@ cdef object forward__cycle(object length, object shape):
     except Exception as error_:
         raise explain(error_, "_cycle", length=length, shape=shape) from None
 
+cdef object forward_dsplit(object x, object sections):
+    return forward_split(x, sections, 2)
+
 cdef object forward_dstack(object arrays):
     return forward__join(arrays, formulas.lifted_shapes(shape_of(arrays), 'depth'), 2)
+
+cdef object forward_hsplit(object x, object sections):
+    return forward_split(x, sections, 0 if ndim_of(x) == 1 else 1)
 
 cdef object forward_hstack(object arrays):
     shapes = formulas.lifted_shapes(shape_of(arrays), 'flat')
     return forward__join(arrays, shapes, 0 if formulas.len_of(shapes[0]) == 1 else 1)
+
+cdef object forward_insert(object x, object index, object values, object axis):
+    if axis is None:
+        return forward_insert(forward_ravel(x), index, forward_ravel(values), 0)
+    count = formulas.insert_count(index, shape_of(x)[axis], shape_of(values), ndim_of(x), axis)
+    lifted = forward_reshape(values, formulas.lifted_shape(shape_of(values), ndim_of(x)))
+    if formulas.is_single(index):
+        laid = forward_moveaxis(lifted, 0, axis)
+    else:
+        laid = lifted
+    order = forward__insert_order(index, shape_of(x)[axis], count)
+    return forward_take(
+        forward_concat(
+            [x, forward_astype(forward_broadcast_to(laid, formulas.inserted_shape(shape_of(x), axis, count)), dtype_of(x))], axis
+        ), order, axis
+    )
+
+cdef object forward__insert_order(object index, object length, object count):
+    try:
+        return as_array(kernels.insert_order(index, length, count))
+    except Exception as error_:
+        raise explain(error_, "_insert_order", index=index, length=length, count=count) from None
 
 cdef object forward__join(object arrays, object shapes, object axis):
     try:
@@ -154,6 +190,9 @@ cdef object forward_unstack(object x, object axis):
         return as_array(kernels.unstack(x, axis))
     except Exception as error_:
         raise explain(error_, "unstack", x=x, axis=axis) from None
+
+cdef object forward_vsplit(object x, object sections):
+    return forward_split(x, sections, 0)
 
 cdef object forward_vstack(object arrays):
     return forward__join(arrays, formulas.lifted_shapes(shape_of(arrays), 'rows'), 0)

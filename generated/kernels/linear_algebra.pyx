@@ -32,17 +32,22 @@ cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.ker
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels.views", "flip", 2)
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
+cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
+cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
+cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)
 cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kernels.indexing", "select", 3)
+cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
 cdef Forward4 forward_arange = <Forward4> load_forward("gradspec.generated.kernels.creation", "arange", 4)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -58,6 +63,17 @@ cdef object forward_addmv(object x, object a, object b, object beta, object alph
 
 cdef object forward_addr(object x, object a, object b, object beta, object alpha):
     return forward__blend(x, forward_outer(a, b), beta, alpha)
+
+cdef object forward_array_norm(object x, object ord, object axis, object keepdims):
+    if ord is None:
+        return forward_vector_norm(x, 2, axis, keepdims)
+    axes = formulas.norm_axes(ndim_of(x), ord, axis)
+    if formulas.len_of(axes) == 1:
+        return forward_vector_norm(x, ord, axes, keepdims)
+    found = forward_matrix_norm(forward_moveaxis(x, axes, (-2, -1)), ord, False)
+    if keepdims:
+        return forward_expand_dims(found, axes)
+    return found
 
 cdef object forward_baddbmm(object x, object a, object b, object beta, object alpha):
     return forward__blend(x, forward_matmul(a, b), beta, alpha)
@@ -81,6 +97,18 @@ cdef object forward__blend(object x, object product, object beta, object alpha):
         scaled = forward_multiply(alpha, product)
     return forward_add(known, scaled)
 
+cdef object forward_block_diag(object arrays):
+    try:
+        return as_array(kernels.block_diag(arrays))
+    except Exception as error_:
+        raise explain(error_, "block_diag", arrays=arrays) from None
+
+cdef object forward__block_diag_backward(object x, object shapes):
+    try:
+        return as_array(kernels.block_diag_backward(x, shapes))
+    except Exception as error_:
+        raise explain(error_, "_block_diag_backward", x=x, shapes=shapes) from None
+
 cdef object forward_cdist(object a, object b, object p):
     return forward_vector_norm(forward_subtract(forward_expand_dims(a, -2), forward_expand_dims(b, -3)), p, -1, False)
 
@@ -95,6 +123,11 @@ cdef object forward_cholesky(object x):
         return as_array(np.linalg.cholesky(x))
     except Exception as error_:
         raise explain(error_, "cholesky", x=x) from None
+
+cdef object forward_cholesky_inverse(object l, object upper):
+    return forward_cholesky_solve(
+        forward_broadcast_to(forward_eye(shape_of(l)[-1], None, 0, formulas.float_dtype(dtype_of(l))), shape_of(l)), l, upper
+    )
 
 cdef object forward_cholesky_solve(object b, object l, object upper):
     if upper:
@@ -144,6 +177,9 @@ cdef object forward_det(object x):
         return as_array(np.linalg.det(x))
     except Exception as error_:
         raise explain(error_, "det", x=x) from None
+
+cdef object forward_dist(object a, object b, object p):
+    return forward_vector_norm(forward_subtract(a, b), p, None, False)
 
 cdef object forward_dot(object a, object b):
     if ndim_of(a) == 0 or ndim_of(b) == 0:
@@ -247,15 +283,26 @@ cdef object forward_lstsq(object a, object b):
     return forward_matmul(forward_pinv(a), b)
 
 cdef object forward_lu(object x):
-    parts = forward__lu_parts(x)
+    if shape_of(x)[-2] == shape_of(x)[-1]:
+        parts = forward__lu_parts(x)
+    elif shape_of(x)[-2] > shape_of(x)[-1]:
+        parts = forward__lu_tall(x)
+    else:
+        parts = forward__lu_wide(x)
     return (
-        forward_add(forward_zeros_like(parts[0], None), forward__permutation_matrix(parts[2], shape_of(x)[-1])), parts[0],
+        forward_astype(forward__permutation_matrix(parts[2], shape_of(x)[-2]), formulas.float_dtype(dtype_of(x))), parts[0],
         parts[1]
     )
 
 cdef object forward_lu_factor(object x):
     parts = forward__lu_parts(x)
     return (forward_add(forward_tril(parts[0], -1), parts[1]), parts[3])
+
+cdef object forward__lu_order(object x):
+    try:
+        return as_array(kernels.lu_order(x))
+    except Exception as error_:
+        raise explain(error_, "_lu_order", x=x) from None
 
 cdef object forward__lu_parts(object x):
     try:
@@ -268,6 +315,42 @@ cdef object forward_lu_solve(object lu, object pivots, object b):
         lu, forward_solve_triangular(lu, forward_take_along_axis(b, forward__pivot_rows(pivots), -2), True, None, True), None,
         None, False
     )
+
+cdef object forward__lu_tall(object x):
+    count = shape_of(x)[-1]
+    order = forward__lu_order(x)
+    ordered = forward_take_along_axis(x, order, -2)
+    top = forward__lu_parts(forward_narrow(ordered, -2, 0, count))
+    below = forward_narrow(ordered, -2, count, shape_of(x)[-2] - count)
+    return (
+        forward_concat(
+            [top[0], forward_mT(forward_solve_triangular(forward_mT(top[1]), forward_mT(below), True, None, False))], -2
+        ), top[1],
+        forward_concat(
+            [
+                forward_take_along_axis(forward_narrow(order, -2, 0, count), top[2], -2),
+                forward_narrow(order, -2, count, shape_of(x)[-2] - count)
+            ], -2
+        )
+    )
+
+cdef object forward_lu_unpack(object lu, object pivots):
+    if formulas.has_fractions(dtype_of(lu)):
+        known = lu
+    else:
+        known = forward_astype(lu, 'float64')
+    rows = forward__pivot_rows(pivots)
+    return (
+        forward_astype(forward__permutation_matrix(rows, shape_of(lu)[-1]), formulas.float_dtype(dtype_of(lu))),
+        forward_add(forward_tril(known, -1), forward_eye(shape_of(lu)[-1], None, 0, formulas.float_dtype(dtype_of(lu)))),
+        forward_triu(known, 0)
+    )
+
+cdef object forward__lu_wide(object x):
+    count = shape_of(x)[-2]
+    left = forward__lu_parts(forward_narrow(x, -1, 0, count))
+    rest = forward_take_along_axis(forward_narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
+    return (left[0], forward_concat([left[1], forward_solve_triangular(left[0], rest, True, None, True)], -1), left[2])
 
 cdef object forward_matmul(object a, object b):
     try:
@@ -282,16 +365,25 @@ cdef object forward_matrix_exp(object x):
         raise explain(error_, "matrix_exp", x=x) from None
 
 cdef object forward_matrix_norm(object x, object ord, object keepdims):
-    if ord is None:
+    word = formulas.norm_word(ord)
+    if word == 'fro':
         return forward_vector_norm(x, 2, (-2, -1), keepdims)
     shape = formulas.matrix_norm_shape(shape_of(x), keepdims)
+    if word == 'nuc':
+        return forward_reshape(forward_sum(forward_svdvals(x), -1, False), shape)
     if ord == 2:
         return forward_reshape(forward_max(forward_svdvals(x), -1, False), shape)
     if ord == -2:
         return forward_reshape(forward_min(forward_svdvals(x), -1, False), shape)
+    if formulas.has_fractions(dtype_of(x)):
+        known = x
+    else:
+        known = forward_astype(x, 'float64')
     if ord > 0:
-        return forward_reshape(forward_max(forward_sum(forward_absolute(x), formulas.norm_axis(ord), False), -1, False), shape)
-    return forward_reshape(forward_min(forward_sum(forward_absolute(x), formulas.norm_axis(ord), False), -1, False), shape)
+        return forward_reshape(
+            forward_max(forward_sum(forward_absolute(known), formulas.norm_axis(ord), False), -1, False), shape
+        )
+    return forward_reshape(forward_min(forward_sum(forward_absolute(known), formulas.norm_axis(ord), False), -1, False), shape)
 
 cdef object forward_matrix_power(object x, object n):
     if n < 0:
@@ -322,6 +414,18 @@ cdef object forward__minors_backward(object x):
     except Exception as error_:
         raise explain(error_, "_minors_backward", x=x) from None
 
+cdef object forward_multi_dot(object arrays):
+    split = formulas.chain_split(shape_of(arrays))
+    if split == 1:
+        first = arrays[0]
+    else:
+        first = forward_multi_dot(arrays[:split])
+    if split == formulas.len_of(shape_of(arrays)) - 1:
+        second = arrays[split]
+    else:
+        second = forward_multi_dot(arrays[split:])
+    return forward_matmul(first, second)
+
 cdef object forward_nuclear_norm(object x):
     return forward_sum(forward_svdvals(x), -1, False)
 
@@ -331,9 +435,19 @@ cdef object forward_outer(object a, object b):
     except Exception as error_:
         raise explain(error_, "outer", a=a, b=b) from None
 
+cdef object forward__pairs(object x):
+    try:
+        return as_array(np.triu_indices(shape_of(x)[0], 1))
+    except Exception as error_:
+        raise explain(error_, "_pairs", x=x) from None
+
 cdef Program pairwise_distance_y = Program("a, b, eps -> y", "y = add(subtract(a, b), eps)")
 cdef object forward_pairwise_distance(object a, object b, object p, object eps, object keepdims):
     return forward_vector_norm(pairwise_distance_y.run((a, b, eps)), p, -1, keepdims)
+
+cdef object forward_pdist(object x, object p):
+    pairs = forward__pairs(x)
+    return forward_vector_norm(forward_subtract(forward_take(x, pairs[0], 0), forward_take(x, pairs[1], 0)), p, -1, False)
 
 cdef object forward__permutation_matrix(object rows, object n):
     try:
@@ -393,6 +507,12 @@ cdef object forward__reciprocal_gaps(object values):
         return as_array(kernels.reciprocal_gaps(values))
     except Exception as error_:
         raise explain(error_, "_reciprocal_gaps", values=values) from None
+
+cdef Program renorm_y = Program("x, norms, maxnorm -> y", """
+    y = multiply(x, where(greater(norms, maxnorm), divide(maxnorm, maximum(norms, maxnorm)), 1))""")
+cdef object forward_renorm(object x, object p, object axis, object maxnorm):
+    norms = forward_vector_norm(x, p, formulas.other_axes(axis, ndim_of(x)), True)
+    return renorm_y.run((x, norms, maxnorm))
 
 cdef object forward_slogdet(object x):
     try:

@@ -9,7 +9,7 @@ from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
 from gradspec.kernels.program cimport Program
-from gradspec.operand cimport ndim_of, shape_of
+from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -21,6 +21,7 @@ cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward1 forward__as_index = <Forward1> load_forward("gradspec.generated.kernels.statistics", "_as_index", 1)
 cdef Forward4 forward_cosine_similarity = <Forward4> load_forward(
     "gradspec.generated.kernels.linear_algebra", "cosine_similarity", 4
 )
@@ -28,6 +29,9 @@ cdef Forward5 forward_pairwise_distance = <Forward5> load_forward(
     "gradspec.generated.kernels.linear_algebra", "pairwise_distance", 5
 )
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
+cdef Forward2 forward_log_softmax = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "log_softmax", 2)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward3 forward_one_hot = <Forward3> load_forward("gradspec.generated.kernels.creation", "one_hot", 3)
 
 
@@ -37,12 +41,27 @@ cdef object forward__bernoulli_loss(object x, object target):
     except Exception as error_:
         raise explain(error_, "_bernoulli_loss", x=x, target=target) from None
 
-cdef object forward_binary_cross_entropy(object x, object target, object reduction):
-    return forward__reduce_loss(forward__bernoulli_loss(x, target), reduction)
+cdef object forward_binary_cross_entropy(object x, object target, object weight, object reduction):
+    loss = forward__bernoulli_loss(x, target)
+    return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
 
-cdef Program binary_cross_entropy_with_logits_y = Program("x, target -> y", "y = subtract(logaddexp(0, x), multiply(x, target))")
-cdef object forward_binary_cross_entropy_with_logits(object x, object target, object reduction):
-    return forward__reduce_loss(binary_cross_entropy_with_logits_y.run((x, target)), reduction)
+cdef Program binary_cross_entropy_with_logits_loss = Program("x, target -> loss", """
+    loss = subtract(logaddexp(0, x), multiply(x, target))""")
+cdef Program binary_cross_entropy_with_logits_loss_2 = Program("target, x, pos_weight -> loss", """
+    loss = add(multiply(subtract(1, target), x), multiply(add(1, multiply(subtract(pos_weight, 1), target)), logaddexp(0,
+        negative(x))))""")
+cdef object forward_binary_cross_entropy_with_logits(object x, object target, object weight, object reduction, object pos_weight):
+    if pos_weight is None:
+        loss = binary_cross_entropy_with_logits_loss.run((x, target))
+    else:
+        loss = binary_cross_entropy_with_logits_loss_2.run((target, x, pos_weight))
+    return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
+
+cdef object forward__class_or_zero(object target, object ignore_index):
+    try:
+        return as_array(kernels.class_or_zero(target, ignore_index))
+    except Exception as error_:
+        raise explain(error_, "_class_or_zero", target=target, ignore_index=ignore_index) from None
 
 cdef Program cosine_embedding_loss_y = Program("target, cosine, given_2 -> y", """
     y = where(greater(target, 0), subtract(1, cosine), given_2)""")
@@ -54,20 +73,68 @@ cdef object forward_cosine_embedding_loss(object a, object b, object target, obj
         ), reduction
     )
 
-cdef object forward__cross_entropies(object x, object target, object axis):
+cdef object forward__cross_entropies(object x, object target, object axis, object ignore_index):
     try:
-        return as_array(kernels.cross_entropy(x, target, axis))
+        return as_array(kernels.kept_cross_entropy(x, target, axis, ignore_index))
     except Exception as error_:
-        raise explain(error_, "_cross_entropies", x=x, target=target, axis=axis) from None
+        raise explain(error_, "_cross_entropies", x=x, target=target, axis=axis, ignore_index=ignore_index) from None
 
-cdef object forward__cross_entropies_backward(object a, object x, object target, object axis):
+cdef object forward__cross_entropies_backward(object a, object x, object target, object axis, object ignore_index):
     try:
-        return as_array(kernels.cross_entropy_backward(a, x, target, axis))
+        return as_array(kernels.kept_cross_entropy_backward(a, x, target, axis, ignore_index))
     except Exception as error_:
-        raise explain(error_, "_cross_entropies_backward", a=a, x=x, target=target, axis=axis) from None
+        raise explain(
+            error_, "_cross_entropies_backward", a=a, x=x, target=target, axis=axis, ignore_index=ignore_index
+        ) from None
 
-cdef object forward_cross_entropy(object x, object target, object reduction):
-    return forward__reduce_loss(forward__cross_entropies(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
+cdef Program cross_entropy_share = Program("given_0, given_1, given_2 -> share", """
+    share = add(multiply(given_0, given_1), given_2)""")
+cdef Program cross_entropy_soft = Program("share, factors, logs -> soft", "soft = multiply(multiply(share, factors), logs)")
+cdef Program cross_entropy_smooth = Program("given_0, given_1, rate, given_3, given_4, known -> smooth", """
+    smooth = subtract(multiply(multiply(given_0, given_1), rate), multiply(multiply(given_3, given_4), known))""")
+cdef object forward_cross_entropy(
+    object x, object target, object weight, object reduction, object ignore_index, object label_smoothing
+):
+    if ndim_of(x) > 1:
+        axis = 1
+    else:
+        axis = 0
+    spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
+    if weight is None:
+        factors = 1
+    else:
+        factors = forward_expand_dims(
+            forward_astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+        )
+    logs = forward_log_softmax(x, axis)
+    if spread:
+        share = cross_entropy_share.run(
+            (forward_astype(target, formulas.float_dtype(dtype_of(x))), 1 - label_smoothing, label_smoothing / shape_of(x)[axis])
+        )
+        soft = forward_negative(forward_sum(cross_entropy_soft.run((share, factors, logs)), axis, False))
+        return forward__mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
+    direct = weight is None and label_smoothing == 0
+    classes = forward__as_index(target)
+    plain = forward__cross_entropies(x, classes, axis, ignore_index)
+    if direct and reduction == 'mean':
+        return forward__kept_mean(plain, classes, ignore_index)
+    if direct:
+        return forward__reduce_loss(plain, reduction)
+    known = forward_astype(forward__is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
+    safe = forward__class_or_zero(classes, ignore_index)
+    if weight is None:
+        rate = known
+    else:
+        rate = forward_multiply(known, forward_astype(forward_take(weight, safe, None), formulas.float_dtype(dtype_of(x))))
+    smooth = cross_entropy_smooth.run(
+        (
+            label_smoothing - 1, forward__pick(logs, safe, axis), rate, label_smoothing / shape_of(x)[axis],
+            forward_sum(forward_multiply(factors, logs), axis, False), known
+        )
+    )
+    if formulas.checked_reduction(reduction) == 'mean':
+        return forward_divide(forward_sum(smooth, None, False), forward_sum(rate, None, False))
+    return forward__reduce_loss(smooth, reduction)
 
 cdef Program gaussian_nll_loss_loss = Program("spread, x, target -> loss", """
     loss = divide(add(log(spread), divide(square(subtract(x, target)), spread)), 2)""")
@@ -89,6 +156,24 @@ cdef object forward_huber_loss(object x, object target, object reduction, object
     near = forward_clip(error, -delta, delta)
     return forward__reduce_loss(huber_loss_y.run((near, error)), reduction)
 
+cdef object forward__is_class(object target, object ignore_index):
+    try:
+        return as_array(kernels.is_class(target, ignore_index))
+    except Exception as error_:
+        raise explain(error_, "_is_class", target=target, ignore_index=ignore_index) from None
+
+cdef object forward__kept_mean(object x, object target, object ignore_index):
+    try:
+        return as_array(kernels.kept_mean(x, target, ignore_index))
+    except Exception as error_:
+        raise explain(error_, "_kept_mean", x=x, target=target, ignore_index=ignore_index) from None
+
+cdef object forward__kept_mean_backward(object x, object target, object ignore_index):
+    try:
+        return as_array(kernels.kept_mean_backward(x, target, ignore_index))
+    except Exception as error_:
+        raise explain(error_, "_kept_mean_backward", x=x, target=target, ignore_index=ignore_index) from None
+
 cdef Program kl_div_y = Program("given_0, x, target -> y", "y = subtract(given_0, multiply(x, target))")
 cdef object forward_kl_div(object x, object target, object reduction):
     return forward__reduce_loss(kl_div_y.run((forward_xlogy(target, target), x, target)), reduction)
@@ -101,6 +186,11 @@ cdef Program margin_ranking_loss_y = Program("margin, target, a, b -> y", """
     y = subtract(margin, multiply(target, subtract(a, b)))""")
 cdef object forward_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
     return forward__reduce_loss(forward_clip(margin_ranking_loss_y.run((margin, target, a, b)), 0, None), reduction)
+
+cdef object forward__mean_of(object x, object count, object reduction):
+    if formulas.checked_reduction(reduction) == 'mean':
+        return forward_divide(forward_sum(x, None, False), count)
+    return forward__reduce_loss(x, reduction)
 
 cdef Program mse_loss_y = Program("x, target -> y", "y = square(subtract(x, target))")
 cdef object forward_mse_loss(object x, object target, object reduction):
@@ -121,8 +211,18 @@ cdef object forward_multilabel_soft_margin_loss(object x, object target, object 
     loss = multilabel_soft_margin_loss_loss.run((x, target))
     return forward__reduce_loss(forward_mean(loss if weight is None else forward_multiply(loss, weight), -1, False), reduction)
 
-cdef object forward_nll_loss(object x, object target, object reduction):
-    return forward__reduce_loss(forward_negative(forward__pick(x, target, 1 if ndim_of(x) > 1 else 0)), reduction)
+cdef Program nll_loss_loss = Program("given_0, rate -> loss", "loss = multiply(negative(given_0), rate)")
+cdef object forward_nll_loss(object x, object target, object weight, object reduction, object ignore_index):
+    safe = forward__class_or_zero(target, ignore_index)
+    known = forward_astype(forward__is_class(target, ignore_index), formulas.float_dtype(dtype_of(x)))
+    if weight is None:
+        rate = known
+    else:
+        rate = forward_multiply(known, forward_take(weight, safe, None))
+    loss = nll_loss_loss.run((forward__pick(x, safe, 1 if ndim_of(x) > 1 else 0), rate))
+    if formulas.checked_reduction(reduction) == 'mean':
+        return forward_divide(forward_sum(loss, None, False), forward_sum(rate, None, False))
+    return forward__reduce_loss(loss, reduction)
 
 cdef object forward__pick(object x, object indices, object axis):
     try:

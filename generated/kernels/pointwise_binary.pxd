@@ -12,6 +12,7 @@ cdef object forward_clamp_max(object x, object max)
 cdef Ufunc clamp_min_ufunc
 cdef object forward_clamp_min(object x, object min)
 cdef object forward_clip(object x, object min, object max)
+cdef object forward_complex(object a, object b)
 cdef Ufunc copysign_ufunc
 cdef object forward_copysign(object a, object b)
 cdef Ufunc divide_ufunc
@@ -41,6 +42,7 @@ cdef Ufunc minimum_ufunc
 cdef object forward_minimum(object a, object b)
 cdef Ufunc multiply_ufunc
 cdef object forward_multiply(object a, object b)
+cdef object forward_polar(object a, object b)
 cdef Ufunc pow_ufunc
 cdef object forward_pow(object a, object b)
 cdef Ufunc remainder_ufunc

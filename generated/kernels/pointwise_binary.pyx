@@ -45,6 +45,12 @@ cdef object forward_clip(object x, object min, object max):
     except Exception as error_:
         raise explain(error_, "clip", x=x, min=min, max=max) from None
 
+cdef object forward_complex(object a, object b):
+    try:
+        return as_array(kernels.complex_of(a, b))
+    except Exception as error_:
+        raise explain(error_, "complex", a=a, b=b) from None
+
 copysign_ufunc = offer(Ufunc(np.copysign, "copysign", REALS))
 cdef object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
@@ -104,6 +110,12 @@ cdef object forward_minimum(object a, object b):
 multiply_ufunc = offer(Ufunc(np.multiply, "multiply"))
 cdef object forward_multiply(object a, object b):
     return multiply_ufunc.binary(a, b)
+
+cdef object forward_polar(object a, object b):
+    try:
+        return as_array(kernels.polar(a, b))
+    except Exception as error_:
+        raise explain(error_, "polar", a=a, b=b) from None
 
 pow_ufunc = offer(Ufunc(np.power, "pow"))
 cdef object forward_pow(object a, object b):

@@ -49,8 +49,11 @@ cdef Ufunc expm1_ufunc
 cdef object forward_expm1(object x)
 cdef Ufunc floor_ufunc
 cdef object forward_floor(object x)
+cdef object forward_frac(object x)
 cdef object forward__gauss(object x)
 cdef object forward_imag(object x)
+cdef Ufunc ldexp_ufunc
+cdef object forward_ldexp(object x, object b)
 cdef object forward_lgamma(object x)
 cdef Ufunc log_ufunc
 cdef object forward_log(object x)

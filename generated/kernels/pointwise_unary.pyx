@@ -153,6 +153,13 @@ floor_ufunc = offer(Ufunc(np.floor, "floor", REALS))
 cdef object forward_floor(object x):
     return floor_ufunc.unary(x)
 
+cdef Program frac_y = Program("x -> y", "y = subtract(x, trunc(x))")
+cdef object forward_frac(object x):
+    try:
+        return as_array(frac_y.run((x,)))
+    except Exception as error_:
+        raise explain(error_, "frac", x=x) from None
+
 cdef Program gauss_y = Program("x -> y", "y = exp(multiply(negative(x), x))")
 cdef object forward__gauss(object x):
     try:
@@ -165,6 +172,10 @@ cdef object forward_imag(object x):
         return as_array(np.imag(x))
     except Exception as error_:
         raise explain(error_, "imag", x=x) from None
+
+ldexp_ufunc = offer(Ufunc(np.ldexp, "ldexp", REALS, operands=('x', 'b')))
+cdef object forward_ldexp(object x, object b):
+    return ldexp_ufunc.binary(x, b)
 
 cdef object forward_lgamma(object x):
     try:

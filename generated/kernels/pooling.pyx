@@ -110,6 +110,15 @@ cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, ob
         forward__average(forward_pow(x, norm_type), kernel_size, steps, (0, 0), ceil_mode, True, True), 1 / norm_type
     )
 
+cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    return forward_pow(
+        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0, 0, 0), ceil_mode, True, True), 1 / norm_type
+    )
+
 cdef object forward__max_pool(object x, object kernel, object stride, object padding, object dilation, object ceil_mode):
     try:
         size = formulas.pooled_lengths(shape_of(x), kernel, stride, padding, dilation, ceil_mode)
@@ -126,12 +135,32 @@ cdef object forward_max_pool1d(object x, object kernel_size, object stride, obje
         steps = kernel_size
     return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
 
+cdef object forward_max_pool1d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    found = forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+    return (found[0], found[1])
+
 cdef object forward_max_pool2d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
     return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
+
+cdef object forward_max_pool2d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    found = forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+    return (found[0], found[1])
 
 cdef object forward_max_pool3d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     if stride is not None:
@@ -140,12 +169,36 @@ cdef object forward_max_pool3d(object x, object kernel_size, object stride, obje
         steps = kernel_size
     return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
 
+cdef object forward_max_pool3d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    found = forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+    return (found[0], found[1])
+
+cdef object forward_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    return forward__take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 1)
+
 cdef object forward_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
     return forward__take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 2)
+
+cdef object forward_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    return forward__take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 3)
 
 cdef object forward__resample(object x, object axis, object size, object kind, object window, object step):
     try:

@@ -14,7 +14,7 @@ from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
 from gradspec.kernels.program cimport Program
-from gradspec.operand cimport ndim_of
+from gradspec.operand cimport dtype_of, ndim_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
@@ -22,6 +22,7 @@ cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kerne
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
 cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -139,17 +140,20 @@ cdef object forward_sum(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "sum", x=x, axis=axis, keepdims=keepdims) from None
 
-cdef object forward__unreduce(object x, object shape, object axis, object keepdims):
-    try:
-        return as_array(kernels.unreduce(x, shape, axis, keepdims))
-    except Exception as error_:
-        raise explain(error_, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
-
 cdef object forward__sum_to(object x, object shape):
     try:
         return as_array(kernels.sum_to(x, shape))
     except Exception as error_:
         raise explain(error_, "_sum_to", x=x, shape=shape) from None
+
+cdef object forward_sum_to_size(object x, object size):
+    return forward__sum_to(x, size)
+
+cdef object forward__unreduce(object x, object shape, object axis, object keepdims):
+    try:
+        return as_array(kernels.unreduce(x, shape, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "_unreduce", x=x, shape=shape, axis=axis, keepdims=keepdims) from None
 
 cdef object forward_var(object x, object axis, object keepdims, object correction):
     try:
@@ -163,10 +167,14 @@ cdef object forward_var_mean(object x, object axis, object keepdims, object corr
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
     if ord == 2:
         return forward__euclidean_norm(x, axis, keepdims)
+    if formulas.has_fractions(dtype_of(x)):
+        known = x
+    else:
+        known = forward_astype(x, 'float64')
     if ord == 1 or ord == 0:
-        return forward_sum(forward_absolute(x if ord else forward_sign(x)), axis, keepdims)
+        return forward_sum(forward_absolute(known if ord else forward_sign(known)), axis, keepdims)
     if ord == math.inf:
-        return forward_max(forward_absolute(x), axis, keepdims)
+        return forward_max(forward_absolute(known), axis, keepdims)
     if ord == -math.inf:
-        return forward_min(forward_absolute(x), axis, keepdims)
+        return forward_min(forward_absolute(known), axis, keepdims)
     return forward__power_norm(x, ord, axis, keepdims)

@@ -10,8 +10,10 @@ import numpy as np
 from gradspec import kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward3, as_array, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, as_array, load_forward
 
+cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
+cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 
@@ -46,6 +48,12 @@ cdef object forward_bincount(object x, object weights, object minlength):
     except Exception as error_:
         raise explain(error_, "bincount", x=x, weights=weights, minlength=minlength) from None
 
+cdef object forward_bucketize(object x, object boundaries, object right):
+    try:
+        return as_array(np.searchsorted(boundaries, x, 'right' if right else 'left'))
+    except Exception as error_:
+        raise explain(error_, "bucketize", x=x, boundaries=boundaries, right=right) from None
+
 cdef object forward__counts_of_unique(object x):
     try:
         return as_array(kernels.unique_counts(x))
@@ -69,6 +77,29 @@ cdef object forward_isin(object x, object test):
         return as_array(np.isin(x, test))
     except Exception as error_:
         raise explain(error_, "isin", x=x, test=test) from None
+
+cdef object forward_kthvalue(object x, object k, object axis, object keepdims):
+    place = forward_narrow(forward_argsort(x, axis, False, True), axis, k - 1, 1)
+    return (
+        forward_take_along_axis(x, place, axis) if keepdims else forward_squeeze(forward_take_along_axis(x, place, axis), axis),
+        place if keepdims else forward_squeeze(place, axis)
+    )
+
+cdef object forward_mode(object x, object axis, object keepdims):
+    place = forward__mode_place(x, axis)
+    return (
+        forward_take_along_axis(x, place, axis) if keepdims else forward_squeeze(forward_take_along_axis(x, place, axis), axis),
+        place if keepdims else forward_squeeze(place, axis)
+    )
+
+cdef object forward__mode_place(object x, object axis):
+    try:
+        return as_array(kernels.mode_place(x, axis))
+    except Exception as error_:
+        raise explain(error_, "_mode_place", x=x, axis=axis) from None
+
+cdef object forward_msort(object x):
+    return forward_sort(x, 0, False, True)
 
 cdef object forward_partition(object x, object kth, object axis):
     return forward_take_along_axis(x, forward_argpartition(x, kth, axis), axis)

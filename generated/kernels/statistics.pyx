@@ -9,7 +9,7 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
@@ -19,6 +19,7 @@ cdef Forward1 forward_floor = <Forward1> load_forward("gradspec.generated.kernel
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_round = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "round", 2)
 cdef Forward1 forward_sqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sqrt", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -30,6 +31,7 @@ cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.
 cdef Forward3 forward_nanmean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "nanmean", 3)
 cdef Forward3 forward_prod = <Forward3> load_forward("gradspec.generated.kernels.reductions", "prod", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward3 forward_diff = <Forward3> load_forward("gradspec.generated.kernels.scans", "diff", 3)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -37,13 +39,17 @@ cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.ker
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
+cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)
+cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
 cdef Forward4 forward_sort = <Forward4> load_forward("gradspec.generated.kernels.sorting", "sort", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward3 forward_full = <Forward3> load_forward("gradspec.generated.kernels.creation", "full", 3)
+cdef Forward5 forward_linspace = <Forward5> load_forward("gradspec.generated.kernels.creation", "linspace", 5)
 cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -66,6 +72,15 @@ cdef object forward_average(object x, object axis, object weights, object keepdi
         forward_sum(forward_broadcast_to(spread, shape_of(x)), axis, keepdims)
     )
 
+cdef object forward__binned(object weights, object places, object bins):
+    return forward_narrow(forward__take_backward(forward_ravel(weights), forward__flat_index(places), (bins + 1,), 0), 0, 0, bins)
+
+cdef object forward__bins(object x, object edges):
+    try:
+        return as_array(kernels.bins(x, edges))
+    except Exception as error_:
+        raise explain(error_, "_bins", x=x, edges=edges) from None
+
 cdef Program corrcoef_y = Program("c, given_1, width -> y", "y = divide(c, multiply(given_1, width))")
 cdef object forward_corrcoef(object x, object y, object rowvar):
     c = forward_cov(x, y, rowvar, False, None)
@@ -83,6 +98,47 @@ cdef object forward_cov(object x, object y, object rowvar, object bias, object d
     rest = forward_subtract(rows, forward_mean(rows, 1, True))
     divisor = formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
     return forward_divide(forward_squeeze(forward_matmul(rest, forward_mH(rest)), None), divisor)
+
+cdef Program edges_y = Program("low, high, share -> y", """
+    start = where(equal(low, high), subtract(low, 0.5), low)
+    stop = where(equal(low, high), add(high, 0.5), high)
+    y = add(multiply(start, subtract(1, share)), multiply(stop, share))""")
+cdef object forward__edges(object low, object high, object bins):
+    share = forward_linspace(0, 1, bins + 1, True, formulas.float_dtype(dtype_of(low)))
+    return edges_y.run((low, high, share))
+
+cdef object forward__flat_index(object places):
+    try:
+        return as_array(np.array(places).reshape(-1))
+    except Exception as error_:
+        raise explain(error_, "_flat_index", places=places) from None
+
+cdef object forward_histc(object x, object bins, object min, object max):
+    try:
+        return as_array(kernels.histc(x, bins, min, max))
+    except Exception as error_:
+        raise explain(error_, "histc", x=x, bins=bins, min=min, max=max) from None
+
+cdef Program histogram_scaled = Program("sums, given_1, given_2 -> scaled", "scaled = divide(sums, multiply(given_1, given_2))")
+cdef object forward_histogram(object x, object bins, object range, object weights, object density):
+    if range is None:
+        low = forward_min(x, None, False)
+    else:
+        low = forward_full((), range[0], formulas.float_dtype(dtype_of(x)))
+    if range is None:
+        high = forward_max(x, None, False)
+    else:
+        high = forward_full((), range[1], formulas.float_dtype(dtype_of(x)))
+    edges = forward__edges(low, high, bins)
+    places = forward__bins(x, edges)
+    sums = forward__binned(
+        forward_ones_like(x, None) if weights is None else forward_add(weights, forward_zeros_like(x, None)), places, bins
+    )
+    if density:
+        scaled = histogram_scaled.run((sums, forward_sum(sums, None, False), forward_diff(edges, 1, -1)))
+    else:
+        scaled = sums
+    return (scaled, edges)
 
 cdef object forward_median(object x, object axis, object keepdims):
     return forward_quantile(x, forward_full((), 0.5, formulas.float_dtype(dtype_of(x))), axis, keepdims, 'linear')

@@ -86,6 +86,9 @@ cdef object forward__diagonal_backward(object x, object shape, object offset, ob
 cdef object forward_expand(object x, object shape):
     return forward_broadcast_to(x, formulas.expanded_shape(shape_of(x), shape))
 
+cdef object forward_expand_as(object x, object other):
+    return forward_broadcast_to(x, shape_of(other))
+
 cdef object forward_expand_dims(object x, object axis):
     try:
         return as_array(np.expand_dims(x, axis))
@@ -183,6 +186,9 @@ cdef object forward_swapaxes(object x, object axis1, object axis2):
         return as_array(np.swapaxes(x, axis1, axis2))
     except Exception as error_:
         raise explain(error_, "swapaxes", x=x, axis1=axis1, axis2=axis2) from None
+
+cdef object forward_unflatten(object x, object axis, object sizes):
+    return forward_view(x, formulas.unflat_shape(shape_of(x), axis, sizes))
 
 cdef object forward_view(object x, object shape):
     try:

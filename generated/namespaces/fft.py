@@ -2,8 +2,8 @@
 """The namespace gradspec.fft."""
 
 from .generated.variable_type.fourier import (
-    fft, fft2, fftfreq, fftn, fftshift, ifftshift, hfft, ifft, ifft2, ifftn, ihfft, irfft, irfft2, irfftn, rfft, rfft2,
-    rfftfreq, rfftn,
+    fft, fft2, fftfreq, fftn, fftshift, ifftshift, hfft, hfft2, hfftn, ifft, ifft2, ifftn, ihfft, ihfft2, ihfftn, irfft,
+    irfft2, irfftn, rfft, rfft2, rfftfreq, rfftn,
 )
 
 
@@ -15,10 +15,14 @@ __all__ = [
     "fftshift",
     "ifftshift",
     "hfft",
+    "hfft2",
+    "hfftn",
     "ifft",
     "ifft2",
     "ifftn",
     "ihfft",
+    "ihfft2",
+    "ihfftn",
     "irfft",
     "irfft2",
     "irfftn",

@@ -127,6 +127,40 @@ def hfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = No
     -------
     y : Tensor
     """
+def hfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
+    """hfftn along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def hfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
+    """Transform, which is real, of numbers along several axes whose other half is the conjugate of this one.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def ifft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """Inverse discrete Fourier transform along one axis.
 
@@ -188,6 +222,40 @@ def ihfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = N
         Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
     axis : int, default -1
         Axis that is transformed.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def ihfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
+    """ihfftn along the last two axes.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default (-2, -1)
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
+    norm : str or None, default None
+        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def ihfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
+    """First half of the inverse transform of real numbers along several axes; the inverse of hfftn.
+
+    Parameters
+    ----------
+    x : array_like
+    s : int or sequence of int or None, default None
+        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
+    axes : int or sequence of int or None, default None
+        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
     norm : str or None, default None
         'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
 
@@ -324,10 +392,14 @@ __all__ = [
     "fftshift",
     "ifftshift",
     "hfft",
+    "hfft2",
+    "hfftn",
     "ifft",
     "ifft2",
     "ifftn",
     "ihfft",
+    "ihfft2",
+    "ihfftn",
     "irfft",
     "irfft2",
     "irfftn",

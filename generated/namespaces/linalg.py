@@ -2,10 +2,12 @@
 """The namespace gradspec.linalg."""
 
 from .generated.variable_type.linear_algebra import (
-    cholesky, cond, det, eig, eigh, eigvals, eigvalsh, inv, lstsq, lu, lu_factor, lu_solve, matrix_exp, matrix_norm,
-    matrix_power, matrix_rank, pinv, qr, slogdet, solve, solve_triangular, svd, svdvals, tensorinv, tensorsolve,
+    array_norm, cholesky, cond, det, eig, eigh, eigvals, eigvalsh, inv, lstsq, lu, lu_factor, lu_solve, matrix_exp,
+    matrix_norm, matrix_power, matrix_rank, multi_dot, pinv, qr, slogdet, solve, solve_triangular, svd, svdvals, tensorinv,
+    tensorsolve,
 )
 from .generated.variable_type.reductions import vector_norm
+from .generated.variable_type.linear_algebra import array_norm as norm
 
 inverse = inv
 expm = matrix_exp
@@ -13,6 +15,7 @@ expm = matrix_exp
 
 __all__ = [
     "vector_norm",
+    "array_norm",
     "cholesky",
     "cond",
     "det",
@@ -29,6 +32,7 @@ __all__ = [
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
+    "multi_dot",
     "pinv",
     "qr",
     "slogdet",
@@ -38,4 +42,5 @@ __all__ = [
     "svdvals",
     "tensorinv",
     "tensorsolve",
+    "norm",
 ]

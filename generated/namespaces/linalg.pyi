@@ -35,6 +35,24 @@ def vector_norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = N
     -------
     y : Tensor
     """
+def array_norm(x: Operand, ord: complex | str | None = None, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is
+    given, else of a vector or a matrix.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : scalar or str or None, default None
+        Which norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.
+    axis : int or sequence of int or None, default None
+        One axis, or two; those of `x` when it is None.
+    keepdims : bool, default False
+        Whether the axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def cholesky(x: Operand) -> Tensor:
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
 
@@ -165,8 +183,7 @@ def lstsq(a: Operand, b: Operand) -> Tensor:
     Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
     """
 def lu(x: Operand) -> _results.LuResult:
-    """Factorisation x = p @ l @ u of square matrices with row exchanges `p`, unit lower triangular `l` and upper triangular
-    `u`. Needs SciPy.
+    """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy.
 
     Parameters
     ----------
@@ -221,15 +238,15 @@ def matrix_exp(x: Operand) -> Tensor:
     ----------
     Najfeld and Havel (1995), Derivatives of the matrix exponential and their computation.
     """
-def matrix_norm(x: Operand, ord: complex | None = None, keepdims: _bool = False) -> Tensor:
-    """Frobenius norm of the matrices in the last two axes where `ord` is None, else the largest sum along columns (1) or rows
-    (inf) or singular value (2), or the smallest (-1, -inf, -2).
+def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool = False) -> Tensor:
+    """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest
+    sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2).
 
     Parameters
     ----------
     x : array_like
-    ord : scalar or None, default None
-        Which norm.
+    ord : scalar or str or None, default 'fro'
+        Which norm; Frobenius' when it is None.
     keepdims : bool, default False
         Whether both axes stay, with length 1.
 
@@ -264,6 +281,22 @@ def matrix_rank(x: Operand) -> Tensor:
     Returns
     -------
     rank : Tensor
+    """
+def multi_dot(arrays: Sequence[Operand]) -> Tensor:
+    """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Matrices.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Cormen, Leiserson, Rivest and Stein (2009), Introduction to Algorithms, section 15.2.
     """
 def pinv(x: Operand) -> Tensor:
     """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at
@@ -404,8 +437,27 @@ def tensorsolve(a: Operand, b: Operand) -> Tensor:
 
 inverse = inv
 expm = matrix_exp
+def norm(x: Operand, ord: complex | str | None = None, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is
+    given, else of a vector or a matrix.
+
+    Parameters
+    ----------
+    x : array_like
+    ord : scalar or str or None, default None
+        Which norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.
+    axis : int or sequence of int or None, default None
+        One axis, or two; those of `x` when it is None.
+    keepdims : bool, default False
+        Whether the axes stay, with length 1.
+
+    Returns
+    -------
+    y : Tensor
+    """
 __all__ = [
     "vector_norm",
+    "array_norm",
     "cholesky",
     "cond",
     "det",
@@ -422,6 +474,7 @@ __all__ = [
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
+    "multi_dot",
     "pinv",
     "qr",
     "slogdet",
@@ -431,4 +484,5 @@ __all__ = [
     "svdvals",
     "tensorinv",
     "tensorsolve",
+    "norm",
 ]

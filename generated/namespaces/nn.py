@@ -7,12 +7,12 @@ from .generated.variable_type.activations import (
     tanhshrink, threshold,
 )
 from .generated.variable_type.convolution import (
-    conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, pixel_shuffle, pixel_unshuffle,
-    unfold,
+    channel_shuffle, conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, pixel_shuffle,
+    pixel_unshuffle, unfold,
 )
 from .generated.variable_type.creation import one_hot
 from .generated.variable_type.indexing import embedding
-from .generated.variable_type.linear_algebra import bilinear, cosine_similarity, linear, pairwise_distance
+from .generated.variable_type.linear_algebra import bilinear, cosine_similarity, linear, pairwise_distance, pdist
 from .generated.variable_type.losses import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy, gaussian_nll_loss,
     hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss, mse_loss, multi_margin_loss,
@@ -24,9 +24,11 @@ from .generated.variable_type.normalisers import (
 )
 from .generated.variable_type.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d,
-    adaptive_max_pool3d, avg_pool1d, avg_pool2d, avg_pool3d, interpolate, lp_pool1d, lp_pool2d, max_pool1d, max_pool2d,
-    max_pool3d, max_unpool2d,
+    adaptive_max_pool3d, avg_pool1d, avg_pool2d, avg_pool3d, interpolate, lp_pool1d, lp_pool2d, lp_pool3d, max_pool1d,
+    max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, max_unpool1d,
+    max_unpool2d, max_unpool3d,
 )
+from .generated.variable_type.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from .generated.variable_type.pointwise_unary import sigmoid
 from .generated.variable_type.pointwise_unary import tanh
 
@@ -40,6 +42,7 @@ __all__ = [
     "cosine_similarity",
     "linear",
     "pairwise_distance",
+    "pdist",
     "embedding",
     "alpha_dropout",
     "celu",
@@ -68,6 +71,7 @@ __all__ = [
     "softsign",
     "tanhshrink",
     "threshold",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -90,10 +94,16 @@ __all__ = [
     "interpolate",
     "lp_pool1d",
     "lp_pool2d",
+    "lp_pool3d",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
     "max_unpool2d",
+    "max_unpool3d",
     "batch_norm",
     "group_norm",
     "instance_norm",
@@ -105,6 +115,10 @@ __all__ = [
     "scaled_dot_product_attention",
     "softmax",
     "softmin",
+    "gru_cell",
+    "lstm_cell",
+    "rnn_relu_cell",
+    "rnn_tanh_cell",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",

@@ -85,6 +85,19 @@ def pairwise_distance(a: Operand, b: Operand, p: float = 2.0, eps: float = 1e-06
     -------
     y : Tensor
     """
+def pdist(x: Operand, p: float = 2.0) -> Tensor:
+    """The p-norm of the difference of each two rows.
+
+    Parameters
+    ----------
+    x : array_like
+    p : float, default 2.0
+        Order of the norm.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def embedding(indices: Index, weight: Operand) -> Tensor:
     """Rows of `weight`.
 
@@ -515,7 +528,25 @@ def threshold(x: Operand, threshold: float, value: float) -> Tensor:
     -------
     y : Tensor
     """
-def conv1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
+def channel_shuffle(x: Operand, groups: int) -> Tensor:
+    """Channels of as many groups laid out in turn.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
+    groups : int
+        Number of groups of channels.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Zhang, Zhou, Lin and Sun (2018), ShuffleNet.
+    """
+def conv1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
     """Cross-correlation along the last axis, as a layer of a network.
 
     Parameters
@@ -528,8 +559,8 @@ def conv1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int
         A number for each channel of the result; nothing where it is None.
     stride : int or sequence of 1, default 1
         How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 1, default 0
-        How many zeros stand before and behind each axis.
+    padding : int or sequence of 1 or str, default 0
+        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
     dilation : int or sequence of 1, default 1
         How far apart the elements are that a kernel sees.
     groups : int, default 1
@@ -539,7 +570,7 @@ def conv1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int
     -------
     y : Tensor
     """
-def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
+def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
     """Cross-correlation along the last two axes, as a layer of a network.
 
     Parameters
@@ -552,8 +583,8 @@ def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int
         A number for each channel of the result; nothing where it is None.
     stride : int or sequence of 2, default 1
         How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 2, default 0
-        How many zeros stand before and behind each axis.
+    padding : int or sequence of 2 or str, default 0
+        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
     dilation : int or sequence of 2, default 1
         How far apart the elements are that a kernel sees.
     groups : int, default 1
@@ -563,7 +594,7 @@ def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int
     -------
     y : Tensor
     """
-def conv3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
+def conv3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
     """Cross-correlation along the last three axes, as a layer of a network.
 
     Parameters
@@ -576,8 +607,8 @@ def conv3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int
         A number for each channel of the result; nothing where it is None.
     stride : int or sequence of 3, default 1
         How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 3, default 0
-        How many zeros stand before and behind each axis.
+    padding : int or sequence of 3 or str, default 0
+        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
     dilation : int or sequence of 3, default 1
         How far apart the elements are that a kernel sees.
     groups : int, default 1
@@ -946,6 +977,25 @@ def lp_pool2d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], st
     -------
     y : Tensor
     """
+def lp_pool3d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
+    """Norms of the elements under windows along the last three axes.
+
+    Parameters
+    ----------
+    x : array_like
+    norm_type : float
+        Exponent of the norm.
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def max_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last axis.
 
@@ -966,6 +1016,28 @@ def max_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Seque
     Returns
     -------
     y : Tensor
+    """
+def max_pool1d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool1DWithIndicesResult:
+    """max_pool1d, and where along the axis each maximum stands.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 1, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    indices : Tensor
     """
 def max_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last two axes.
@@ -988,6 +1060,28 @@ def max_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Seque
     -------
     y : Tensor
     """
+def max_pool2d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool2DWithIndicesResult:
+    """max_pool2d, and where in its plane each maximum stands, in C order.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 2
+        Length of the window along each axis.
+    stride : int or sequence of 2 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 2, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    indices : Tensor
+    """
 def max_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last three axes.
 
@@ -1009,6 +1103,47 @@ def max_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Seque
     -------
     y : Tensor
     """
+def max_pool3d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool3DWithIndicesResult:
+    """max_pool3d, and where in its room each maximum stands, in C order.
+
+    Parameters
+    ----------
+    x : array_like
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
+        How far the first window stands before each axis and the last one behind it.
+    dilation : int or sequence of 3, default 1
+        How far apart the elements are that a window sees.
+    ceil_mode : bool, default False
+        Whether a window may reach beyond the end.
+
+    Returns
+    -------
+    y : Tensor
+    indices : Tensor
+    """
+def max_unpool1d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
+    """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Where along the axis of the result each element stands.
+    kernel_size : int or sequence of 1
+        Length of the window along each axis.
+    stride : int or sequence of 1 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 1, default 0
+        How far the first window stands before each axis and the last one behind it.
+
+    Returns
+    -------
+    y : Tensor
+    """
 def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
     """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up.
 
@@ -1022,6 +1157,25 @@ def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], s
     stride : int or sequence of 2 or None, default None
         How far apart the windows are, the length of the window when it is None.
     padding : int or sequence of 2, default 0
+        How far the first window stands before each axis and the last one behind it.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def max_unpool3d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
+    """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up.
+
+    Parameters
+    ----------
+    x : array_like
+    indices : index
+        Where in the room of the result each element stands.
+    kernel_size : int or sequence of 3
+        Length of the window along each axis.
+    stride : int or sequence of 3 or None, default None
+        How far apart the windows are, the length of the window when it is None.
+    padding : int or sequence of 3, default 0
         How far the first window stands before each axis and the last one behind it.
 
     Returns
@@ -1249,7 +1403,105 @@ def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     -------
     y : Tensor
     """
-def binary_cross_entropy(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
+def gru_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
+    """The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    h : array_like
+        The state before, (batch, states) or (states).
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Cho et al. (2014), Learning phrase representations using RNN encoder-decoder for statistical machine translation.
+    """
+def lstm_cell(x: Operand, hx: Sequence[Operand], w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> _results.LstmCellResult:
+    """The state and the cell behind a unit of long short-term memory; rows of the weights for its input gate, its forget gate,
+    its cell and its output gate.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    hx : sequence of array_like
+        The state and the cell before.
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    h : Tensor
+    c : Tensor
+
+    References
+    ----------
+    Hochreiter and Schmidhuber (1997), Long short-term memory.
+    """
+def rnn_relu_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
+    """The state behind a simple recurrent unit, relu of both sums.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    h : array_like
+        The state before, (batch, states) or (states).
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def rnn_tanh_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
+    """The state behind a simple recurrent unit, tanh of both sums.
+
+    Parameters
+    ----------
+    x : array_like
+        What comes in, (batch, components) or (components).
+    h : array_like
+        The state before, (batch, states) or (states).
+    w_ih : array_like
+        A row of factors of what comes in for each number of a gate.
+    w_hh : array_like
+        A row of factors of the state for each number of a gate.
+    b_ih : array_like or None, default None
+        What is added to the one; nothing where it is None.
+    b_hh : array_like or None, default None
+        What is added to the other; nothing where it is None.
+
+    Returns
+    -------
+    y : Tensor
+    """
+def binary_cross_entropy(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean') -> Tensor:
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the
     slope below 1e-12 as 1e-12.
 
@@ -1259,6 +1511,8 @@ def binary_cross_entropy(x: Operand, target: Operand, reduction: str = 'mean') -
         Probabilities.
     target : array_like
         Probabilities, or 0 and 1.
+    weight : array_like or None, default None
+        Factor of each loss; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
 
@@ -1266,7 +1520,7 @@ def binary_cross_entropy(x: Operand, target: Operand, reduction: str = 'mean') -
     -------
     y : Tensor
     """
-def binary_cross_entropy_with_logits(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
+def binary_cross_entropy_with_logits(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean', *, pos_weight: Operand | None = None) -> Tensor:
     """binary_cross_entropy(sigmoid(x), target) without overflow.
 
     Parameters
@@ -1275,8 +1529,12 @@ def binary_cross_entropy_with_logits(x: Operand, target: Operand, reduction: str
         Logits.
     target : array_like
         Probabilities, or 0 and 1.
+    weight : array_like or None, default None
+        Factor of each loss; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
+    pos_weight : array_like or None, default None
+        Factor of the part of `target`; none when it is None.
 
     Returns
     -------
@@ -1302,21 +1560,31 @@ def cosine_embedding_loss(a: Operand, b: Operand, target: Operand, margin: float
     -------
     y : Tensor
     """
-def cross_entropy(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
-    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...).
+def cross_entropy(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean', *, ignore_index: int = -100, label_smoothing: float = 0.0) -> Tensor:
+    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...).
 
     Parameters
     ----------
     x : array_like
         Logits, classes along axis 1, or 0 where it is the only one.
-    target : index
-        The class of each example.
+    target : array_like
+        The class of each example as an integer, or the probability of each class.
+    weight : array_like or None, default None
+        Factor of each class; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
+    ignore_index : int, default -100
+        A class that is not counted.
+    label_smoothing : float, default 0.0
+        How much of each probability is spread over all classes.
 
     Returns
     -------
     y : Tensor
+
+    References
+    ----------
+    Szegedy et al. (2016), Rethinking the inception architecture for computer vision.
     """
 def gaussian_nll_loss(x: Operand, target: Operand, var: Operand, full: _bool = False, eps: float = 1e-06, reduction: str = 'mean') -> Tensor:
     """Half of log(var) + (x - target)^2 / var.
@@ -1490,7 +1758,7 @@ def multilabel_soft_margin_loss(x: Operand, target: Operand, weight: Operand | N
     -------
     y : Tensor
     """
-def nll_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
+def nll_loss(x: Operand, target: Index, weight: Operand | None = None, reduction: str = 'mean', *, ignore_index: int = -100) -> Tensor:
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
 
     Parameters
@@ -1499,8 +1767,12 @@ def nll_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
         Log-probabilities, classes along axis 1, or 0 where it is the only one.
     target : index
         The class of each example.
+    weight : array_like or None, default None
+        Factor of each class; none when it is None.
     reduction : str, default 'mean'
         'mean', 'sum', or 'none' for one loss an element.
+    ignore_index : int, default -100
+        A class that is not counted.
 
     Returns
     -------
@@ -1647,6 +1919,7 @@ __all__ = [
     "cosine_similarity",
     "linear",
     "pairwise_distance",
+    "pdist",
     "embedding",
     "alpha_dropout",
     "celu",
@@ -1675,6 +1948,7 @@ __all__ = [
     "softsign",
     "tanhshrink",
     "threshold",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -1697,10 +1971,16 @@ __all__ = [
     "interpolate",
     "lp_pool1d",
     "lp_pool2d",
+    "lp_pool3d",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
     "max_unpool2d",
+    "max_unpool3d",
     "batch_norm",
     "group_norm",
     "instance_norm",
@@ -1712,6 +1992,10 @@ __all__ = [
     "scaled_dot_product_attention",
     "softmax",
     "softmin",
+    "gru_cell",
+    "lstm_cell",
+    "rnn_relu_cell",
+    "rnn_tanh_cell",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",

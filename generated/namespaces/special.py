@@ -25,9 +25,17 @@ from .generated.variable_type.pointwise_unary import sinc
 from .generated.variable_type.pointwise_binary import xlogy
 from .generated.variable_type.reductions import logsumexp
 from .generated.variable_type.activations import log_sigmoid as log_expit
+from .generated.variable_type.special import i0 as modified_bessel_i0
+from .generated.variable_type.special import i1 as modified_bessel_i1
+from .generated.variable_type.special import j0 as bessel_j0
+from .generated.variable_type.special import j1 as bessel_j1
 from .generated.variable_type.special import jv as jn
+from .generated.variable_type.special import k0 as modified_bessel_k0
+from .generated.variable_type.special import k1 as modified_bessel_k1
 from .generated.variable_type.special import kl_terms as kl_div
 from .generated.variable_type.special import multigammaln as mvlgamma
+from .generated.variable_type.special import y0 as bessel_y0
+from .generated.variable_type.special import y1 as bessel_y1
 
 
 __all__ = [
@@ -86,7 +94,15 @@ __all__ = [
     "xlogy",
     "logsumexp",
     "log_expit",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "bessel_j0",
+    "bessel_j1",
     "jn",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
     "kl_div",
     "mvlgamma",
+    "bessel_y0",
+    "bessel_y1",
 ]

@@ -832,6 +832,66 @@ def log_expit(x: Operand) -> Tensor:
     -------
     y : Tensor
     """
+def modified_bessel_i0(x: Operand) -> Tensor:
+    """Modified Bessel function of the first kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """
+def modified_bessel_i1(x: Operand) -> Tensor:
+    """Modified Bessel function of the first kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """
+def bessel_j0(x: Operand) -> Tensor:
+    """Bessel function of the first kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """
+def bessel_j1(x: Operand) -> Tensor:
+    """Bessel function of the first kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """
 def jn(v: float, x: Operand) -> Tensor:
     """Bessel function of the first kind.
 
@@ -839,6 +899,36 @@ def jn(v: float, x: Operand) -> Tensor:
     ----------
     v : float
         Order.
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """
+def modified_bessel_k0(x: Operand) -> Tensor:
+    """Modified Bessel function of the second kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """
+def modified_bessel_k1(x: Operand) -> Tensor:
+    """Modified Bessel function of the second kind of order 1.
+
+    Parameters
+    ----------
     x : array_like
 
     Returns
@@ -873,6 +963,36 @@ def mvlgamma(a: Operand, d: int) -> Tensor:
     Returns
     -------
     y : Tensor
+    """
+def bessel_y0(x: Operand) -> Tensor:
+    """Bessel function of the second kind of order 0.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
+    """
+def bessel_y1(x: Operand) -> Tensor:
+    """Bessel function of the second kind of order 1.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    NIST Digital Library of Mathematical Functions, chapter 10.
     """
 __all__ = [
     "beta",
@@ -930,7 +1050,15 @@ __all__ = [
     "xlogy",
     "logsumexp",
     "log_expit",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "bessel_j0",
+    "bessel_j1",
     "jn",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
     "kl_div",
     "mvlgamma",
+    "bessel_y0",
+    "bessel_y1",
 ]

@@ -20,6 +20,7 @@ offer(__name__, [
     "pointwise_unary",
     "pooling",
     "random",
+    "recurrent",
     "reductions",
     "scans",
     "sorting",

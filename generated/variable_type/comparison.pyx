@@ -10,11 +10,12 @@ from gradspec.generated.kernels.comparison cimport (
     forward_allclose, forward_array_equal, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert,
     bitwise_invert_ufunc, forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc,
     forward_bitwise_right_shift, bitwise_right_shift_ufunc, forward_bitwise_xor, bitwise_xor_ufunc, forward_equal,
-    equal_ufunc, forward_greater, greater_ufunc, forward_greater_equal, greater_equal_ufunc, forward_isclose,
-    forward_isfinite, isfinite_ufunc, forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc, forward_isneginf,
-    forward_isposinf, forward_isreal, forward_less, less_ufunc, forward_less_equal, less_equal_ufunc, forward_logical_and,
-    logical_and_ufunc, forward_logical_not, logical_not_ufunc, forward_logical_or, logical_or_ufunc, forward_logical_xor,
-    logical_xor_ufunc, forward_not_equal, not_equal_ufunc, forward_signbit, signbit_ufunc,
+    equal_ufunc, forward_gcd, gcd_ufunc, forward_greater, greater_ufunc, forward_greater_equal, greater_equal_ufunc,
+    forward_isclose, forward_isfinite, isfinite_ufunc, forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc,
+    forward_isneginf, forward_isposinf, forward_isreal, forward_lcm, lcm_ufunc, forward_less, less_ufunc,
+    forward_less_equal, less_equal_ufunc, forward_logical_and, logical_and_ufunc, forward_logical_not, logical_not_ufunc,
+    forward_logical_or, logical_or_ufunc, forward_logical_xor, logical_xor_ufunc, forward_not_equal, not_equal_ufunc,
+    forward_signbit, signbit_ufunc,
 )
 from gradspec.arguments cimport as_bool, as_float
 from gradspec.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
@@ -156,6 +157,19 @@ def equal(a, b, *, out=None):
     return op_equal(a, b)
 
 
+cdef object op_gcd(object a, object b):
+    a = as_int_operand(a, "gcd", "a")
+    b = as_int_operand(b, "gcd", "b")
+
+    return wrap_forward(forward_gcd(array_of(a), array_of(b)))
+
+def gcd(a, b, *, out=None):
+    """Greatest common divisor."""
+    if out is not None:
+        return out_binary(gcd_ufunc, a, b, out, NO_GRADIENT)
+    return op_gcd(a, b)
+
+
 cdef object op_greater(object a, object b):
     a = as_real_operand(a, "greater", "a")
     b = as_real_operand(b, "greater", "b")
@@ -260,6 +274,19 @@ cdef object op_isreal(object x):
 def isreal(x):
     """Whether the imaginary part is 0."""
     return op_isreal(x)
+
+
+cdef object op_lcm(object a, object b):
+    a = as_int_operand(a, "lcm", "a")
+    b = as_int_operand(b, "lcm", "b")
+
+    return wrap_forward(forward_lcm(array_of(a), array_of(b)))
+
+def lcm(a, b, *, out=None):
+    """Least common multiple."""
+    if out is not None:
+        return out_binary(lcm_ufunc, a, b, out, NO_GRADIENT)
+    return op_lcm(a, b)
 
 
 cdef object op_less(object a, object b):
@@ -369,8 +396,8 @@ answer_calls()
 register({
 "allclose": allclose, "array_equal": array_equal, "bitwise_and": bitwise_and, "bitwise_invert": bitwise_invert,
     "bitwise_left_shift": bitwise_left_shift, "bitwise_or": bitwise_or, "bitwise_right_shift": bitwise_right_shift,
-    "bitwise_xor": bitwise_xor, "equal": equal, "greater": greater, "greater_equal": greater_equal, "isclose": isclose,
-    "isfinite": isfinite, "isinf": isinf, "isnan": isnan, "isneginf": isneginf, "isposinf": isposinf, "isreal": isreal,
-    "less": less, "less_equal": less_equal, "logical_and": logical_and, "logical_not": logical_not, "logical_or":
-    logical_or, "logical_xor": logical_xor, "not_equal": not_equal, "signbit": signbit,
+    "bitwise_xor": bitwise_xor, "equal": equal, "gcd": gcd, "greater": greater, "greater_equal": greater_equal, "isclose":
+    isclose, "isfinite": isfinite, "isinf": isinf, "isnan": isnan, "isneginf": isneginf, "isposinf": isposinf, "isreal":
+    isreal, "lcm": lcm, "less": less, "less_equal": less_equal, "logical_and": logical_and, "logical_not": logical_not,
+    "logical_or": logical_or, "logical_xor": logical_xor, "not_equal": not_equal, "signbit": signbit,
 })

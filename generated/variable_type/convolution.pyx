@@ -22,9 +22,23 @@ from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, nee
 from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, shape_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved_variable cimport save_input
 from gradspec.tensor cimport TensorBase
+
+
+cdef object op_channel_shuffle(object x, object groups):
+    x = as_operand(x, "channel_shuffle", "x")
+    groups = as_int(groups, "channel_shuffle", "groups")
+
+    try:
+        return ops.reshape(ops.swapaxes(ops.reshape(x, formulas.shuffled_groups(shape_of(x), groups)), 1, 2), shape_of(x))
+    except Exception as error_:
+        raise explain(error_, "channel_shuffle", x=x, groups=groups) from None
+
+def channel_shuffle(x, groups):
+    """Channels of as many groups laid out in turn."""
+    return op_channel_shuffle(x, groups)
 
 
 cdef object op_conv1d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
@@ -33,13 +47,14 @@ cdef object op_conv1d(object x, object weight, object bias, object stride, objec
     weight = as_operand(weight, "conv1d", "weight")
     bias = None if bias is None else as_operand(bias, "conv1d", "bias")
     stride = as_ints(stride, "conv1d", "stride", 1)
-    padding = as_ints(padding, "conv1d", "padding", 1)
+    padding = padding if isinstance(padding, str) else as_ints(padding, "conv1d", "padding", 1)
     dilation = as_ints(dilation, "conv1d", "dilation", 1)
     groups = as_int(groups, "conv1d", "groups")
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
-            return ops._convolve(x, weight, bias, stride, padding, dilation, groups)
+            plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
+            return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv1d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
     except Exception as error_:
         raise explain(
@@ -57,13 +72,14 @@ cdef object op_conv2d(object x, object weight, object bias, object stride, objec
     weight = as_operand(weight, "conv2d", "weight")
     bias = None if bias is None else as_operand(bias, "conv2d", "bias")
     stride = as_ints(stride, "conv2d", "stride", 2)
-    padding = as_ints(padding, "conv2d", "padding", 2)
+    padding = padding if isinstance(padding, str) else as_ints(padding, "conv2d", "padding", 2)
     dilation = as_ints(dilation, "conv2d", "dilation", 2)
     groups = as_int(groups, "conv2d", "groups")
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
-            return ops._convolve(x, weight, bias, stride, padding, dilation, groups)
+            plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
+            return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv2d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
     except Exception as error_:
         raise explain(
@@ -81,13 +97,14 @@ cdef object op_conv3d(object x, object weight, object bias, object stride, objec
     weight = as_operand(weight, "conv3d", "weight")
     bias = None if bias is None else as_operand(bias, "conv3d", "bias")
     stride = as_ints(stride, "conv3d", "stride", 3)
-    padding = as_ints(padding, "conv3d", "padding", 3)
+    padding = padding if isinstance(padding, str) else as_ints(padding, "conv3d", "padding", 3)
     dilation = as_ints(dilation, "conv3d", "dilation", 3)
     groups = as_int(groups, "conv3d", "groups")
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
-            return ops._convolve(x, weight, bias, stride, padding, dilation, groups)
+            plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
+            return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv3d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
     except Exception as error_:
         raise explain(
@@ -464,8 +481,8 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
 answer_calls()
 
 register({
-"conv1d": conv1d, "conv2d": conv2d, "conv3d": conv3d, "conv_transpose1d": conv_transpose1d, "conv_transpose2d":
-    conv_transpose2d, "conv_transpose3d": conv_transpose3d, "_convolve": _convolve, "_convolve_input": _convolve_input,
-    "_convolve_weight": _convolve_weight, "fold": fold, "pixel_shuffle": pixel_shuffle, "pixel_unshuffle": pixel_unshuffle,
-    "unfold": unfold,
+"channel_shuffle": channel_shuffle, "conv1d": conv1d, "conv2d": conv2d, "conv3d": conv3d, "conv_transpose1d":
+    conv_transpose1d, "conv_transpose2d": conv_transpose2d, "conv_transpose3d": conv_transpose3d, "_convolve": _convolve,
+    "_convolve_input": _convolve_input, "_convolve_weight": _convolve_weight, "fold": fold, "pixel_shuffle": pixel_shuffle,
+    "pixel_unshuffle": pixel_unshuffle, "unfold": unfold,
 })

@@ -8,7 +8,8 @@ from gradspec.dispatch import ops, register
 
 from gradspec.generated.kernels.creation cimport (
     forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
-    forward_full_like, forward_linspace, forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
+    forward_full_like, forward_linspace, forward_logspace, forward_one_hot, forward_ones, forward_ones_like, forward_zeros,
+    forward_zeros_like,
 )
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
@@ -166,6 +167,22 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
     return result_.requires_grad_() if requires_grad else result_
 
 
+cdef object op_logspace(object start, object stop, object num, object endpoint, object base, object dtype):
+    start = as_scalar(start, "logspace", "start")
+    stop = as_scalar(stop, "logspace", "stop")
+    num = as_int(num, "logspace", "num")
+    endpoint = as_bool(endpoint, "logspace", "endpoint")
+    base = as_scalar(base, "logspace", "base")
+    dtype = None if dtype is None else as_dtype(dtype, "logspace", "dtype")
+
+    return wrap_forward(forward_logspace(start, stop, num, endpoint, base, dtype))
+
+def logspace(start, stop, num=50, *, endpoint=True, base=10.0, dtype=None, requires_grad=False):
+    """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`."""
+    result_ = op_logspace(start, stop, num, endpoint, base, dtype)
+    return result_.requires_grad_() if requires_grad else result_
+
+
 cdef object op_one_hot(object indices, object num_classes, object dtype):
     indices = as_index(indices, "one_hot", "indices")
     num_classes = as_int(num_classes, "one_hot", "num_classes")
@@ -228,6 +245,6 @@ answer_calls()
 
 register({
 "arange": arange, "astype": astype, "copy": copy, "empty": empty, "empty_like": empty_like, "eye": eye, "full": full,
-    "full_like": full_like, "linspace": linspace, "one_hot": one_hot, "ones": ones, "ones_like": ones_like, "zeros": zeros,
-    "zeros_like": zeros_like,
+    "full_like": full_like, "linspace": linspace, "logspace": logspace, "one_hot": one_hot, "ones": ones, "ones_like":
+    ones_like, "zeros": zeros, "zeros_like": zeros_like,
 })

@@ -11,9 +11,9 @@ from gradspec.errors import explain
 
 from gradspec.generated.kernels.fourier cimport (
     forward_fft, forward_fft2, forward_fftfreq, forward_fftn, forward_fftshift, forward_ifftshift, forward__fit,
-    forward__fourier, forward_hfft, forward_ifft, forward_ifft2, forward_ifftn, forward_ihfft, forward__interior,
-    forward_irfft, forward_irfft2, forward_irfftn, forward_rfft, forward_rfft2, forward_rfftfreq, forward_rfftn,
-    forward__rfourier, forward__irfourier,
+    forward__fourier, forward_hfft, forward_hfft2, forward_hfftn, forward_ifft, forward_ifft2, forward_ifftn, forward_ihfft,
+    forward_ihfft2, forward_ihfftn, forward__interior, forward_irfft, forward_irfft2, forward_irfftn, forward_rfft,
+    forward_rfft2, forward_rfftfreq, forward_rfftn, forward__rfourier, forward__irfourier,
 )
 from gradspec.generated.functions.fourier cimport (
     FftshiftBackward, IfftshiftBackward, FitBackward, FourierBackward, InteriorBackward, RfourierBackward, IrfourierBackward,
@@ -264,6 +264,44 @@ def hfft(x, n=None, axis=-1, norm=None):
     return op_hfft(x, n, axis, norm)
 
 
+cdef object op_hfft2(object x, object s, object axes, object norm):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "hfft2", "x")
+    s = None if s is None else as_ints(s, "hfft2", "s", -1)
+    axes = None if axes is None else as_ints(axes, "hfft2", "axes", -1)
+    norm = None if norm is None else as_str(norm, "hfft2", "norm")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.hfftn(x, s, axes, norm)
+        return wrap_forward(forward_hfft2(array_of(x), s, axes, norm))
+    except Exception as error_:
+        raise explain(error_, "hfft2", x=x, s=s, axes=axes, norm=norm) from None
+
+def hfft2(x, s=None, axes=(-2, -1), norm=None):
+    """hfftn along the last two axes."""
+    return op_hfft2(x, s, axes, norm)
+
+
+cdef object op_hfftn(object x, object s, object axes, object norm):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "hfftn", "x")
+    s = None if s is None else as_ints(s, "hfftn", "s", -1)
+    axes = None if axes is None else as_ints(axes, "hfftn", "axes", -1)
+    norm = None if norm is None else as_str(norm, "hfftn", "norm")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.irfftn(ops.conj(x), s, axes, formulas.other_norm(norm))
+        return wrap_forward(forward_hfftn(array_of(x), s, axes, norm))
+    except Exception as error_:
+        raise explain(error_, "hfftn", x=x, s=s, axes=axes, norm=norm) from None
+
+def hfftn(x, s=None, axes=None, norm=None):
+    """Transform, which is real, of numbers along several axes whose other half is the conjugate of this one."""
+    return op_hfftn(x, s, axes, norm)
+
+
 cdef object op_ifft(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "ifft", "x")
@@ -350,6 +388,44 @@ cdef object op_ihfft(object x, object n, object axis, object norm):
 def ihfft(x, n=None, axis=-1, norm=None):
     """First half of the inverse transform of real numbers along one axis; the inverse of hfft."""
     return op_ihfft(x, n, axis, norm)
+
+
+cdef object op_ihfft2(object x, object s, object axes, object norm):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "ihfft2", "x")
+    s = None if s is None else as_ints(s, "ihfft2", "s", -1)
+    axes = None if axes is None else as_ints(axes, "ihfft2", "axes", -1)
+    norm = None if norm is None else as_str(norm, "ihfft2", "norm")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.ihfftn(x, s, axes, norm)
+        return wrap_forward(forward_ihfft2(array_of(x), s, axes, norm))
+    except Exception as error_:
+        raise explain(error_, "ihfft2", x=x, s=s, axes=axes, norm=norm) from None
+
+def ihfft2(x, s=None, axes=(-2, -1), norm=None):
+    """ihfftn along the last two axes."""
+    return op_ihfft2(x, s, axes, norm)
+
+
+cdef object op_ihfftn(object x, object s, object axes, object norm):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "ihfftn", "x")
+    s = None if s is None else as_ints(s, "ihfftn", "s", -1)
+    axes = None if axes is None else as_ints(axes, "ihfftn", "axes", -1)
+    norm = None if norm is None else as_str(norm, "ihfftn", "norm")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.conj(ops.rfftn(x, s, axes, formulas.other_norm(norm)))
+        return wrap_forward(forward_ihfftn(array_of(x), s, axes, norm))
+    except Exception as error_:
+        raise explain(error_, "ihfftn", x=x, s=s, axes=axes, norm=norm) from None
+
+def ihfftn(x, s=None, axes=None, norm=None):
+    """First half of the inverse transform of real numbers along several axes; the inverse of hfftn."""
+    return op_ihfftn(x, s, axes, norm)
 
 
 cdef object op__interior(object x, object n, object axis, object factor):
@@ -606,7 +682,8 @@ answer_calls()
 
 register({
 "fft": fft, "fft2": fft2, "fftfreq": fftfreq, "fftn": fftn, "fftshift": fftshift, "ifftshift": ifftshift, "_fit": _fit,
-    "_fitted": _fitted, "_fourier": _fourier, "hfft": hfft, "ifft": ifft, "ifft2": ifft2, "ifftn": ifftn, "ihfft": ihfft,
-    "_interior": _interior, "irfft": irfft, "irfft2": irfft2, "irfftn": irfftn, "rfft": rfft, "rfft2": rfft2, "rfftfreq":
-    rfftfreq, "rfftn": rfftn, "_rfourier": _rfourier, "_irfourier": _irfourier,
+    "_fitted": _fitted, "_fourier": _fourier, "hfft": hfft, "hfft2": hfft2, "hfftn": hfftn, "ifft": ifft, "ifft2": ifft2,
+    "ifftn": ifftn, "ihfft": ihfft, "ihfft2": ihfft2, "ihfftn": ihfftn, "_interior": _interior, "irfft": irfft, "irfft2":
+    irfft2, "irfftn": irfftn, "rfft": rfft, "rfft2": rfft2, "rfftfreq": rfftfreq, "rfftn": rfftn, "_rfourier": _rfourier,
+    "_irfourier": _irfourier,
 })

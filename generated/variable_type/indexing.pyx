@@ -10,28 +10,31 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.indexing cimport (
-    forward_argwhere, forward_compress, forward_delete, forward_embedding, forward_extract, forward_flatnonzero,
-    forward_gather, forward_getitem, forward__getitem_backward, forward_index_add, forward_index_copy, forward_index_fill,
-    forward_index_put, forward__index_put_backward, forward_index_select, forward__kept, forward__last_written,
-    forward_masked_fill, forward_nonzero, forward_scatter, forward_scatter_add, forward_take, forward__take_backward,
-    forward_take_along_axis, forward__take_along_axis_backward, forward_take_along_dim,
+    forward_argwhere, forward_compress, forward_delete, forward_diagonal_scatter, forward_embedding, forward_extract,
+    forward__first_numbers, forward_flatnonzero, forward_gather, forward_getitem, forward__getitem_backward,
+    forward_index_add, forward_index_copy, forward_index_fill, forward_index_put, forward__index_put_backward,
+    forward_index_reduce, forward_index_select, forward__kept, forward__last_written, forward_masked_fill,
+    forward_masked_scatter, forward_nonzero, forward__places_along, forward__products, forward_put, forward__run_begins,
+    forward_scatter, forward_scatter_add, forward__scatter_extreme, forward_scatter_reduce, forward_select_scatter,
+    forward_slice_scatter, forward__spread_index, forward_take, forward__take_backward, forward_take_along_axis,
+    forward__take_along_axis_backward, forward_take_along_dim, forward__takes_part, forward_unravel_index,
 )
 from gradspec.generated.functions.indexing cimport (
     GatherBackward, GetitemBackward, GetitemBackwardBackward, IndexAddBackward, IndexPutBackward, IndexPutBackwardBackward,
-    MaskedFillBackward, ScatterBackward, ScatterAddBackward, TakeBackward, TakeBackwardBackward, TakeAlongAxisBackward,
-    TakeAlongAxisBackwardBackward,
+    MaskedFillBackward, ScatterBackward, ScatterAddBackward, ScatterExtremeBackward, TakeBackward, TakeBackwardBackward,
+    TakeAlongAxisBackward, TakeAlongAxisBackwardBackward,
 )
-from gradspec.arguments cimport as_int, as_ints
+from gradspec.arguments cimport as_bool, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.copy_slices cimport rebase
-from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear
+from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
-    array_of, as_index, as_mask, as_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
+    array_of, as_index, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index
+from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.snapshot cimport begin_write
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view, check_inplace
@@ -83,6 +86,30 @@ def delete(x, index, axis=None):
     return op_delete(x, index, axis)
 
 
+cdef object op_diagonal_scatter(object x, object source, object offset, object axis1, object axis2):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "diagonal_scatter", "x")
+    source = as_operand(source, "diagonal_scatter", "source")
+    offset = as_int(offset, "diagonal_scatter", "offset")
+    axis1 = as_int(axis1, "diagonal_scatter", "axis1")
+    axis2 = as_int(axis2, "diagonal_scatter", "axis2")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            places = formulas.diagonal_places(shape_of(x), offset, axis1, axis2)
+            return ops.moveaxis(
+                ops.index_put(ops.moveaxis(x, (axis1, axis2), (0, 1)), places, ops.moveaxis(source, -1, 0)), (0, 1),
+                (axis1, axis2)
+            )
+        return wrap_forward(forward_diagonal_scatter(array_of(x), array_of(source), offset, axis1, axis2))
+    except Exception as error_:
+        raise explain(error_, "diagonal_scatter", x=x, source=source, offset=offset, axis1=axis1, axis2=axis2) from None
+
+def diagonal_scatter(x, source, offset=0, axis1=0, axis2=1):
+    """A copy of `x` with `source` in the place of a diagonal."""
+    return op_diagonal_scatter(x, source, offset, axis1, axis2)
+
+
 cdef object op_embedding(object indices, object weight):
     cdef ThreadState* state_ = thread_state()
     indices = as_index(indices, "embedding", "indices")
@@ -115,6 +142,16 @@ cdef object op_extract(object condition, object x):
 def extract(condition, x):
     """Elements of `x` in C order where the condition holds."""
     return op_extract(condition, x)
+
+
+cdef object op__first_numbers(object mask):
+    mask = as_mask(mask, "_first_numbers", "mask")
+
+    return wrap_forward(forward__first_numbers(index_of(mask)))
+
+def _first_numbers(mask):
+    """The numbers from 0 on, as many as the mask holds true."""
+    return op__first_numbers(mask)
 
 
 cdef object op_flatnonzero(object x):
@@ -436,6 +473,41 @@ def _index_put_backward(x, index, shape):
     return op__index_put_backward(x, index, shape)
 
 
+cdef object op_index_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "index_reduce", "x")
+    axis = as_int(axis, "index_reduce", "axis")
+    indices = as_index(indices, "index_reduce", "indices")
+    source = as_real_operand(source, "index_reduce", "source")
+    reduce = as_str(reduce, "index_reduce", "reduce")
+    include_self = as_bool(include_self, "index_reduce", "include_self")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            return ops.scatter_reduce(
+                x, axis, ops._spread_index(indices, shape_of(source), axis), source, reduce, include_self=include_self
+            )
+        return wrap_forward(forward_index_reduce(array_of(x), axis, index_of(indices), array_of(source), reduce, include_self))
+    except Exception as error_:
+        raise explain(
+            error_, "index_reduce", x=x, axis=axis, indices=indices, source=source, reduce=reduce, include_self=include_self
+        ) from None
+
+cdef object op_index_reduce_(object x, object axis, object indices, object source, object reduce, object include_self):
+    x = as_real_operand(writable(x, "index_reduce_"), "index_reduce_", "x")
+    axis = as_int(axis, "index_reduce_", "axis")
+    indices = as_index(indices, "index_reduce_", "indices")
+    source = as_real_operand(source, "index_reduce_", "source")
+    reduce = as_str(reduce, "index_reduce_", "reduce")
+    include_self = as_bool(include_self, "index_reduce_", "include_self")
+    old_ = prepare_inplace(x, (x, source), 0b11, "index_reduce_")
+    return overwrite(x, op_index_reduce(old_, axis, indices, source, reduce, include_self), "index_reduce_")
+
+def index_reduce(x, axis, indices, source, reduce, *, include_self=True):
+    """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
+    return op_index_reduce(x, axis, indices, source, reduce, include_self)
+
+
 cdef object op_index_select(object x, object axis, object indices):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "index_select", "x")
@@ -536,6 +608,31 @@ def masked_fill(x, mask, value):
     return op_masked_fill(x, mask, value)
 
 
+cdef object op_masked_scatter(object x, object mask, object source):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "masked_scatter", "x")
+    mask = as_mask(mask, "masked_scatter", "mask")
+    source = as_operand(source, "masked_scatter", "source")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            wide = ops.broadcast_to(mask, shape_of(x))
+            return ops.index_put(x, wide, ops.take(ops.ravel(source), ops._first_numbers(wide)))
+        return wrap_forward(forward_masked_scatter(array_of(x), index_of(mask), array_of(source)))
+    except Exception as error_:
+        raise explain(error_, "masked_scatter", x=x, mask=mask, source=source) from None
+
+cdef object op_masked_scatter_(object x, object mask, object source):
+    mask = as_mask(mask, "masked_scatter_", "mask")
+    source = as_operand(source, "masked_scatter_", "source")
+    old_ = prepare_inplace(x, (x, source), 0b11, "masked_scatter_")
+    return overwrite(x, op_masked_scatter(old_, mask, source), "masked_scatter_")
+
+def masked_scatter(x, mask, source):
+    """A copy of `x` with the elements of `source`, in C order, where the mask is true."""
+    return op_masked_scatter(x, mask, source)
+
+
 cdef object op_masked_select(object x, object mask):
     x = as_operand(x, "masked_select", "x")
     mask = as_mask(mask, "masked_select", "mask")
@@ -576,6 +673,76 @@ cdef object op_nonzero(object x):
 def nonzero(x):
     """Where `x` is not 0, the indices along each axis, in C order."""
     return op_nonzero(x)
+
+
+cdef object op__places_along(object indices, object axis, object shape):
+    indices = as_index(indices, "_places_along", "indices")
+    axis = as_int(axis, "_places_along", "axis")
+    shape = as_ints(shape, "_places_along", "shape", -1)
+
+    return wrap_forward(forward__places_along(index_of(indices), axis, shape))
+
+def _places_along(indices, axis, shape):
+    """Indices along an axis of an array of the given shape, counted from the front."""
+    return op__places_along(indices, axis, shape)
+
+
+cdef object op__products(object x, object places, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_products", "x")
+    places = as_index(places, "_products", "places")
+    axis = as_int(axis, "_products", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            begins = ops._run_begins(places, axis)
+            return ops._linear_recurrence(ops.where(begins, 0, x), ops.where(begins, x, 0), axis)
+        return wrap_forward(forward__products(array_of(x), index_of(places), axis))
+    except Exception as error_:
+        raise explain(error_, "_products", x=x, places=places, axis=axis) from None
+
+def _products(x, places, axis):
+    """Running products along `axis`, from the beginning again where the place changes."""
+    return op__products(x, places, axis)
+
+
+cdef object op_put(object x, object indices, object source, object accumulate):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "put", "x")
+    indices = as_index(indices, "put", "indices")
+    source = as_operand(source, "put", "source")
+    accumulate = as_bool(accumulate, "put", "accumulate")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            if accumulate:
+                return x + ops._take_backward(ops.astype(source, dtype_of(x)), indices, shape_of(x))
+            return ops.reshape(ops.index_put(ops.ravel(x), ops._flat_index(indices), ops.ravel(source)), shape_of(x))
+        return wrap_forward(forward_put(array_of(x), index_of(indices), array_of(source), accumulate))
+    except Exception as error_:
+        raise explain(error_, "put", x=x, indices=indices, source=source, accumulate=accumulate) from None
+
+cdef object op_put_(object x, object indices, object source, object accumulate):
+    indices = as_index(indices, "put_", "indices")
+    source = as_operand(source, "put_", "source")
+    accumulate = as_bool(accumulate, "put_", "accumulate")
+    old_ = prepare_inplace(x, (x, source), 0b11, "put_")
+    return overwrite(x, op_put(old_, indices, source, accumulate), "put_")
+
+def put(x, indices, source, accumulate=False):
+    """A copy of `x` with elements of `source` at places in C order, or added to them."""
+    return op_put(x, indices, source, accumulate)
+
+
+cdef object op__run_begins(object places, object axis):
+    places = as_index(places, "_run_begins", "places")
+    axis = as_int(axis, "_run_begins", "axis")
+
+    return wrap_forward(forward__run_begins(index_of(places), axis))
+
+def _run_begins(places, axis):
+    """Whether a place is another one than that before it."""
+    return op__run_begins(places, axis)
 
 
 cdef object op_scatter(object x, object axis, object indices, object source):
@@ -714,6 +881,113 @@ def scatter_add(x, axis, indices, source):
     return op_scatter_add(x, axis, indices, source)
 
 
+cdef object op__scatter_extreme(object x, object axis, object indices, object source, object largest, object include_self):
+    cdef ThreadState* state_ = thread_state()
+    cdef ScatterExtremeBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_scatter_extreme", "x")
+    axis = as_int(axis, "_scatter_extreme", "axis")
+    indices = as_index(indices, "_scatter_extreme", "indices")
+    source = as_real_operand(source, "_scatter_extreme", "source")
+    largest = as_bool(largest, "_scatter_extreme", "largest")
+    include_self = as_bool(include_self, "_scatter_extreme", "include_self")
+
+    if needs_grad(state_, x) or needs_grad(state_, source):
+        node_ = ScatterExtremeBackward.__new__(ScatterExtremeBackward)
+        connect_two(node_, state_, x, source)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_include_self = include_self
+        node_.saved_source = save_input(state_, source, &node_.version_source)
+
+    y = wrap_forward(forward__scatter_extreme(array_of(x), axis, index_of(indices), array_of(source), largest, include_self))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+        node_.saved_y_dtype = dtype_of(y)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
+        push_forward(jvp__scatter_extreme, (y,), (x, axis, indices, source, largest, include_self))
+    return y
+
+cdef tuple jvp__scatter_extreme(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, source_t, x, axis, indices, source, include_self, y = (
+        tangents_[0], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[5], outputs_[0]
+    )
+    own = ops.astype(((x == y) | ops.isnan(x)) & ops._takes_part(indices, axis, shape_of(x), include_self), dtype_of(y))
+    top = ops.gather(y, axis, indices)
+    given = ops.astype((source == top) | ops.isnan(source), dtype_of(y))
+    count = ops.scatter_add(own, axis, indices, given)
+    y_t = None if x_t is None else own * x_t / count
+    if source_t is not None:
+        y_t = plus(y_t, ops.scatter_add(ops.zeros(shape_of(x), dtype=dtype_of(y)), axis, indices, given * source_t) / count)
+    return (y_t,)
+
+def _scatter_extreme(x, axis, indices, source, largest, include_self=True):
+    """The largest or the smallest of what is scattered to a place and, unless that takes no part, the element there;
+    equal ones share the gradient."""
+    return op__scatter_extreme(x, axis, indices, source, largest, include_self)
+
+
+cdef object op_scatter_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "scatter_reduce", "x")
+    axis = as_int(axis, "scatter_reduce", "axis")
+    indices = as_index(indices, "scatter_reduce", "indices")
+    source = as_real_operand(source, "scatter_reduce", "source")
+    reduce = as_str(reduce, "scatter_reduce", "reduce")
+    include_self = as_bool(include_self, "scatter_reduce", "include_self")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            kind = formulas.checked_scatter(reduce)
+            if include_self:
+                start = x
+            else:
+                start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
+            if kind == 'sum':
+                return ops.scatter_add(start, axis, indices, source)
+            if kind == 'mean':
+                counts = ops.scatter_add(
+                    ops.full(shape_of(x), 1 if include_self else 0, dtype=dtype_of(x)), axis, indices, ops.ones_like(source)
+                )
+                return ops.scatter_add(start, axis, indices, source) / ops.maximum(counts, 1)
+            if kind == 'amax' or kind == 'amin':
+                return ops._scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+            numbers = ops._places_along(indices, axis, shape_of(x))
+            order = ops.argsort(numbers, axis)
+            places = ops.take_along_axis(numbers, order, axis)
+            return (
+                start
+                * ops.scatter(
+                    ops.ones(shape_of(x), dtype=dtype_of(source)), axis, places,
+                    ops._products(ops.take_along_axis(source, order, axis), places, axis)
+                )
+            )
+        return wrap_forward(forward_scatter_reduce(array_of(x), axis, index_of(indices), array_of(source), reduce, include_self))
+    except Exception as error_:
+        raise explain(
+            error_, "scatter_reduce", x=x, axis=axis, indices=indices, source=source, reduce=reduce, include_self=include_self
+        ) from None
+
+cdef object op_scatter_reduce_(object x, object axis, object indices, object source, object reduce, object include_self):
+    x = as_real_operand(writable(x, "scatter_reduce_"), "scatter_reduce_", "x")
+    axis = as_int(axis, "scatter_reduce_", "axis")
+    indices = as_index(indices, "scatter_reduce_", "indices")
+    source = as_real_operand(source, "scatter_reduce_", "source")
+    reduce = as_str(reduce, "scatter_reduce_", "reduce")
+    include_self = as_bool(include_self, "scatter_reduce_", "include_self")
+    old_ = prepare_inplace(x, (x, source), 0b11, "scatter_reduce_")
+    return overwrite(x, op_scatter_reduce(old_, axis, indices, source, reduce, include_self), "scatter_reduce_")
+
+def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
+    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that
+    index; equal extremes share the gradient."""
+    return op_scatter_reduce(x, axis, indices, source, reduce, include_self)
+
+
 cdef object op_select(object x, object axis, object index):
     x = as_operand(x, "select", "x")
     axis = as_int(axis, "select", "axis")
@@ -727,6 +1001,58 @@ cdef object op_select(object x, object axis, object index):
 def select(x, axis, index):
     """View of slice `index` of `x` along `axis`, without that axis."""
     return op_select(x, axis, index)
+
+
+cdef object op_select_scatter(object x, object source, object axis, object index):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "select_scatter", "x")
+    source = as_operand(source, "select_scatter", "source")
+    axis = as_int(axis, "select_scatter", "axis")
+    index = as_int(index, "select_scatter", "index")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            return ops.index_put(x, formulas.along_axis(index, axis, ndim_of(x)), source)
+        return wrap_forward(forward_select_scatter(array_of(x), array_of(source), axis, index))
+    except Exception as error_:
+        raise explain(error_, "select_scatter", x=x, source=source, axis=axis, index=index) from None
+
+def select_scatter(x, source, axis, index):
+    """A copy of `x` with `source` in the place of one slice along `axis`."""
+    return op_select_scatter(x, source, axis, index)
+
+
+cdef object op_slice_scatter(object x, object source, object axis, object start, object end, object step):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "slice_scatter", "x")
+    source = as_operand(source, "slice_scatter", "source")
+    axis = as_int(axis, "slice_scatter", "axis")
+    start = None if start is None else as_int(start, "slice_scatter", "start")
+    end = None if end is None else as_int(end, "slice_scatter", "end")
+    step = as_int(step, "slice_scatter", "step")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            return ops.index_put(x, formulas.along_axis(formulas.stepped(start, end, step), axis, ndim_of(x)), source)
+        return wrap_forward(forward_slice_scatter(array_of(x), array_of(source), axis, start, end, step))
+    except Exception as error_:
+        raise explain(error_, "slice_scatter", x=x, source=source, axis=axis, start=start, end=end, step=step) from None
+
+def slice_scatter(x, source, axis=0, start=None, end=None, step=1):
+    """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
+    return op_slice_scatter(x, source, axis, start, end, step)
+
+
+cdef object op__spread_index(object indices, object shape, object axis):
+    indices = as_index(indices, "_spread_index", "indices")
+    shape = as_ints(shape, "_spread_index", "shape", -1)
+    axis = as_int(axis, "_spread_index", "axis")
+
+    return wrap_forward(forward__spread_index(index_of(indices), shape, axis))
+
+def _spread_index(indices, shape, axis):
+    """Indices of slices along an axis as those of the elements of an array of the given shape."""
+    return op__spread_index(indices, shape, axis)
 
 
 cdef object op_take(object x, object indices, object axis):
@@ -875,14 +1201,43 @@ def take_along_dim(x, indices, axis=None):
     return op_take_along_dim(x, indices, axis)
 
 
+cdef object op__takes_part(object indices, object axis, object shape, object include_self):
+    indices = as_index(indices, "_takes_part", "indices")
+    axis = as_int(axis, "_takes_part", "axis")
+    shape = as_ints(shape, "_takes_part", "shape", -1)
+    include_self = as_bool(include_self, "_takes_part", "include_self")
+
+    return wrap_forward(forward__takes_part(index_of(indices), axis, shape, include_self))
+
+def _takes_part(indices, axis, shape, include_self):
+    """Which elements of an array of the given shape take part in what is scattered to it, those untouched in any case."""
+    return op__takes_part(indices, axis, shape, include_self)
+
+
+cdef object op_unravel_index(object indices, object shape):
+    indices = as_index(indices, "unravel_index", "indices")
+    shape = as_ints(shape, "unravel_index", "shape", -1)
+
+    ys = [wrap_forward(item_) for item_ in forward_unravel_index(index_of(indices), shape)]
+    return ys
+
+def unravel_index(indices, shape):
+    """Places in C order as indices along each axis of an array of the given shape."""
+    return op_unravel_index(indices, shape)
+
+
 answer_calls()
 
 register({
-"argwhere": argwhere, "compress": compress, "delete": delete, "embedding": embedding, "extract": extract, "flatnonzero":
-    flatnonzero, "gather": gather, "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add": index_add,
-    "index_copy": index_copy, "index_fill": index_fill, "index_put": index_put, "_index_put_backward": _index_put_backward,
-    "index_select": index_select, "_kept": _kept, "_last_written": _last_written, "masked_fill": masked_fill,
-    "masked_select": masked_select, "narrow": narrow, "nonzero": nonzero, "scatter": scatter, "scatter_add": scatter_add,
-    "select": select, "take": take, "_take_backward": _take_backward, "take_along_axis": take_along_axis,
-    "_take_along_axis_backward": _take_along_axis_backward, "take_along_dim": take_along_dim,
+"argwhere": argwhere, "compress": compress, "delete": delete, "diagonal_scatter": diagonal_scatter, "embedding":
+    embedding, "extract": extract, "_first_numbers": _first_numbers, "flatnonzero": flatnonzero, "gather": gather,
+    "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add": index_add, "index_copy": index_copy,
+    "index_fill": index_fill, "index_put": index_put, "_index_put_backward": _index_put_backward, "index_reduce":
+    index_reduce, "index_select": index_select, "_kept": _kept, "_last_written": _last_written, "masked_fill": masked_fill,
+    "masked_scatter": masked_scatter, "masked_select": masked_select, "narrow": narrow, "nonzero": nonzero, "_places_along":
+    _places_along, "_products": _products, "put": put, "_run_begins": _run_begins, "scatter": scatter, "scatter_add":
+    scatter_add, "_scatter_extreme": _scatter_extreme, "scatter_reduce": scatter_reduce, "select": select, "select_scatter":
+    select_scatter, "slice_scatter": slice_scatter, "_spread_index": _spread_index, "take": take, "_take_backward":
+    _take_backward, "take_along_axis": take_along_axis, "_take_along_axis_backward": _take_along_axis_backward,
+    "take_along_dim": take_along_dim, "_takes_part": _takes_part, "unravel_index": unravel_index,
 })

@@ -9,11 +9,12 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.joining cimport (
-    forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward, forward_column_stack,
-    forward_concat, forward__concat_backward, forward__cycle, forward_dstack, forward_hstack, forward__join,
-    forward__join_backward, forward_meshgrid, forward__meshgrid_backward, forward_pad, forward__pad_backward,
-    forward_repeat, forward__repeat_backward, forward_resize, forward_split, forward_stack, forward_tile,
-    forward_unsafe_chunk, forward_unsafe_split, forward_unstack, forward_vstack,
+    forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
+    forward_cartesian_prod, forward_column_stack, forward_concat, forward__concat_backward, forward__cycle, forward_dstack,
+    forward_hstack, forward_insert, forward__insert_order, forward__join, forward__join_backward, forward_meshgrid,
+    forward__meshgrid_backward, forward_pad, forward__pad_backward, forward_repeat, forward__repeat_backward,
+    forward_resize, forward_split, forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split, forward_unstack,
+    forward_vstack,
 )
 from gradspec.generated.functions.joining cimport (
     ArraySplitBackward, BroadcastArraysBackward, BroadcastArraysBackwardBackward, ConcatBackward, ConcatBackwardBackward,
@@ -26,7 +27,8 @@ from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_li
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
-    array_of, arrays_of, as_index, as_operand, as_operands, index_of, listed, shape_of, size_of, wrap_forward,
+    array_of, arrays_of, as_index, as_operand, as_operands, dtype_of, index_of, listed, ndim_of, shape_of, size_of,
+    wrap_forward,
 )
 from gradspec.saved_variable cimport save_index
 from gradspec.tensor cimport TensorBase
@@ -135,6 +137,23 @@ def _broadcast_arrays_backward(arrays, shapes):
     return op__broadcast_arrays_backward(arrays, shapes)
 
 
+cdef object op_cartesian_prod(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    arrays = as_operands(arrays, "cartesian_prod", "arrays")
+
+    try:
+        if any_needs_grad(state_, arrays) or state_.flags & DUAL:
+            grid = ops.meshgrid(arrays, indexing='ij')
+            return ops.reshape(ops.stack(grid, -1), formulas.cartesian_shape(shape_of(arrays)))
+        return wrap_forward(forward_cartesian_prod(arrays_of(arrays)))
+    except Exception as error_:
+        raise explain(error_, "cartesian_prod", arrays=arrays) from None
+
+def cartesian_prod(*arrays):
+    """Every choice of an element from each vector, a row for each."""
+    return op_cartesian_prod(listed(arrays))
+
+
 cdef object op_chunk(object x, object chunks, object axis):
     x = as_operand(x, "chunk", "x")
     chunks = as_int(chunks, "chunk", "chunks")
@@ -238,6 +257,20 @@ def _cycle(length, shape, *, requires_grad=False):
     return result_.requires_grad_() if requires_grad else result_
 
 
+cdef object op_dsplit(object x, object sections):
+    x = as_operand(x, "dsplit", "x")
+    sections = as_index(sections, "dsplit", "sections")
+
+    try:
+        return ops.split(x, sections, 2)
+    except Exception as error_:
+        raise explain(error_, "dsplit", x=x, sections=sections) from None
+
+def dsplit(x, sections):
+    """Views of equal length along the third axis, or of the parts between given indices."""
+    return op_dsplit(x, sections)
+
+
 cdef object op_dstack(object arrays):
     cdef ThreadState* state_ = thread_state()
     arrays = as_operands(arrays, "dstack", "arrays")
@@ -252,6 +285,20 @@ cdef object op_dstack(object arrays):
 def dstack(arrays):
     """Arrays one behind the other along a third axis."""
     return op_dstack(arrays)
+
+
+cdef object op_hsplit(object x, object sections):
+    x = as_operand(x, "hsplit", "x")
+    sections = as_index(sections, "hsplit", "sections")
+
+    try:
+        return ops.split(x, sections, 0 if ndim_of(x) == 1 else 1)
+    except Exception as error_:
+        raise explain(error_, "hsplit", x=x, sections=sections) from None
+
+def hsplit(x, sections):
+    """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
+    return op_hsplit(x, sections)
 
 
 cdef object op_hstack(object arrays):
@@ -269,6 +316,50 @@ cdef object op_hstack(object arrays):
 def hstack(arrays):
     """Vectors one after the other, matrices side by side."""
     return op_hstack(arrays)
+
+
+cdef object op_insert(object x, object index, object values, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "insert", "x")
+    index = as_index(index, "insert", "index")
+    values = as_operand(values, "insert", "values")
+    axis = None if axis is None else as_int(axis, "insert", "axis")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, values) or state_.flags & DUAL:
+            if axis is None:
+                return ops.insert(ops.ravel(x), index, ops.ravel(values), 0)
+            count = formulas.insert_count(index, shape_of(x)[axis], shape_of(values), ndim_of(x), axis)
+            lifted = ops.reshape(values, formulas.lifted_shape(shape_of(values), ndim_of(x)))
+            if formulas.is_single(index):
+                laid = ops.moveaxis(lifted, 0, axis)
+            else:
+                laid = lifted
+            order = ops._insert_order(index, shape_of(x)[axis], count)
+            return ops.take(
+                ops.concat(
+                    [x, ops.astype(ops.broadcast_to(laid, formulas.inserted_shape(shape_of(x), axis, count)), dtype_of(x))], axis
+                ), order, axis
+            )
+        return wrap_forward(forward_insert(array_of(x), index_of(index), array_of(values), axis))
+    except Exception as error_:
+        raise explain(error_, "insert", x=x, index=index, values=values, axis=axis) from None
+
+def insert(x, index, values, axis=None):
+    """A copy of `x` with `values` before the slices at `index` along `axis`."""
+    return op_insert(x, index, values, axis)
+
+
+cdef object op__insert_order(object index, object length, object count):
+    index = as_index(index, "_insert_order", "index")
+    length = as_int(length, "_insert_order", "length")
+    count = as_int(count, "_insert_order", "count")
+
+    return wrap_forward(forward__insert_order(index_of(index), length, count))
+
+def _insert_order(index, length, count):
+    """Which of `length` slices with `count` new ones behind them stands where, once the new ones are inserted."""
+    return op__insert_order(index, length, count)
 
 
 cdef object op__join(object arrays, object shapes, object axis):
@@ -719,6 +810,20 @@ def unstack(x, axis=0):
     return op_unstack(x, axis)
 
 
+cdef object op_vsplit(object x, object sections):
+    x = as_operand(x, "vsplit", "x")
+    sections = as_index(sections, "vsplit", "sections")
+
+    try:
+        return ops.split(x, sections, 0)
+    except Exception as error_:
+        raise explain(error_, "vsplit", x=x, sections=sections) from None
+
+def vsplit(x, sections):
+    """Views of equal length along the first axis, or of the parts between given indices."""
+    return op_vsplit(x, sections)
+
+
 cdef object op_vstack(object arrays):
     cdef ThreadState* state_ = thread_state()
     arrays = as_operands(arrays, "vstack", "arrays")
@@ -739,10 +844,11 @@ answer_calls()
 
 register({
 "append": append, "array_split": array_split, "broadcast_arrays": broadcast_arrays, "_broadcast_arrays_backward":
-    _broadcast_arrays_backward, "chunk": chunk, "column_stack": column_stack, "concat": concat, "_concat_backward":
-    _concat_backward, "_cycle": _cycle, "dstack": dstack, "hstack": hstack, "_join": _join, "_join_backward":
-    _join_backward, "meshgrid": meshgrid, "_meshgrid_backward": _meshgrid_backward, "pad": pad, "_pad_backward":
-    _pad_backward, "repeat": repeat, "_repeat_backward": _repeat_backward, "resize": resize, "split": split,
-    "split_with_sizes": split_with_sizes, "stack": stack, "tile": tile, "unsafe_chunk": unsafe_chunk, "unsafe_split":
-    unsafe_split, "unstack": unstack, "vstack": vstack,
+    _broadcast_arrays_backward, "cartesian_prod": cartesian_prod, "chunk": chunk, "column_stack": column_stack, "concat":
+    concat, "_concat_backward": _concat_backward, "_cycle": _cycle, "dsplit": dsplit, "dstack": dstack, "hsplit": hsplit,
+    "hstack": hstack, "insert": insert, "_insert_order": _insert_order, "_join": _join, "_join_backward": _join_backward,
+    "meshgrid": meshgrid, "_meshgrid_backward": _meshgrid_backward, "pad": pad, "_pad_backward": _pad_backward, "repeat":
+    repeat, "_repeat_backward": _repeat_backward, "resize": resize, "split": split, "split_with_sizes": split_with_sizes,
+    "stack": stack, "tile": tile, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split, "unstack": unstack, "vsplit":
+    vsplit, "vstack": vstack,
 })

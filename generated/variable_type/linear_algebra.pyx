@@ -11,34 +11,39 @@ from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 from gradspec.generated.results import (
-    EigResult, EighResult, LuResult, LuFactorResult, QrResult, SlogdetResult, SvdResult,
+    EigResult, EighResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
 )
 
 from gradspec.generated.kernels.linear_algebra cimport (
-    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_baddbmm, forward_bilinear, forward__blend,
-    forward_cdist, forward__checkerboard, forward_cholesky, forward_cholesky_solve, forward__cofactor,
-    forward__cofactor_hessian, forward__cofactor_jvp, forward_cond, forward_cosine_similarity, forward_cross, forward_det,
-    forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh, forward_einsum, forward__einsum_pair,
+    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_array_norm, forward_baddbmm, forward_bilinear,
+    forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist, forward__checkerboard,
+    forward_cholesky, forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor, forward__cofactor_hessian,
+    forward__cofactor_jvp, forward_cond, forward_cosine_similarity, forward_cross, forward_det, forward_dist, forward_dot,
+    forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh, forward_einsum, forward__einsum_pair,
     forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv,
     forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu, forward_lu_factor,
-    forward__lu_parts, forward_lu_solve, forward_matmul, forward_matrix_exp, forward_matrix_norm, forward_matrix_rank,
-    forward__minors, forward__minors_backward, forward_nuclear_norm, forward_outer, forward_pairwise_distance,
+    forward__lu_order, forward__lu_parts, forward_lu_solve, forward__lu_tall, forward_lu_unpack, forward__lu_wide,
+    forward_matmul, forward_matrix_exp, forward_matrix_norm, forward_matrix_rank, forward__minors, forward__minors_backward,
+    forward_multi_dot, forward_nuclear_norm, forward_outer, forward__pairs, forward_pairwise_distance, forward_pdist,
     forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivot_rows,
-    forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps, forward_slogdet, forward_solve,
+    forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve,
     forward__solve_columns, forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv,
     forward_tensorsolve, forward_trace, forward__triangle, forward_tril, forward_triu, forward__upper_block, forward_vander,
     forward_vdot, forward_vecdot,
 )
 from gradspec.generated.functions.linear_algebra cimport (
-    CheckerboardBackward, CholeskyBackward, CofactorBackward, CofactorJvpBackward, CrossBackward, DetBackward, EigBackward,
-    EighBackward, EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, InvBackward, LinearBackward,
-    LuPartsBackward, MatmulBackward, MatrixExpBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward,
-    QrTallBackward, ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward,
-    TensordotBackward, TrilBackward, TriuBackward, VecdotBackward,
+    BlockDiagBackward, BlockDiagBackwardBackward, CheckerboardBackward, CholeskyBackward, CofactorBackward,
+    CofactorJvpBackward, CrossBackward, DetBackward, EigBackward, EighBackward, EinsumPairBackward, EinsumSingleBackward,
+    EinsumSingleBackwardBackward, InvBackward, LinearBackward, LuPartsBackward, MatmulBackward, MatrixExpBackward,
+    MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward,
+    SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward,
+    TriuBackward, VecdotBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
-from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear
+from gradspec.accumulate_grad cimport (
+    any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_histories, set_history,
+)
+from gradspec.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.hints cimport answer_calls
@@ -162,6 +167,34 @@ def addr(x, a, b, *, beta=1, alpha=1):
     return op_addr(x, a, b, beta, alpha)
 
 
+cdef object op_array_norm(object x, object ord, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "array_norm", "x")
+    ord = None if ord is None else ord if isinstance(ord, str) else as_scalar(ord, "array_norm", "ord")
+    axis = None if axis is None else as_ints(axis, "array_norm", "axis", -1)
+    keepdims = as_bool(keepdims, "array_norm", "keepdims")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if ord is None:
+                return ops.vector_norm(x, 2, axis, keepdims)
+            axes = formulas.norm_axes(ndim_of(x), ord, axis)
+            if formulas.len_of(axes) == 1:
+                return ops.vector_norm(x, ord, axes, keepdims)
+            found = ops.matrix_norm(ops.moveaxis(x, axes, (-2, -1)), ord)
+            if keepdims:
+                return ops.expand_dims(found, axes)
+            return found
+        return wrap_forward(forward_array_norm(array_of(x), ord, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "array_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
+
+def array_norm(x, ord=None, axis=None, keepdims=False):
+    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor
+    `axis` is given, else of a vector or a matrix."""
+    return op_array_norm(x, ord, axis, keepdims)
+
+
 cdef object op_baddbmm(object x, object a, object b, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "baddbmm", "x")
@@ -244,6 +277,61 @@ def _blend(x, product, beta=1, alpha=1):
     return op__blend(x, product, beta, alpha)
 
 
+cdef object op_block_diag(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    cdef BlockDiagBackward node_ = None
+    cdef TensorBase y
+    arrays = as_operands(arrays, "block_diag", "arrays")
+
+    if any_needs_grad(state_, arrays):
+        node_ = BlockDiagBackward.__new__(BlockDiagBackward)
+        connect_all(node_, state_, (*arrays, ))
+        node_.saved_arrays_shape = shape_of(arrays)
+
+    y = wrap_forward(forward_block_diag(arrays_of(arrays)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and any_tangent(arrays):
+        push_linear(jvp_block_diag, (y,), (arrays,))
+    return y
+
+cdef tuple jvp_block_diag(tuple outputs_, tuple inputs_, tuple tangents_):
+    arrays_t = tangents_[0]
+    return (ops.block_diag(arrays_t),)
+
+def block_diag(*arrays):
+    """Matrices along the diagonal of one, zeros elsewhere; vectors count as rows."""
+    return op_block_diag(listed(arrays))
+
+
+cdef object op__block_diag_backward(object x, object shapes):
+    cdef ThreadState* state_ = thread_state()
+    cdef BlockDiagBackwardBackward node_ = None
+    x = as_operand(x, "_block_diag_backward", "x")
+    shapes = as_index(shapes, "_block_diag_backward", "shapes")
+
+    if needs_grad(state_, x):
+        node_ = BlockDiagBackwardBackward.__new__(BlockDiagBackwardBackward)
+        connect_one(node_, state_, x)
+
+    ys = [wrap_forward(item_) for item_ in forward__block_diag_backward(array_of(x), index_of(shapes))]
+
+    if node_ is not None:
+        set_histories(ys, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__block_diag_backward, (ys,), (x, shapes))
+    return ys
+
+cdef tuple jvp__block_diag_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, shapes = tangents_[0], inputs_[1]
+    return (ops._block_diag_backward(x_t, shapes),)
+
+def _block_diag_backward(x, shapes):
+    """The blocks of a matrix that block_diag has put there; its adjoint."""
+    return op__block_diag_backward(x, shapes)
+
+
 cdef object op_cdist(object a, object b, object p):
     cdef ThreadState* state_ = thread_state()
     a = as_real_operand(a, "cdist", "a")
@@ -316,6 +404,25 @@ cdef tuple jvp_cholesky(tuple outputs_, tuple inputs_, tuple tangents_):
 def cholesky(x):
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
     return op_cholesky(x)
+
+
+cdef object op_cholesky_inverse(object l, object upper):
+    cdef ThreadState* state_ = thread_state()
+    l = as_operand(l, "cholesky_inverse", "l")
+    upper = as_bool(upper, "cholesky_inverse", "upper")
+
+    try:
+        if needs_grad(state_, l) or state_.flags & DUAL:
+            return ops.cholesky_solve(
+                ops.broadcast_to(ops.eye(shape_of(l)[-1], dtype=formulas.float_dtype(dtype_of(l))), shape_of(l)), l, upper=upper
+            )
+        return wrap_forward(forward_cholesky_inverse(array_of(l), upper))
+    except Exception as error_:
+        raise explain(error_, "cholesky_inverse", l=l, upper=upper) from None
+
+def cholesky_inverse(l, *, upper=False):
+    """Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`."""
+    return op_cholesky_inverse(l, upper)
 
 
 cdef object op_cholesky_solve(object b, object l, object upper):
@@ -523,6 +630,24 @@ cdef tuple jvp_det(tuple outputs_, tuple inputs_, tuple tangents_):
 def det(x):
     """Determinant; every derivative is exact at singular matrices too."""
     return op_det(x)
+
+
+cdef object op_dist(object a, object b, object p):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "dist", "a")
+    b = as_operand(b, "dist", "b")
+    p = as_float(p, "dist", "p")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.vector_norm(a - b, p)
+        return wrap_forward(forward_dist(array_of(a), array_of(b), p))
+    except Exception as error_:
+        raise explain(error_, "dist", a=a, b=b, p=p) from None
+
+def dist(a, b, p=2.0):
+    """The p-norm of a - b, as one vector."""
+    return op_dist(a, b, p)
 
 
 cdef object op_dot(object a, object b):
@@ -978,15 +1103,23 @@ cdef object op_lu(object x):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            parts = ops._lu_parts(x)
-            return (ops.zeros_like(parts[0]) + ops._permutation_matrix(parts[2], shape_of(x)[-1]), parts[0], parts[1])
+            if shape_of(x)[-2] == shape_of(x)[-1]:
+                parts = ops._lu_parts(x)
+            elif shape_of(x)[-2] > shape_of(x)[-1]:
+                parts = ops._lu_tall(x)
+            else:
+                parts = ops._lu_wide(x)
+            return (
+                ops.astype(ops._permutation_matrix(parts[2], shape_of(x)[-2]), formulas.float_dtype(dtype_of(x))), parts[0],
+                parts[1]
+            )
         return wrap_forward(forward_lu(array_of(x)))
     except Exception as error_:
         raise explain(error_, "lu", x=x) from None
 
 def lu(x):
-    """Factorisation x = p @ l @ u of square matrices with row exchanges `p`, unit lower triangular `l` and upper
-    triangular `u`. Needs SciPy."""
+    """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs
+    SciPy."""
     return tuple.__new__(LuResult, op_lu(x))
 
 
@@ -1006,6 +1139,16 @@ def lu_factor(x):
     """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs
     SciPy."""
     return tuple.__new__(LuFactorResult, op_lu_factor(x))
+
+
+cdef object op__lu_order(object x):
+    x = as_operand(x, "_lu_order", "x")
+
+    return wrap_forward(forward__lu_order(array_of(x)))
+
+def _lu_order(x):
+    """The order of rows in which elimination takes them."""
+    return op__lu_order(x)
 
 
 cdef object op__lu_parts(object x):
@@ -1063,6 +1206,81 @@ cdef object op_lu_solve(object lu, object pivots, object b):
 def lu_solve(lu, pivots, b):
     """y with a @ y = b for columns `b` and what lu_factor gives of `a`."""
     return op_lu_solve(lu, pivots, b)
+
+
+cdef object op__lu_tall(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_lu_tall", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            count = shape_of(x)[-1]
+            order = ops._lu_order(x)
+            ordered = ops.take_along_axis(x, order, -2)
+            top = ops._lu_parts(ops.narrow(ordered, -2, 0, count))
+            below = ops.narrow(ordered, -2, count, shape_of(x)[-2] - count)
+            return (
+                ops.concat([top[0], ops.mT(ops.solve_triangular(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
+                ops.concat(
+                    [
+                        ops.take_along_axis(ops.narrow(order, -2, 0, count), top[2], -2),
+                        ops.narrow(order, -2, count, shape_of(x)[-2] - count)
+                    ], -2
+                )
+            )
+        return wrap_forward(forward__lu_tall(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_lu_tall", x=x) from None
+
+def _lu_tall(x):
+    """Triangular factors of a matrix with more rows than columns, and the order of its rows."""
+    return op__lu_tall(x)
+
+
+cdef object op_lu_unpack(object lu, object pivots):
+    cdef ThreadState* state_ = thread_state()
+    lu = as_operand(lu, "lu_unpack", "lu")
+    pivots = as_index(pivots, "lu_unpack", "pivots")
+
+    try:
+        if needs_grad(state_, lu) or state_.flags & DUAL:
+            if formulas.has_fractions(dtype_of(lu)):
+                known = lu
+            else:
+                known = ops.astype(lu, 'float64')
+            rows = ops._pivot_rows(pivots)
+            return (
+                ops.astype(ops._permutation_matrix(rows, shape_of(lu)[-1]), formulas.float_dtype(dtype_of(lu))),
+                ops.tril(known, -1) + ops.eye(shape_of(lu)[-1], dtype=formulas.float_dtype(dtype_of(lu))), ops.triu(known)
+            )
+        return wrap_forward(forward_lu_unpack(array_of(lu), index_of(pivots)))
+    except Exception as error_:
+        raise explain(error_, "lu_unpack", lu=lu, pivots=pivots) from None
+
+def lu_unpack(lu, pivots):
+    """The factors of lu from what lu_factor gives."""
+    return tuple.__new__(LuUnpackResult, op_lu_unpack(lu, pivots))
+
+
+cdef object op__lu_wide(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_lu_wide", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            count = shape_of(x)[-2]
+            left = ops._lu_parts(ops.narrow(x, -1, 0, count))
+            rest = ops.take_along_axis(ops.narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
+            return (
+                left[0], ops.concat([left[1], ops.solve_triangular(left[0], rest, lower=True, unit_diagonal=True)], -1), left[2]
+            )
+        return wrap_forward(forward__lu_wide(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_lu_wide", x=x) from None
+
+def _lu_wide(x):
+    """Triangular factors of a matrix with more columns than rows, and the order of its rows."""
+    return op__lu_wide(x)
 
 
 cdef object op_matmul(object a, object b):
@@ -1141,28 +1359,35 @@ def matrix_exp(x):
 cdef object op_matrix_norm(object x, object ord, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "matrix_norm", "x")
-    ord = None if ord is None else as_scalar(ord, "matrix_norm", "ord")
+    ord = None if ord is None else ord if isinstance(ord, str) else as_scalar(ord, "matrix_norm", "ord")
     keepdims = as_bool(keepdims, "matrix_norm", "keepdims")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            if ord is None:
+            word = formulas.norm_word(ord)
+            if word == 'fro':
                 return ops.vector_norm(x, 2, (-2, -1), keepdims)
             shape = formulas.matrix_norm_shape(shape_of(x), keepdims)
+            if word == 'nuc':
+                return ops.reshape(ops.sum(ops.svdvals(x), -1), shape)
             if ord == 2:
                 return ops.reshape(ops.max(ops.svdvals(x), -1), shape)
             if ord == -2:
                 return ops.reshape(ops.min(ops.svdvals(x), -1), shape)
+            if formulas.has_fractions(dtype_of(x)):
+                known = x
+            else:
+                known = ops.astype(x, 'float64')
             if ord > 0:
-                return ops.reshape(ops.max(ops.sum(ops.absolute(x), formulas.norm_axis(ord)), -1), shape)
-            return ops.reshape(ops.min(ops.sum(ops.absolute(x), formulas.norm_axis(ord)), -1), shape)
+                return ops.reshape(ops.max(ops.sum(ops.absolute(known), formulas.norm_axis(ord)), -1), shape)
+            return ops.reshape(ops.min(ops.sum(ops.absolute(known), formulas.norm_axis(ord)), -1), shape)
         return wrap_forward(forward_matrix_norm(array_of(x), ord, keepdims))
     except Exception as error_:
         raise explain(error_, "matrix_norm", x=x, ord=ord, keepdims=keepdims) from None
 
-def matrix_norm(x, ord=None, keepdims=False):
-    """Frobenius norm of the matrices in the last two axes where `ord` is None, else the largest sum along columns (1)
-    or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
+def matrix_norm(x, ord='fro', keepdims=False):
+    """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the
+    largest sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
     return op_matrix_norm(x, ord, keepdims)
 
 
@@ -1252,6 +1477,32 @@ def _minors_backward(x):
     return op__minors_backward(x)
 
 
+cdef object op_multi_dot(object arrays):
+    cdef ThreadState* state_ = thread_state()
+    arrays = as_operands(arrays, "multi_dot", "arrays")
+
+    try:
+        if any_needs_grad(state_, arrays) or state_.flags & DUAL:
+            split = formulas.chain_split(shape_of(arrays))
+            if split == 1:
+                first = arrays[0]
+            else:
+                first = ops.multi_dot(arrays[:split])
+            if split == formulas.len_of(shape_of(arrays)) - 1:
+                second = arrays[split]
+            else:
+                second = ops.multi_dot(arrays[split:])
+            return first @ second
+        return wrap_forward(forward_multi_dot(arrays_of(arrays)))
+    except Exception as error_:
+        raise explain(error_, "multi_dot", arrays=arrays) from None
+
+def multi_dot(arrays):
+    """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be
+    vectors."""
+    return op_multi_dot(arrays)
+
+
 cdef object op_nuclear_norm(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "nuclear_norm", "x")
@@ -1305,6 +1556,16 @@ def outer(a, b):
     return op_outer(a, b)
 
 
+cdef object op__pairs(object x):
+    x = as_operand(x, "_pairs", "x")
+
+    return wrap_forward(forward__pairs(array_of(x)))
+
+def _pairs(x):
+    """Each two rows, the first before the second."""
+    return op__pairs(x)
+
+
 cdef object op_pairwise_distance(object a, object b, object p, object eps, object keepdims):
     cdef ThreadState* state_ = thread_state()
     a = as_real_operand(a, "pairwise_distance", "a")
@@ -1323,6 +1584,24 @@ cdef object op_pairwise_distance(object a, object b, object p, object eps, objec
 def pairwise_distance(a, b, p=2.0, eps=1e-06, keepdims=False):
     """The p-norm of a - b + eps along the last axis."""
     return op_pairwise_distance(a, b, p, eps, keepdims)
+
+
+cdef object op_pdist(object x, object p):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "pdist", "x")
+    p = as_float(p, "pdist", "p")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            pairs = ops._pairs(x)
+            return ops.vector_norm(ops.take(x, pairs[0], 0) - ops.take(x, pairs[1], 0), p, -1)
+        return wrap_forward(forward_pdist(array_of(x), p))
+    except Exception as error_:
+        raise explain(error_, "pdist", x=x, p=p) from None
+
+def pdist(x, p=2.0):
+    """The p-norm of the difference of each two rows."""
+    return op_pdist(x, p)
 
 
 cdef object op__permutation_matrix(object rows, object n):
@@ -1511,6 +1790,33 @@ cdef tuple jvp__reciprocal_gaps(tuple outputs_, tuple inputs_, tuple tangents_):
 def _reciprocal_gaps(values):
     """y[i, j] = 1 / (values[j] - values[i]), NaN where they are equal, and 0 on the diagonal."""
     return op__reciprocal_gaps(values)
+
+
+cdef object op_renorm(object x, object p, object axis, object maxnorm):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "renorm", "x")
+    p = as_float(p, "renorm", "p")
+    axis = as_int(axis, "renorm", "axis")
+    maxnorm = as_float(maxnorm, "renorm", "maxnorm")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            norms = ops.vector_norm(x, p, formulas.other_axes(axis, ndim_of(x)), True)
+            return x * ops.where(norms > maxnorm, maxnorm / ops.maximum(norms, maxnorm), 1)
+        return wrap_forward(forward_renorm(array_of(x), p, axis, maxnorm))
+    except Exception as error_:
+        raise explain(error_, "renorm", x=x, p=p, axis=axis, maxnorm=maxnorm) from None
+
+cdef object op_renorm_(object x, object p, object axis, object maxnorm):
+    p = as_float(p, "renorm_", "p")
+    axis = as_int(axis, "renorm_", "axis")
+    maxnorm = as_float(maxnorm, "renorm_", "maxnorm")
+    old_ = prepare_inplace(x, (x,), 0b1, "renorm_")
+    return overwrite(x, op_renorm(old_, p, axis, maxnorm), "renorm_")
+
+def renorm(x, p, axis, maxnorm):
+    """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it."""
+    return op_renorm(x, p, axis, maxnorm)
 
 
 cdef object op_slogdet(object x):
@@ -2013,20 +2319,23 @@ def vecdot(a, b, axis=-1):
 answer_calls()
 
 register({
-"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "baddbmm": baddbmm, "bilinear": bilinear, "_blend":
-    _blend, "cdist": cdist, "_checkerboard": _checkerboard, "cholesky": cholesky, "cholesky_solve": cholesky_solve,
-    "_cofactor": _cofactor, "_cofactor_hessian": _cofactor_hessian, "_cofactor_jvp": _cofactor_jvp, "cond": cond,
-    "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "dot": dot, "eig": eig, "eigh": eigh, "eigvals":
-    eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair,
-    "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
+"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "array_norm": array_norm, "baddbmm": baddbmm,
+    "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag, "_block_diag_backward": _block_diag_backward, "cdist":
+    cdist, "_checkerboard": _checkerboard, "cholesky": cholesky, "cholesky_inverse": cholesky_inverse, "cholesky_solve":
+    cholesky_solve, "_cofactor": _cofactor, "_cofactor_hessian": _cofactor_hessian, "_cofactor_jvp": _cofactor_jvp, "cond":
+    cond, "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "dist": dist, "dot": dot, "eig": eig, "eigh":
+    eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair":
+    _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
     _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet, "_lower_half":
-    _lower_half, "lstsq": lstsq, "lu": lu, "lu_factor": lu_factor, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "matmul":
-    matmul, "matrix_exp": matrix_exp, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank,
-    "_minors": _minors, "_minors_backward": _minors_backward, "nuclear_norm": nuclear_norm, "outer": outer,
-    "pairwise_distance": pairwise_distance, "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn,
-    "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr,
-    "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "slogdet": slogdet, "solve": solve, "_solve_columns":
-    _solve_columns, "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot,
-    "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "tril": tril, "triu": triu,
-    "_upper_block": _upper_block, "_upper_corner": _upper_corner, "vander": vander, "vdot": vdot, "vecdot": vecdot,
+    _lower_half, "lstsq": lstsq, "lu": lu, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts,
+    "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "_lu_wide": _lu_wide, "matmul": matmul,
+    "matrix_exp": matrix_exp, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank,
+    "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer":
+    outer, "_pairs": _pairs, "pairwise_distance": pairwise_distance, "pdist": pdist, "_permutation_matrix":
+    _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv,
+    "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps,
+    "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_triangular":
+    solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve":
+    tensorsolve, "trace": trace, "_triangle": _triangle, "tril": tril, "triu": triu, "_upper_block": _upper_block,
+    "_upper_corner": _upper_corner, "vander": vander, "vdot": vdot, "vecdot": vecdot,
 })

@@ -9,15 +9,16 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
-    forward__bernoulli_loss, forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits,
+    forward__bernoulli_loss, forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward__class_or_zero,
     forward_cosine_embedding_loss, forward__cross_entropies, forward__cross_entropies_backward, forward_cross_entropy,
-    forward_gaussian_nll_loss, forward_hinge_embedding_loss, forward_huber_loss, forward_kl_div, forward_l1_loss,
-    forward_margin_ranking_loss, forward_mse_loss, forward_multi_margin_loss, forward_multilabel_soft_margin_loss,
-    forward_nll_loss, forward__pick, forward__unpick, forward_poisson_nll_loss, forward_smooth_l1_loss,
-    forward_soft_margin_loss, forward_triplet_margin_loss,
+    forward_gaussian_nll_loss, forward_hinge_embedding_loss, forward_huber_loss, forward__is_class, forward__kept_mean,
+    forward__kept_mean_backward, forward_kl_div, forward_l1_loss, forward_margin_ranking_loss, forward_mse_loss,
+    forward_multi_margin_loss, forward_multilabel_soft_margin_loss, forward_nll_loss, forward__pick, forward__unpick,
+    forward_poisson_nll_loss, forward_smooth_l1_loss, forward_soft_margin_loss, forward_triplet_margin_loss,
 )
 from gradspec.generated.functions.losses cimport (
-    BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, PickBackward, UnpickBackward,
+    BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, KeptMeanBackward,
+    KeptMeanBackwardBackward, PickBackward, UnpickBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -25,7 +26,7 @@ from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
-    array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, wrap_forward,
+    array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.saved_variable cimport save_index, save_input
 from gradspec.tensor cimport TensorBase
@@ -65,41 +66,70 @@ def _bernoulli_loss(x, target):
     return op__bernoulli_loss(x, target)
 
 
-cdef object op_binary_cross_entropy(object x, object target, object reduction):
+cdef object op_binary_cross_entropy(object x, object target, object weight, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "binary_cross_entropy", "x")
     target = as_real_operand(target, "binary_cross_entropy", "target")
+    weight = None if weight is None else as_real_operand(weight, "binary_cross_entropy", "weight")
     reduction = as_str(reduction, "binary_cross_entropy", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-            return ops._reduce_loss(ops._bernoulli_loss(x, target), reduction)
-        return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), reduction))
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+            loss = ops._bernoulli_loss(x, target)
+            return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
+        return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction))
     except Exception as error_:
-        raise explain(error_, "binary_cross_entropy", x=x, target=target, reduction=reduction) from None
+        raise explain(error_, "binary_cross_entropy", x=x, target=target, weight=weight, reduction=reduction) from None
 
-def binary_cross_entropy(x, target, reduction='mean'):
+def binary_cross_entropy(x, target, weight=None, reduction='mean'):
     """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a
     divisor of the slope below 1e-12 as 1e-12."""
-    return op_binary_cross_entropy(x, target, reduction)
+    return op_binary_cross_entropy(x, target, weight, reduction)
 
 
-cdef object op_binary_cross_entropy_with_logits(object x, object target, object reduction):
+cdef object op_binary_cross_entropy_with_logits(object x, object target, object weight, object reduction, object pos_weight):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "binary_cross_entropy_with_logits", "x")
     target = as_real_operand(target, "binary_cross_entropy_with_logits", "target")
+    weight = None if weight is None else as_real_operand(weight, "binary_cross_entropy_with_logits", "weight")
     reduction = as_str(reduction, "binary_cross_entropy_with_logits", "reduction")
+    pos_weight = None if pos_weight is None else as_real_operand(pos_weight, "binary_cross_entropy_with_logits", "pos_weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-            return ops._reduce_loss(ops.logaddexp(0, x) - x * target, reduction)
-        return wrap_forward(forward_binary_cross_entropy_with_logits(array_of(x), array_of(target), reduction))
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or needs_grad(state_, pos_weight)
+            or state_.flags & DUAL
+        ):
+            if pos_weight is None:
+                loss = ops.logaddexp(0, x) - x * target
+            else:
+                loss = (1 - target) * x + (1 + (pos_weight - 1) * target) * ops.logaddexp(0, -x)
+            return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
+        return wrap_forward(
+            forward_binary_cross_entropy_with_logits(
+                array_of(x), array_of(target), array_of(weight), reduction, array_of(pos_weight)
+            )
+        )
     except Exception as error_:
-        raise explain(error_, "binary_cross_entropy_with_logits", x=x, target=target, reduction=reduction) from None
+        raise explain(
+            error_, "binary_cross_entropy_with_logits", x=x, target=target, weight=weight, reduction=reduction,
+            pos_weight=pos_weight
+        ) from None
 
-def binary_cross_entropy_with_logits(x, target, reduction='mean'):
+def binary_cross_entropy_with_logits(x, target, weight=None, reduction='mean', *, pos_weight=None):
     """binary_cross_entropy(sigmoid(x), target) without overflow."""
-    return op_binary_cross_entropy_with_logits(x, target, reduction)
+    return op_binary_cross_entropy_with_logits(x, target, weight, reduction, pos_weight)
+
+
+cdef object op__class_or_zero(object target, object ignore_index):
+    target = as_index(target, "_class_or_zero", "target")
+    ignore_index = as_int(ignore_index, "_class_or_zero", "ignore_index")
+
+    return wrap_forward(forward__class_or_zero(index_of(target), ignore_index))
+
+def _class_or_zero(target, ignore_index):
+    """The class, 0 where that is not counted."""
+    return op__class_or_zero(target, ignore_index)
 
 
 cdef object op_cosine_embedding_loss(object a, object b, object target, object margin, object reduction):
@@ -123,13 +153,14 @@ def cosine_embedding_loss(a, b, target, margin=0.0, reduction='mean'):
     return op_cosine_embedding_loss(a, b, target, margin, reduction)
 
 
-cdef object op__cross_entropies(object x, object target, object axis):
+cdef object op__cross_entropies(object x, object target, object axis, object ignore_index):
     cdef ThreadState* state_ = thread_state()
     cdef CrossEntropiesBackward node_ = None
     cdef TensorBase y
     x = as_real_operand(x, "_cross_entropies", "x")
     target = as_index(target, "_cross_entropies", "target")
     axis = as_int(axis, "_cross_entropies", "axis")
+    ignore_index = as_int(ignore_index, "_cross_entropies", "ignore_index")
 
     if needs_grad(state_, x):
         node_ = CrossEntropiesBackward.__new__(CrossEntropiesBackward)
@@ -137,25 +168,28 @@ cdef object op__cross_entropies(object x, object target, object axis):
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_target = save_index(state_, target, &node_.version_target)
         node_.saved_axis = axis
+        node_.saved_ignore_index = ignore_index
 
-    y = wrap_forward(forward__cross_entropies(array_of(x), index_of(target), axis))
+    y = wrap_forward(forward__cross_entropies(array_of(x), index_of(target), axis, ignore_index))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__cross_entropies, (y,), (x, target, axis))
+        push_forward(jvp__cross_entropies, (y,), (x, target, axis, ignore_index))
     return y
 
 cdef tuple jvp__cross_entropies(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, target, axis = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
-    return (ops.sum(ops.softmax(x, axis) * x_t, axis) - ops._pick(x_t, target, axis),)
+    x_t, x, target, axis, ignore_index = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    known = ops._is_class(target, ignore_index)
+    safe = ops._class_or_zero(target, ignore_index)
+    return (ops.where(known, ops.sum(ops.softmax(x, axis) * x_t, axis) - ops._pick(x_t, safe, axis), 0),)
 
-def _cross_entropies(x, target, axis=-1):
-    """logsumexp(x) less the element of `x` at the class, along `axis`."""
-    return op__cross_entropies(x, target, axis)
+def _cross_entropies(x, target, axis=-1, ignore_index=-100):
+    """logsumexp(x) less the element of `x` at the class, along `axis`; 0 where the class is not counted."""
+    return op__cross_entropies(x, target, axis, ignore_index)
 
 
-cdef object op__cross_entropies_backward(object a, object x, object target, object axis):
+cdef object op__cross_entropies_backward(object a, object x, object target, object axis, object ignore_index):
     cdef ThreadState* state_ = thread_state()
     cdef CrossEntropiesBackwardBackward node_ = None
     cdef TensorBase y
@@ -163,55 +197,108 @@ cdef object op__cross_entropies_backward(object a, object x, object target, obje
     x = as_real_operand(x, "_cross_entropies_backward", "x")
     target = as_index(target, "_cross_entropies_backward", "target")
     axis = as_int(axis, "_cross_entropies_backward", "axis")
+    ignore_index = as_int(ignore_index, "_cross_entropies_backward", "ignore_index")
 
     if needs_grad(state_, a) or needs_grad(state_, x):
         node_ = CrossEntropiesBackwardBackward.__new__(CrossEntropiesBackwardBackward)
         connect_two(node_, state_, a, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_axis = axis
-        if node_.needs(0):
-            node_.saved_target = save_index(state_, target, &node_.version_target)
+        node_.saved_target = save_index(state_, target, &node_.version_target)
+        node_.saved_ignore_index = ignore_index
         if node_.needs(1):
             node_.saved_a = save_input(state_, a, &node_.version_a)
 
-    y = wrap_forward(forward__cross_entropies_backward(array_of(a), array_of(x), index_of(target), axis))
+    y = wrap_forward(forward__cross_entropies_backward(array_of(a), array_of(x), index_of(target), axis, ignore_index))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
-        push_forward(jvp__cross_entropies_backward, (y,), (a, x, target, axis))
+        push_forward(jvp__cross_entropies_backward, (y,), (a, x, target, axis, ignore_index))
     return y
 
 cdef tuple jvp__cross_entropies_backward(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, x_t, a, x, target, axis = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    a_t, x_t, a, x, target, axis, ignore_index = (
+        tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    )
     if x_t is not None:
         weight = ops.softmax(x, axis)
-    y_t = None if a_t is None else ops._cross_entropies_backward(a_t, x, target, axis)
+        known = ops._is_class(target, ignore_index)
+        held = ops.where(known, a, 0)
+    y_t = None if a_t is None else ops._cross_entropies_backward(a_t, x, target, axis, ignore_index)
     if x_t is not None:
-        y_t = plus(y_t, ops.expand_dims(a, axis) * ops._softmax_backward(x_t, weight, axis))
+        y_t = plus(y_t, ops.expand_dims(held, axis) * ops._softmax_backward(x_t, weight, axis))
     return (y_t,)
 
-def _cross_entropies_backward(a, x, target, axis=-1):
-    """softmax(x), less 1 at the class, times `a`; the adjoint of _cross_entropies."""
-    return op__cross_entropies_backward(a, x, target, axis)
+def _cross_entropies_backward(a, x, target, axis=-1, ignore_index=-100):
+    """softmax(x), less 1 at the class, times `a`, 0 where the class is not counted; the adjoint of _cross_entropies."""
+    return op__cross_entropies_backward(a, x, target, axis, ignore_index)
 
 
-cdef object op_cross_entropy(object x, object target, object reduction):
+cdef object op_cross_entropy(
+    object x, object target, object weight, object reduction, object ignore_index, object label_smoothing
+):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "cross_entropy", "x")
-    target = as_index(target, "cross_entropy", "target")
+    target = as_real_operand(target, "cross_entropy", "target")
+    weight = None if weight is None else as_real_operand(weight, "cross_entropy", "weight")
     reduction = as_str(reduction, "cross_entropy", "reduction")
+    ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index")
+    label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._reduce_loss(ops._cross_entropies(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
-        return wrap_forward(forward_cross_entropy(array_of(x), index_of(target), reduction))
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+            if ndim_of(x) > 1:
+                axis = 1
+            else:
+                axis = 0
+            spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
+            if weight is None:
+                factors = 1
+            else:
+                factors = ops.expand_dims(
+                    ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+                )
+            logs = ops.log_softmax(x, axis)
+            if spread:
+                share = (
+                    ops.astype(target, formulas.float_dtype(dtype_of(x))) * (1 - label_smoothing)
+                    + label_smoothing / shape_of(x)[axis]
+                )
+                soft = -ops.sum(share * factors * logs, axis)
+                return ops._mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
+            direct = weight is None and label_smoothing == 0
+            classes = ops._as_index(target)
+            plain = ops._cross_entropies(x, classes, axis, ignore_index)
+            if direct and reduction == 'mean':
+                return ops._kept_mean(plain, classes, ignore_index)
+            if direct:
+                return ops._reduce_loss(plain, reduction)
+            known = ops.astype(ops._is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
+            safe = ops._class_or_zero(classes, ignore_index)
+            if weight is None:
+                rate = known
+            else:
+                rate = known * ops.astype(ops.take(weight, safe), formulas.float_dtype(dtype_of(x)))
+            smooth = (
+                (label_smoothing - 1) * ops._pick(logs, safe, axis) * rate
+                - label_smoothing / shape_of(x)[axis] * ops.sum(factors * logs, axis) * known
+            )
+            if formulas.checked_reduction(reduction) == 'mean':
+                return ops.sum(smooth) / ops.sum(rate)
+            return ops._reduce_loss(smooth, reduction)
+        return wrap_forward(
+            forward_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction, ignore_index, label_smoothing)
+        )
     except Exception as error_:
-        raise explain(error_, "cross_entropy", x=x, target=target, reduction=reduction) from None
+        raise explain(
+            error_, "cross_entropy", x=x, target=target, weight=weight, reduction=reduction, ignore_index=ignore_index,
+            label_smoothing=label_smoothing
+        ) from None
 
-def cross_entropy(x, target, reduction='mean'):
-    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...)."""
-    return op_cross_entropy(x, target, reduction)
+def cross_entropy(x, target, weight=None, reduction='mean', *, ignore_index=-100, label_smoothing=0.0):
+    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...)."""
+    return op_cross_entropy(x, target, weight, reduction, ignore_index, label_smoothing)
 
 
 cdef object op_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction):
@@ -277,6 +364,79 @@ def huber_loss(x, target, reduction='mean', delta=1.0):
     return op_huber_loss(x, target, reduction, delta)
 
 
+cdef object op__is_class(object target, object ignore_index):
+    target = as_index(target, "_is_class", "target")
+    ignore_index = as_int(ignore_index, "_is_class", "ignore_index")
+
+    return wrap_forward(forward__is_class(index_of(target), ignore_index))
+
+def _is_class(target, ignore_index):
+    """Whether a class is counted."""
+    return op__is_class(target, ignore_index)
+
+
+cdef object op__kept_mean(object x, object target, object ignore_index):
+    cdef ThreadState* state_ = thread_state()
+    cdef KeptMeanBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_kept_mean", "x")
+    target = as_index(target, "_kept_mean", "target")
+    ignore_index = as_int(ignore_index, "_kept_mean", "ignore_index")
+
+    if needs_grad(state_, x):
+        node_ = KeptMeanBackward.__new__(KeptMeanBackward)
+        connect_one(node_, state_, x)
+        node_.saved_target = save_index(state_, target, &node_.version_target)
+        node_.saved_ignore_index = ignore_index
+
+    y = wrap_forward(forward__kept_mean(array_of(x), index_of(target), ignore_index))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__kept_mean, (y,), (x, target, ignore_index))
+    return y
+
+cdef tuple jvp__kept_mean(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, target, ignore_index = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._kept_mean(x_t, target, ignore_index),)
+
+def _kept_mean(x, target, ignore_index):
+    """The mean of the losses whose class is counted."""
+    return op__kept_mean(x, target, ignore_index)
+
+
+cdef object op__kept_mean_backward(object x, object target, object ignore_index):
+    cdef ThreadState* state_ = thread_state()
+    cdef KeptMeanBackwardBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_kept_mean_backward", "x")
+    target = as_index(target, "_kept_mean_backward", "target")
+    ignore_index = as_int(ignore_index, "_kept_mean_backward", "ignore_index")
+
+    if needs_grad(state_, x):
+        node_ = KeptMeanBackwardBackward.__new__(KeptMeanBackwardBackward)
+        connect_one(node_, state_, x)
+        node_.saved_target = save_index(state_, target, &node_.version_target)
+        node_.saved_ignore_index = ignore_index
+
+    y = wrap_forward(forward__kept_mean_backward(array_of(x), index_of(target), ignore_index))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__kept_mean_backward, (y,), (x, target, ignore_index))
+    return y
+
+cdef tuple jvp__kept_mean_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, target, ignore_index = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._kept_mean_backward(x_t, target, ignore_index),)
+
+def _kept_mean_backward(x, target, ignore_index):
+    """A number over the count of the classes that are counted, 0 for the others; the adjoint of _kept_mean."""
+    return op__kept_mean_backward(x, target, ignore_index)
+
+
 cdef object op_kl_div(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "kl_div", "x")
@@ -331,6 +491,23 @@ cdef object op_margin_ranking_loss(object a, object b, object target, object mar
 def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
     """How far target * (a - b) is below `margin`."""
     return op_margin_ranking_loss(a, b, target, margin, reduction)
+
+
+cdef object op__mean_of(object x, object count, object reduction):
+    x = as_real_operand(x, "_mean_of", "x")
+    count = as_int(count, "_mean_of", "count")
+    reduction = as_str(reduction, "_mean_of", "reduction")
+
+    try:
+        if formulas.checked_reduction(reduction) == 'mean':
+            return ops.sum(x) / count
+        return ops._reduce_loss(x, reduction)
+    except Exception as error_:
+        raise explain(error_, "_mean_of", x=x, count=count, reduction=reduction) from None
+
+def _mean_of(x, count, reduction):
+    """_reduce_loss where the mean is over so many examples."""
+    return op__mean_of(x, count, reduction)
 
 
 cdef object op_mse_loss(object x, object target, object reduction):
@@ -393,22 +570,35 @@ def multilabel_soft_margin_loss(x, target, weight=None, reduction='mean'):
     return op_multilabel_soft_margin_loss(x, target, weight, reduction)
 
 
-cdef object op_nll_loss(object x, object target, object reduction):
+cdef object op_nll_loss(object x, object target, object weight, object reduction, object ignore_index):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "nll_loss", "x")
     target = as_index(target, "nll_loss", "target")
+    weight = None if weight is None else as_real_operand(weight, "nll_loss", "weight")
     reduction = as_str(reduction, "nll_loss", "reduction")
+    ignore_index = as_int(ignore_index, "nll_loss", "ignore_index")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._reduce_loss(-ops._pick(x, target, 1 if ndim_of(x) > 1 else 0), reduction)
-        return wrap_forward(forward_nll_loss(array_of(x), index_of(target), reduction))
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+            safe = ops._class_or_zero(target, ignore_index)
+            known = ops.astype(ops._is_class(target, ignore_index), formulas.float_dtype(dtype_of(x)))
+            if weight is None:
+                rate = known
+            else:
+                rate = known * ops.take(weight, safe)
+            loss = -ops._pick(x, safe, 1 if ndim_of(x) > 1 else 0) * rate
+            if formulas.checked_reduction(reduction) == 'mean':
+                return ops.sum(loss) / ops.sum(rate)
+            return ops._reduce_loss(loss, reduction)
+        return wrap_forward(forward_nll_loss(array_of(x), index_of(target), array_of(weight), reduction, ignore_index))
     except Exception as error_:
-        raise explain(error_, "nll_loss", x=x, target=target, reduction=reduction) from None
+        raise explain(
+            error_, "nll_loss", x=x, target=target, weight=weight, reduction=reduction, ignore_index=ignore_index
+        ) from None
 
-def nll_loss(x, target, reduction='mean'):
+def nll_loss(x, target, weight=None, reduction='mean', *, ignore_index=-100):
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
-    return op_nll_loss(x, target, reduction)
+    return op_nll_loss(x, target, weight, reduction, ignore_index)
 
 
 cdef object op__pick(object x, object indices, object axis):
@@ -604,11 +794,12 @@ answer_calls()
 
 register({
 "_bernoulli_loss": _bernoulli_loss, "binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits":
-    binary_cross_entropy_with_logits, "cosine_embedding_loss": cosine_embedding_loss, "_cross_entropies": _cross_entropies,
-    "_cross_entropies_backward": _cross_entropies_backward, "cross_entropy": cross_entropy, "gaussian_nll_loss":
-    gaussian_nll_loss, "hinge_embedding_loss": hinge_embedding_loss, "huber_loss": huber_loss, "kl_div": kl_div, "l1_loss":
-    l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss": mse_loss, "multi_margin_loss": multi_margin_loss,
-    "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick,
-    "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "smooth_l1_loss": smooth_l1_loss,
-    "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
+    binary_cross_entropy_with_logits, "_class_or_zero": _class_or_zero, "cosine_embedding_loss": cosine_embedding_loss,
+    "_cross_entropies": _cross_entropies, "_cross_entropies_backward": _cross_entropies_backward, "cross_entropy":
+    cross_entropy, "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss": hinge_embedding_loss, "huber_loss":
+    huber_loss, "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward": _kept_mean_backward, "kl_div":
+    kl_div, "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "_mean_of": _mean_of, "mse_loss": mse_loss,
+    "multi_margin_loss": multi_margin_loss, "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss":
+    nll_loss, "_pick": _pick, "_unpick": _unpick, "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss,
+    "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
 })

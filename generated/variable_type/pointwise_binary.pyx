@@ -10,18 +10,19 @@ from gradspec.errors import explain
 
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clamp_max,
-    clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_copysign, copysign_ufunc, forward_divide,
-    divide_ufunc, forward__divide_or_zero, forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin,
-    fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp,
-    forward_logaddexp, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc,
-    forward_multiply, multiply_ufunc, forward_pow, pow_ufunc, forward_remainder, remainder_ufunc, forward_rsub,
-    forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
+    clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign, copysign_ufunc,
+    forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide, floor_divide_ufunc, forward_fmax,
+    fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot,
+    hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc,
+    forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar, forward_pow, pow_ufunc,
+    forward_remainder, remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where,
+    forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
-    AddBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, CopysignBackward, DivideBackward,
-    DivideOrZeroBackward, FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward,
-    Logaddexp2Backward, MaximumBackward, MinimumBackward, MultiplyBackward, PowBackward, RemainderBackward,
-    ScaledPowBackward, SubtractBackward, WhereBackward, XlogyBackward,
+    AddBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward, CopysignBackward,
+    DivideBackward, DivideOrZeroBackward, FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward,
+    LogaddexpBackward, Logaddexp2Backward, MaximumBackward, MinimumBackward, MultiplyBackward, PolarBackward, PowBackward,
+    RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward, XlogyBackward,
 )
 from gradspec.arguments cimport as_scalar
 from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
@@ -293,6 +294,37 @@ def clip(x, min=None, max=None, *, out=None):
         target_ = prepare_out(out, (x, min, max), "clip")
         return write_out(target_, op_clip(x, min, max), "clip")
     return op_clip(x, min, max)
+
+
+cdef object op_complex(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef ComplexBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "complex", "a")
+    b = as_real_operand(b, "complex", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = ComplexBackward.__new__(ComplexBackward)
+        connect_two(node_, state_, a, b)
+
+    y = wrap_forward(forward_complex(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_forward(jvp_complex, (y,), (a, b))
+    return y
+
+cdef tuple jvp_complex(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else ops.complex(a_t, ops.zeros_like(b))
+    if b_t is not None:
+        y_t = plus(y_t, ops.complex(ops.zeros_like(a), b_t))
+    return (y_t,)
+
+def complex(a, b):
+    """Complex numbers of real parts `a` and imaginary parts `b`."""
+    return op_complex(a, b)
 
 
 cdef object op_copysign(object a, object b):
@@ -842,6 +874,43 @@ def multiply(a, b, *, out=None):
     return op_multiply(a, b)
 
 
+cdef object op_polar(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef PolarBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "polar", "a")
+    b = as_real_operand(b, "polar", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = PolarBackward.__new__(PolarBackward)
+        connect_two(node_, state_, a, b)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward_polar(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_forward(jvp_polar, (y,), (a, b))
+    return y
+
+cdef tuple jvp_polar(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
+    if a_t is not None:
+        unit = ops.complex(ops.cos(b), ops.sin(b))
+    y_t = None if a_t is None else unit * a_t
+    if b_t is not None:
+        y_t = plus(y_t, 1j * y * b_t)
+    return (y_t,)
+
+def polar(a, b):
+    """Complex numbers of modulus `a` and argument `b`."""
+    return op_polar(a, b)
+
+
 cdef object op_pow(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef PowBackward node_ = None
@@ -1112,8 +1181,9 @@ answer_calls()
 
 register({
 "add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "clamp_max": clamp_max, "clamp_min": clamp_min,
-    "clip": clip, "copysign": copysign, "divide": divide, "_divide_or_zero": _divide_or_zero, "floor_divide": floor_divide,
-    "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp,
-    "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply": multiply, "pow": pow, "remainder":
-    remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "subtract": subtract, "where": where, "xlogy": xlogy,
+    "clip": clip, "complex": complex, "copysign": copysign, "divide": divide, "_divide_or_zero": _divide_or_zero,
+    "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot, "lerp":
+    lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply": multiply,
+    "polar": polar, "pow": pow, "remainder": remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "subtract": subtract,
+    "where": where, "xlogy": xlogy,
 })

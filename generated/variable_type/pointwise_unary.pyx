@@ -15,35 +15,36 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     forward__atan_slope, forward_atanh, atanh_ufunc, forward__atanh_slope, forward_cbrt, cbrt_ufunc, forward_ceil,
     ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc, forward_cosh, cosh_ufunc, forward_deg2rad, deg2rad_ufunc,
     forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward__erfcx_derivative, forward_erfinv,
-    forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc,
-    forward__gauss, forward_imag, forward_lgamma, forward_log, log_ufunc, forward_log10, log10_ufunc, forward_log1p,
-    log1p_ufunc, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num, forward_negative, negative_ufunc,
-    forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal, forward_round,
-    forward_rsqrt, forward_sigmoid, forward__sigmoid_slope, forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc,
-    forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan,
-    tan_ufunc, forward_tanh, tanh_ufunc, forward__tanh_slope, forward_trunc, trunc_ufunc,
+    forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_frac,
+    forward__gauss, forward_imag, forward_ldexp, ldexp_ufunc, forward_lgamma, forward_log, log_ufunc, forward_log10,
+    log10_ufunc, forward_log1p, log1p_ufunc, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num, forward_negative,
+    negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal,
+    forward_round, forward_rsqrt, forward_sigmoid, forward__sigmoid_slope, forward_sign, sign_ufunc, forward_sin, sin_ufunc,
+    forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc, forward_square,
+    square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward__tanh_slope, forward_trunc, trunc_ufunc,
 )
 from gradspec.generated.functions.pointwise_unary cimport (
     AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinSlopeBackward, AsinhBackward,
     AsinhSlopeBackward, AtanBackward, AtanSlopeBackward, AtanhBackward, AtanhSlopeBackward, CbrtBackward, CeilBackward,
     ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward, ErfBackward, ErfcBackward,
     ErfcxBackward, ErfcxDerivativeBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
-    GaussBackward, ImagBackward, LgammaBackward, LogBackward, Log10Backward, Log1pBackward, Log2Backward, LogitBackward,
-    NanToNumBackward, NegativeBackward, PolygammaBackward, PositiveBackward, Rad2degBackward, RealBackward,
-    ReciprocalBackward, RoundBackward, RsqrtBackward, SigmoidBackward, SigmoidSlopeBackward, SignBackward, SinBackward,
-    SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward, SquareBackward, TanBackward, TanhBackward,
-    TanhSlopeBackward, TruncBackward,
+    FracBackward, GaussBackward, ImagBackward, LdexpBackward, LgammaBackward, LogBackward, Log10Backward, Log1pBackward,
+    Log2Backward, LogitBackward, NanToNumBackward, NegativeBackward, PolygammaBackward, PositiveBackward, Rad2degBackward,
+    RealBackward, ReciprocalBackward, RoundBackward, RsqrtBackward, SigmoidBackward, SigmoidSlopeBackward, SignBackward,
+    SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward, SquareBackward, TanBackward,
+    TanhBackward, TanhSlopeBackward, TruncBackward,
 )
 from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
-    HAS_GRADIENT, inplace_unary, out_unary, overwrite, prepare_inplace, prepare_out, writable, write_out,
+    HAS_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary, overwrite, prepare_inplace, prepare_out, writable,
+    write_out,
 )
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
+from gradspec.operand cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
 
@@ -990,6 +991,41 @@ def floor(x, *, out=None):
     return op_floor(x)
 
 
+cdef object op_frac(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef FracBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "frac", "x")
+
+    if needs_grad(state_, x):
+        node_ = FracBackward.__new__(FracBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_frac(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_frac, (y,), (x,))
+    return y
+
+cdef tuple jvp_frac(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (x_t,)
+
+cdef object op_frac_(object x):
+    x = as_real_operand(writable(x, "frac_"), "frac_", "x")
+    old_ = prepare_inplace(x, (x,), 0b0, "frac_")
+    return overwrite(x, op_frac(old_), "frac_")
+
+def frac(x, *, out=None):
+    """x - trunc(x), what stands behind the point."""
+    if out is not None:
+        target_ = prepare_out(out, (x,), "frac")
+        return write_out(target_, op_frac(x), "frac")
+    return op_frac(x)
+
+
 cdef object op__gauss(object x):
     cdef ThreadState* state_ = thread_state()
     cdef GaussBackward node_ = None
@@ -1046,6 +1082,40 @@ cdef tuple jvp_imag(tuple outputs_, tuple inputs_, tuple tangents_):
 def imag(x):
     """Imaginary part, zeros for a real array."""
     return op_imag(x)
+
+
+cdef object op_ldexp(object x, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef LdexpBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "ldexp", "x")
+    b = as_index(b, "ldexp", "b")
+
+    if needs_grad(state_, x):
+        node_ = LdexpBackward.__new__(LdexpBackward)
+        connect_one(node_, state_, x)
+        node_.saved_b = save_index(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward_ldexp(array_of(x), index_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp_ldexp, (y,), (x, b))
+    return y
+
+cdef tuple jvp_ldexp(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, b = tangents_[0], inputs_[1]
+    return (ops.ldexp(x_t, b),)
+
+cdef object op_ldexp_(object x, object b):
+    return inplace_binary(op_ldexp, ldexp_ufunc, x, b, 0b0, "ldexp_")
+
+def ldexp(x, b, *, out=None):
+    """x * 2**b for integers `b`."""
+    if out is not None:
+        return out_binary(ldexp_ufunc, x, b, out, HAS_GRADIENT)
+    return op_ldexp(x, b)
 
 
 cdef object op_lgamma(object x):
@@ -1987,10 +2057,10 @@ register({
     asinh, "_asinh_slope": _asinh_slope, "atan": atan, "_atan_slope": _atan_slope, "atanh": atanh, "_atanh_slope":
     _atanh_slope, "cbrt": cbrt, "ceil": ceil, "conj": conj, "cos": cos, "cosh": cosh, "deg2rad": deg2rad, "digamma":
     digamma, "entr": entr, "erf": erf, "erfc": erfc, "erfcx": erfcx, "_erfcx_derivative": _erfcx_derivative, "erfinv":
-    erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "_gauss": _gauss, "imag": imag, "lgamma": lgamma,
-    "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit": logit, "nan_to_num": nan_to_num, "negative":
-    negative, "polygamma": polygamma, "positive": positive, "rad2deg": rad2deg, "real": real, "reciprocal": reciprocal,
-    "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid, "_sigmoid_slope": _sigmoid_slope, "sign": sign, "sin": sin, "sinc":
-    sinc, "_sinc_derivative": _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh": tanh,
-    "_tanh_slope": _tanh_slope, "trunc": trunc,
+    erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "frac": frac, "_gauss": _gauss, "imag": imag, "ldexp":
+    ldexp, "lgamma": lgamma, "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit": logit, "nan_to_num":
+    nan_to_num, "negative": negative, "polygamma": polygamma, "positive": positive, "rad2deg": rad2deg, "real": real,
+    "reciprocal": reciprocal, "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid, "_sigmoid_slope": _sigmoid_slope, "sign":
+    sign, "sin": sin, "sinc": sinc, "_sinc_derivative": _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square,
+    "tan": tan, "tanh": tanh, "_tanh_slope": _tanh_slope, "trunc": trunc,
 })

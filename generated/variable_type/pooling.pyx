@@ -8,11 +8,16 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
+from gradspec.generated.results import (
+    MaxPool1DWithIndicesResult, MaxPool2DWithIndicesResult, MaxPool3DWithIndicesResult,
+)
 
 from gradspec.generated.kernels.pooling cimport (
     forward__adaptive_max_pool, forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
-    forward_lp_pool1d, forward_lp_pool2d, forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d,
-    forward_max_unpool2d, forward__resample, forward__resample_backward, forward__take_planes, forward__take_planes_backward,
+    forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d, forward__max_pool, forward_max_pool1d,
+    forward_max_pool1d_with_indices, forward_max_pool2d, forward_max_pool2d_with_indices, forward_max_pool3d,
+    forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d, forward_max_unpool3d, forward__resample,
+    forward__resample_backward, forward__take_planes, forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
     AdaptiveMaxPoolBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward, TakePlanesBackward,
@@ -359,6 +364,32 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     return op_lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
+cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "lp_pool3d", "x")
+    norm_type = as_float(norm_type, "lp_pool3d", "norm_type")
+    kernel_size = as_ints(kernel_size, "lp_pool3d", "kernel_size", 3)
+    stride = None if stride is None else as_ints(stride, "lp_pool3d", "stride", 3)
+    ceil_mode = as_bool(ceil_mode, "lp_pool3d", "ceil_mode")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            return ops._average(x ** norm_type, kernel_size, steps, (0, 0, 0), ceil_mode, True, True) ** (1 / norm_type)
+        return wrap_forward(forward_lp_pool3d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
+    except Exception as error_:
+        raise explain(
+            error_, "lp_pool3d", x=x, norm_type=norm_type, kernel_size=kernel_size, stride=stride, ceil_mode=ceil_mode
+        ) from None
+
+def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """Norms of the elements under windows along the last three axes."""
+    return op_lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
+
+
 cdef object op__max_pool(object x, object kernel, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
     cdef MaxPoolBackward node_ = None
@@ -423,6 +454,39 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
     return op_max_pool1d(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+cdef object op_max_pool1d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "max_pool1d_with_indices", "x")
+    kernel_size = as_ints(kernel_size, "max_pool1d_with_indices", "kernel_size", 1)
+    stride = None if stride is None else as_ints(stride, "max_pool1d_with_indices", "stride", 1)
+    padding = as_ints(padding, "max_pool1d_with_indices", "padding", 1)
+    dilation = as_ints(dilation, "max_pool1d_with_indices", "dilation", 1)
+    ceil_mode = as_bool(ceil_mode, "max_pool1d_with_indices", "ceil_mode")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            found = ops._max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+            return (found[0], found[1])
+        return wrap_forward(forward_max_pool1d_with_indices(array_of(x), kernel_size, stride, padding, dilation, ceil_mode))
+    except Exception as error_:
+        raise explain(
+            error_, "max_pool1d_with_indices", x=x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
+            ceil_mode=ceil_mode
+        ) from None
+
+def max_pool1d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """max_pool1d, and where along the axis each maximum stands."""
+    return tuple.__new__(
+        MaxPool1DWithIndicesResult, op_max_pool1d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
+    )
+
+
 cdef object op_max_pool2d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "max_pool2d", "x")
@@ -449,6 +513,39 @@ cdef object op_max_pool2d(object x, object kernel_size, object stride, object pa
 def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     """Maxima under windows along the last two axes."""
     return op_max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+cdef object op_max_pool2d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "max_pool2d_with_indices", "x")
+    kernel_size = as_ints(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
+    stride = None if stride is None else as_ints(stride, "max_pool2d_with_indices", "stride", 2)
+    padding = as_ints(padding, "max_pool2d_with_indices", "padding", 2)
+    dilation = as_ints(dilation, "max_pool2d_with_indices", "dilation", 2)
+    ceil_mode = as_bool(ceil_mode, "max_pool2d_with_indices", "ceil_mode")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            found = ops._max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+            return (found[0], found[1])
+        return wrap_forward(forward_max_pool2d_with_indices(array_of(x), kernel_size, stride, padding, dilation, ceil_mode))
+    except Exception as error_:
+        raise explain(
+            error_, "max_pool2d_with_indices", x=x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
+            ceil_mode=ceil_mode
+        ) from None
+
+def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """max_pool2d, and where in its plane each maximum stands, in C order."""
+    return tuple.__new__(
+        MaxPool2DWithIndicesResult, op_max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
+    )
 
 
 cdef object op_max_pool3d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
@@ -479,6 +576,65 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
     return op_max_pool3d(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+cdef object op_max_pool3d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "max_pool3d_with_indices", "x")
+    kernel_size = as_ints(kernel_size, "max_pool3d_with_indices", "kernel_size", 3)
+    stride = None if stride is None else as_ints(stride, "max_pool3d_with_indices", "stride", 3)
+    padding = as_ints(padding, "max_pool3d_with_indices", "padding", 3)
+    dilation = as_ints(dilation, "max_pool3d_with_indices", "dilation", 3)
+    ceil_mode = as_bool(ceil_mode, "max_pool3d_with_indices", "ceil_mode")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            found = ops._max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+            return (found[0], found[1])
+        return wrap_forward(forward_max_pool3d_with_indices(array_of(x), kernel_size, stride, padding, dilation, ceil_mode))
+    except Exception as error_:
+        raise explain(
+            error_, "max_pool3d_with_indices", x=x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
+            ceil_mode=ceil_mode
+        ) from None
+
+def max_pool3d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """max_pool3d, and where in its room each maximum stands, in C order."""
+    return tuple.__new__(
+        MaxPool3DWithIndicesResult, op_max_pool3d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
+    )
+
+
+cdef object op_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "max_unpool1d", "x")
+    indices = as_index(indices, "max_unpool1d", "indices")
+    kernel_size = as_ints(kernel_size, "max_unpool1d", "kernel_size", 1)
+    stride = None if stride is None else as_ints(stride, "max_unpool1d", "stride", 1)
+    padding = as_ints(padding, "max_unpool1d", "padding", 1)
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            return ops._take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 1)
+        return wrap_forward(forward_max_unpool1d(array_of(x), index_of(indices), kernel_size, stride, padding))
+    except Exception as error_:
+        raise explain(
+            error_, "max_unpool1d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding
+        ) from None
+
+def max_unpool1d(x, indices, kernel_size, stride=None, padding=0):
+    """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up."""
+    return op_max_unpool1d(x, indices, kernel_size, stride, padding)
+
+
 cdef object op_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "max_unpool2d", "x")
@@ -503,6 +659,32 @@ cdef object op_max_unpool2d(object x, object indices, object kernel_size, object
 def max_unpool2d(x, indices, kernel_size, stride=None, padding=0):
     """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up."""
     return op_max_unpool2d(x, indices, kernel_size, stride, padding)
+
+
+cdef object op_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "max_unpool3d", "x")
+    indices = as_index(indices, "max_unpool3d", "indices")
+    kernel_size = as_ints(kernel_size, "max_unpool3d", "kernel_size", 3)
+    stride = None if stride is None else as_ints(stride, "max_unpool3d", "stride", 3)
+    padding = as_ints(padding, "max_unpool3d", "padding", 3)
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            return ops._take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 3)
+        return wrap_forward(forward_max_unpool3d(array_of(x), index_of(indices), kernel_size, stride, padding))
+    except Exception as error_:
+        raise explain(
+            error_, "max_unpool3d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding
+        ) from None
+
+def max_unpool3d(x, indices, kernel_size, stride=None, padding=0):
+    """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up."""
+    return op_max_unpool3d(x, indices, kernel_size, stride, padding)
 
 
 cdef object op__resample(object x, object axis, object size, object kind, object window, object step):
@@ -669,8 +851,10 @@ register({
     adaptive_avg_pool3d, "_adaptive_max_pool": _adaptive_max_pool, "adaptive_max_pool1d": adaptive_max_pool1d,
     "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d, "_average": _average,
     "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d, "avg_pool3d": avg_pool3d, "_divided": _divided, "interpolate":
-    interpolate, "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "_max_pool": _max_pool, "max_pool1d": max_pool1d,
-    "max_pool2d": max_pool2d, "max_pool3d": max_pool3d, "max_unpool2d": max_unpool2d, "_resample": _resample,
-    "_resample_backward": _resample_backward, "_resize": _resize, "_take_planes": _take_planes, "_take_planes_backward":
-    _take_planes_backward,
+    interpolate, "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool,
+    "max_pool1d": max_pool1d, "max_pool1d_with_indices": max_pool1d_with_indices, "max_pool2d": max_pool2d,
+    "max_pool2d_with_indices": max_pool2d_with_indices, "max_pool3d": max_pool3d, "max_pool3d_with_indices":
+    max_pool3d_with_indices, "max_unpool1d": max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d,
+    "_resample": _resample, "_resample_backward": _resample_backward, "_resize": _resize, "_take_planes": _take_planes,
+    "_take_planes_backward": _take_planes_backward,
 })

@@ -16,11 +16,11 @@ from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp,
     forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum, forward_norm,
     forward__power_norm, forward_prod, forward__product_of_others, forward_std, forward_std_mean, forward_sum,
-    forward__unreduce, forward__sum_to, forward_var, forward_var_mean, forward_vector_norm,
+    forward__sum_to, forward_sum_to_size, forward__unreduce, forward_var, forward_var_mean, forward_vector_norm,
 )
 from gradspec.generated.functions.reductions cimport (
     CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
-    MinBackward, PowerNormBackward, ProdBackward, StdBackward, SumBackward, UnreduceBackward, SumToBackward, VarBackward,
+    MinBackward, PowerNormBackward, ProdBackward, StdBackward, SumBackward, SumToBackward, UnreduceBackward, VarBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_ints
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -28,7 +28,7 @@ from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, writable, write_out
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 from gradspec.view cimport attach_view
@@ -583,6 +583,52 @@ def sum(x, axis=None, keepdims=False, *, out=None):
     return op_sum(x, axis, keepdims)
 
 
+cdef object op__sum_to(object x, object shape):
+    cdef ThreadState* state_ = thread_state()
+    cdef SumToBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_sum_to", "x")
+    shape = as_ints(shape, "_sum_to", "shape", -1)
+
+    if needs_grad(state_, x):
+        node_ = SumToBackward.__new__(SumToBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+
+    y = wrap_forward(forward__sum_to(array_of(x), shape))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__sum_to, (y,), (x, shape))
+    return y
+
+cdef tuple jvp__sum_to(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, shape = tangents_[0], inputs_[1]
+    return (ops._sum_to(x_t, shape),)
+
+def _sum_to(x, shape):
+    """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
+    return op__sum_to(x, shape)
+
+
+cdef object op_sum_to_size(object x, object size):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "sum_to_size", "x")
+    size = as_ints(size, "sum_to_size", "size", -1)
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops._sum_to(x, size)
+        return wrap_forward(forward_sum_to_size(array_of(x), size))
+    except Exception as error_:
+        raise explain(error_, "sum_to_size", x=x, size=size) from None
+
+def sum_to_size(x, *size, **keyword_):
+    """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
+    return op_sum_to_size(x, star(size, keyword_, "sum_to_size", "size", False))
+
+
 cdef object op__unreduce(object x, object shape, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef UnreduceBackward node_ = None
@@ -614,35 +660,6 @@ cdef tuple jvp__unreduce(tuple outputs_, tuple inputs_, tuple tangents_):
 def _unreduce(x, shape, axis=None, keepdims=False):
     """Read-only view of `x` with the reduced axes back at their length in `shape`; the adjoint of sum."""
     return op__unreduce(x, shape, axis, keepdims)
-
-
-cdef object op__sum_to(object x, object shape):
-    cdef ThreadState* state_ = thread_state()
-    cdef SumToBackward node_ = None
-    cdef TensorBase y
-    x = as_operand(x, "_sum_to", "x")
-    shape = as_ints(shape, "_sum_to", "shape", -1)
-
-    if needs_grad(state_, x):
-        node_ = SumToBackward.__new__(SumToBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x_shape = shape_of(x)
-
-    y = wrap_forward(forward__sum_to(array_of(x), shape))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp__sum_to, (y,), (x, shape))
-    return y
-
-cdef tuple jvp__sum_to(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, shape = tangents_[0], inputs_[1]
-    return (ops._sum_to(x_t, shape),)
-
-def _sum_to(x, shape):
-    """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
-    return op__sum_to(x, shape)
 
 
 cdef object op_var(object x, object axis, object keepdims, object correction):
@@ -712,12 +729,16 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
         if needs_grad(state_, x) or state_.flags & DUAL:
             if ord == 2:
                 return ops._euclidean_norm(x, axis, keepdims)
+            if formulas.has_fractions(dtype_of(x)):
+                known = x
+            else:
+                known = ops.astype(x, 'float64')
             if ord == 1 or ord == 0:
-                return ops.sum(ops.absolute(x if ord else ops.sign(x)), axis, keepdims)
+                return ops.sum(ops.absolute(known if ord else ops.sign(known)), axis, keepdims)
             if ord == math.inf:
-                return ops.max(ops.absolute(x), axis, keepdims)
+                return ops.max(ops.absolute(known), axis, keepdims)
             if ord == -math.inf:
-                return ops.min(ops.absolute(x), axis, keepdims)
+                return ops.min(ops.absolute(known), axis, keepdims)
             return ops._power_norm(x, ord, axis, keepdims)
         return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))
     except Exception as error_:
@@ -738,6 +759,6 @@ register({
 "all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,
     "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean":
     nanmean, "nansum": nansum, "norm": norm, "_power_norm": _power_norm, "prod": prod, "_product_of_others":
-    _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_unreduce": _unreduce, "_sum_to": _sum_to, "var":
-    var, "var_mean": var_mean, "vector_norm": vector_norm,
+    _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size,
+    "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm": vector_norm,
 })

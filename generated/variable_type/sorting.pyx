@@ -6,13 +6,15 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
-from gradspec.generated.results import TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from gradspec.generated.results import (
+    KthvalueResult, ModeResult, TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
+)
 
 from gradspec.generated.kernels.sorting cimport (
-    forward_argmax, forward_argmin, forward_argpartition, forward_argsort, forward_bincount, forward__counts_of_unique,
-    forward_digitize, forward__first_places, forward_isin, forward_partition, forward__ranks_of_unique,
-    forward_searchsorted, forward_sort, forward_topk, forward_unique, forward_unique_all, forward_unique_counts,
-    forward_unique_inverse,
+    forward_argmax, forward_argmin, forward_argpartition, forward_argsort, forward_bincount, forward_bucketize,
+    forward__counts_of_unique, forward_digitize, forward__first_places, forward_isin, forward_kthvalue, forward_mode,
+    forward__mode_place, forward_msort, forward_partition, forward__ranks_of_unique, forward_searchsorted, forward_sort,
+    forward_topk, forward_unique, forward_unique_all, forward_unique_counts, forward_unique_inverse,
 )
 from gradspec.generated.functions.sorting cimport BincountBackward, TopkBackward
 from gradspec.arguments cimport as_bool, as_int, as_str
@@ -104,6 +106,18 @@ def bincount(x, weights=None, minlength=0):
     return op_bincount(x, weights, minlength)
 
 
+cdef object op_bucketize(object x, object boundaries, object right):
+    x = as_real_operand(x, "bucketize", "x")
+    boundaries = as_real_operand(boundaries, "bucketize", "boundaries")
+    right = as_bool(right, "bucketize", "right")
+
+    return wrap_forward(forward_bucketize(array_of(x), array_of(boundaries), right))
+
+def bucketize(x, boundaries, *, right=False):
+    """Between which two of the rising boundaries each number lies, counted from 0 below the first one."""
+    return op_bucketize(x, boundaries, right)
+
+
 cdef object op__counts_of_unique(object x):
     x = as_real_operand(x, "_counts_of_unique", "x")
 
@@ -145,6 +159,78 @@ cdef object op_isin(object x, object test):
 def isin(x, test):
     """Whether each element is one of those of `test`."""
     return op_isin(x, test)
+
+
+cdef object op_kthvalue(object x, object k, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "kthvalue", "x")
+    k = as_int(k, "kthvalue", "k")
+    axis = as_int(axis, "kthvalue", "axis")
+    keepdims = as_bool(keepdims, "kthvalue", "keepdims")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            place = ops.narrow(ops.argsort(x, axis), axis, k - 1, 1)
+            return (
+                ops.take_along_axis(x, place, axis) if keepdims else ops.squeeze(ops.take_along_axis(x, place, axis), axis),
+                place if keepdims else ops.squeeze(place, axis)
+            )
+        return wrap_forward(forward_kthvalue(array_of(x), k, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "kthvalue", x=x, k=k, axis=axis, keepdims=keepdims) from None
+
+def kthvalue(x, k, axis=-1, keepdims=False):
+    """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
+    return tuple.__new__(KthvalueResult, op_kthvalue(x, k, axis, keepdims))
+
+
+cdef object op_mode(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "mode", "x")
+    axis = as_int(axis, "mode", "axis")
+    keepdims = as_bool(keepdims, "mode", "keepdims")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            place = ops._mode_place(x, axis)
+            return (
+                ops.take_along_axis(x, place, axis) if keepdims else ops.squeeze(ops.take_along_axis(x, place, axis), axis),
+                place if keepdims else ops.squeeze(place, axis)
+            )
+        return wrap_forward(forward_mode(array_of(x), axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "mode", x=x, axis=axis, keepdims=keepdims) from None
+
+def mode(x, axis=-1, keepdims=False):
+    """The element that occurs most often along `axis`, the smallest of several, and where it stands last."""
+    return tuple.__new__(ModeResult, op_mode(x, axis, keepdims))
+
+
+cdef object op__mode_place(object x, object axis):
+    x = as_real_operand(x, "_mode_place", "x")
+    axis = as_int(axis, "_mode_place", "axis")
+
+    return wrap_forward(forward__mode_place(array_of(x), axis))
+
+def _mode_place(x, axis):
+    """Where the most frequent element along `axis` stands last."""
+    return op__mode_place(x, axis)
+
+
+cdef object op_msort(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "msort", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.sort(x, 0)
+        return wrap_forward(forward_msort(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "msort", x=x) from None
+
+def msort(x):
+    """Sorted along the first axis."""
+    return op_msort(x)
 
 
 cdef object op_partition(object x, object kth, object axis):
@@ -308,8 +394,9 @@ def unique_inverse(x):
 answer_calls()
 
 register({
-"argmax": argmax, "argmin": argmin, "argpartition": argpartition, "argsort": argsort, "bincount": bincount,
-    "_counts_of_unique": _counts_of_unique, "digitize": digitize, "_first_places": _first_places, "isin": isin, "partition":
-    partition, "_ranks_of_unique": _ranks_of_unique, "searchsorted": searchsorted, "sort": sort, "topk": topk, "unique":
-    unique, "unique_all": unique_all, "unique_counts": unique_counts, "unique_inverse": unique_inverse,
+"argmax": argmax, "argmin": argmin, "argpartition": argpartition, "argsort": argsort, "bincount": bincount, "bucketize":
+    bucketize, "_counts_of_unique": _counts_of_unique, "digitize": digitize, "_first_places": _first_places, "isin": isin,
+    "kthvalue": kthvalue, "mode": mode, "_mode_place": _mode_place, "msort": msort, "partition": partition,
+    "_ranks_of_unique": _ranks_of_unique, "searchsorted": searchsorted, "sort": sort, "topk": topk, "unique": unique,
+    "unique_all": unique_all, "unique_counts": unique_counts, "unique_inverse": unique_inverse,
 })

@@ -7,20 +7,23 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
-from gradspec.generated.results import AminmaxResult
+from gradspec.generated.results import AminmaxResult, HistogramResult
 
 from gradspec.generated.kernels.statistics cimport (
-    forward_aminmax, forward__as_index, forward_average, forward_corrcoef, forward_cov, forward_median, forward_nanmax,
+    forward_aminmax, forward__as_index, forward_average, forward__binned, forward__bins, forward_corrcoef, forward_cov,
+    forward__edges, forward__flat_index, forward_histc, forward_histogram, forward_median, forward_nanmax,
     forward_nanmedian, forward_nanmin, forward_nanpercentile, forward_nanprod, forward_nanquantile, forward_nanstd,
     forward_nanvar, forward_percentile, forward__place, forward_ptp, forward_quantile, forward__quantiles_of,
 )
 from gradspec.generated.functions.statistics cimport NanmaxBackward, NanminBackward
-from gradspec.arguments cimport as_bool, as_float, as_ints, as_str
+from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.operand cimport (
+    array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+)
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -75,6 +78,36 @@ def average(x, axis=None, weights=None, *, keepdims=False):
     return op_average(x, axis, weights, keepdims)
 
 
+cdef object op__binned(object weights, object places, object bins):
+    cdef ThreadState* state_ = thread_state()
+    weights = as_operand(weights, "_binned", "weights")
+    places = as_index(places, "_binned", "places")
+    bins = as_int(bins, "_binned", "bins")
+
+    try:
+        if needs_grad(state_, weights) or state_.flags & DUAL:
+            return ops.narrow(ops._take_backward(ops.ravel(weights), ops._flat_index(places), (bins + 1,), 0), 0, 0, bins)
+        return wrap_forward(forward__binned(array_of(weights), index_of(places), bins))
+    except Exception as error_:
+        raise explain(error_, "_binned", weights=weights, places=places, bins=bins) from None
+
+def _binned(weights, places, bins):
+    """The sum of the weights in each bin; what lies outside is left out."""
+    return op__binned(weights, places, bins)
+
+
+cdef object op__bins(object x, object edges):
+    x = as_real_operand(x, "_bins", "x")
+    edges = as_real_operand(edges, "_bins", "edges")
+
+    return wrap_forward(forward__bins(array_of(x), array_of(edges)))
+
+def _bins(x, edges):
+    """Which of the bins between the edges each element lies in, the last edge included; as many as there are bins
+    outside."""
+    return op__bins(x, edges)
+
+
 cdef object op_corrcoef(object x, object y, object rowvar):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "corrcoef", "x")
@@ -122,6 +155,85 @@ cdef object op_cov(object x, object y, object rowvar, object bias, object ddof):
 def cov(x, y=None, rowvar=True, bias=False, ddof=None):
     """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
     return op_cov(x, y, rowvar, bias, ddof)
+
+
+cdef object op__edges(object low, object high, object bins):
+    cdef ThreadState* state_ = thread_state()
+    low = as_real_operand(low, "_edges", "low")
+    high = as_real_operand(high, "_edges", "high")
+    bins = as_int(bins, "_edges", "bins")
+
+    try:
+        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & DUAL:
+            share = ops.linspace(0, 1, bins + 1, dtype=formulas.float_dtype(dtype_of(low)))
+            start = ops.where(low == high, low - 0.5, low)
+            stop = ops.where(low == high, high + 0.5, high)
+            return start * (1 - share) + stop * share
+        return wrap_forward(forward__edges(array_of(low), array_of(high), bins))
+    except Exception as error_:
+        raise explain(error_, "_edges", low=low, high=high, bins=bins) from None
+
+def _edges(low, high, bins):
+    """The edges of so many bins of one width; of width 1 around `low` where that is `high`."""
+    return op__edges(low, high, bins)
+
+
+cdef object op__flat_index(object places):
+    places = as_index(places, "_flat_index", "places")
+
+    return wrap_forward(forward__flat_index(index_of(places)))
+
+def _flat_index(places):
+    """Places as one row."""
+    return op__flat_index(places)
+
+
+cdef object op_histc(object x, object bins, object min, object max):
+    x = as_real_operand(x, "histc", "x")
+    bins = as_int(bins, "histc", "bins")
+    min = as_float(min, "histc", "min")
+    max = as_float(max, "histc", "max")
+
+    return wrap_forward(forward_histc(array_of(x), bins, min, max))
+
+def histc(x, bins=100, min=0.0, max=0.0):
+    """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the
+    greatest element where these are equal."""
+    return op_histc(x, bins, min, max)
+
+
+cdef object op_histogram(object x, object bins, object range, object weights, object density):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "histogram", "x")
+    bins = as_int(bins, "histogram", "bins")
+    weights = None if weights is None else as_real_operand(weights, "histogram", "weights")
+    density = as_bool(density, "histogram", "density")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & DUAL:
+            if range is None:
+                low = ops.min(x)
+            else:
+                low = ops.full((), range[0], dtype=formulas.float_dtype(dtype_of(x)))
+            if range is None:
+                high = ops.max(x)
+            else:
+                high = ops.full((), range[1], dtype=formulas.float_dtype(dtype_of(x)))
+            edges = ops._edges(low, high, bins)
+            places = ops._bins(x, edges)
+            sums = ops._binned(ops.ones_like(x) if weights is None else weights + ops.zeros_like(x), places, bins)
+            if density:
+                scaled = sums / (ops.sum(sums) * ops.diff(edges))
+            else:
+                scaled = sums
+            return (scaled, edges)
+        return wrap_forward(forward_histogram(array_of(x), bins, range, array_of(weights), density))
+    except Exception as error_:
+        raise explain(error_, "histogram", x=x, bins=bins, range=range, weights=weights, density=density) from None
+
+def histogram(x, bins=10, range=None, weights=None, density=False):
+    """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins."""
+    return tuple.__new__(HistogramResult, op_histogram(x, bins, range, weights, density))
 
 
 cdef object op_median(object x, object axis, object keepdims):
@@ -501,8 +613,9 @@ def _variables(x, rowvar):
 answer_calls()
 
 register({
-"aminmax": aminmax, "_as_index": _as_index, "average": average, "corrcoef": corrcoef, "cov": cov, "median": median,
-    "nanmax": nanmax, "nanmedian": nanmedian, "nanmin": nanmin, "nanpercentile": nanpercentile, "nanprod": nanprod,
+"aminmax": aminmax, "_as_index": _as_index, "average": average, "_binned": _binned, "_bins": _bins, "corrcoef":
+    corrcoef, "cov": cov, "_edges": _edges, "_flat_index": _flat_index, "histc": histc, "histogram": histogram, "median":
+    median, "nanmax": nanmax, "nanmedian": nanmedian, "nanmin": nanmin, "nanpercentile": nanpercentile, "nanprod": nanprod,
     "nanquantile": nanquantile, "nanstd": nanstd, "nanvar": nanvar, "percentile": percentile, "_place": _place, "ptp": ptp,
     "quantile": quantile, "_quantiles_of": _quantiles_of, "_rows": _rows, "_variables": _variables,
 })

@@ -352,6 +352,20 @@ def expand(x, shape):
     return op_expand(x, shape)
 
 
+cdef object op_expand_as(object x, object other):
+    x = as_operand(x, "expand_as", "x")
+    other = as_operand(other, "expand_as", "other")
+
+    try:
+        return ops.broadcast_to(x, shape_of(other))
+    except Exception as error_:
+        raise explain(error_, "expand_as", x=x, other=other) from None
+
+def expand_as(x, other):
+    """Read-only view of `x` in the shape of `other`."""
+    return op_expand_as(x, other)
+
+
 cdef object op_expand_dims(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ExpandDimsBackward node_ = None
@@ -842,6 +856,21 @@ def swapaxes(x, axis1, axis2):
     return op_swapaxes(x, axis1, axis2)
 
 
+cdef object op_unflatten(object x, object axis, object sizes):
+    x = as_operand(x, "unflatten", "x")
+    axis = as_int(axis, "unflatten", "axis")
+    sizes = as_ints(sizes, "unflatten", "sizes", -1)
+
+    try:
+        return ops.view(x, formulas.unflat_shape(shape_of(x), axis, sizes))
+    except Exception as error_:
+        raise explain(error_, "unflatten", x=x, axis=axis, sizes=sizes) from None
+
+def unflatten(x, axis, sizes):
+    """View with one axis taken apart into several."""
+    return op_unflatten(x, axis, sizes)
+
+
 cdef object op_view(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef ViewBackward node_ = None
@@ -947,10 +976,10 @@ answer_calls()
 register({
 "T": T, "adjoint": adjoint, "as_strided": as_strided, "atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d":
     atleast_3d, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed": diag_embed, "diagflat":
-    diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_dims": expand_dims,
-    "flatten": flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "_layout": _layout, "mH": mH, "mT": mT,
-    "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "reshape_as": reshape_as,
-    "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward,
-    "swapaxes": swapaxes, "view": view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real":
-    view_as_real,
+    diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_as": expand_as,
+    "expand_dims": expand_dims, "flatten": flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "_layout": _layout,
+    "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape,
+    "reshape_as": reshape_as, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward":
+    _strided_backward, "swapaxes": swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as, "view_as_complex":
+    view_as_complex, "view_as_real": view_as_real,
 })

@@ -7,6 +7,7 @@ from .shapes import *
 from .calculus import *
 from .contraction import *
 from .fourier import *
+from .indices import *
 from .linear_algebra import *
 from .statistics import *
 from .windows import *

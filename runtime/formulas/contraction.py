@@ -11,8 +11,8 @@ def einsum_adjoint(subscripts, operand):
 def einsum_steps(subscripts, shapes):
     """Subscripts for one operand and then, for each further one, for itself (empty: as it is) and for the pair.
 
-    Ellipses get letters of their own, an index of length 1 in one operand and longer in others is dropped there, and an
-    index is summed as soon as nothing to the right names it.
+    Ellipses get letters of their own, summed where the result has none, an index of length 1 in one operand and longer in
+    others is dropped there, and an index is summed as soon as nothing to the right names it.
     """
     inputs, out = _einsum_terms(subscripts, shapes)
     lengths = {}
@@ -58,8 +58,6 @@ def _einsum_terms(subscripts, shapes):
     if not arrow:
         named = given.replace("...", "").replace(",", "")
         out = rest + "".join(sorted(i for i in set(named) if named.count(i) == 1))
-    elif width and "..." not in out:
-        raise ValueError(f"einsum: the result of {subscripts!r} has no place for the axes under '...'")
     out = out.replace("...", rest)
     for index in out:
         if out.count(index) > 1 or index not in "".join(terms):

@@ -21,6 +21,13 @@ def fourier_norm(norm, inverse):
     return "root" if norm == "ortho" else "all" if divided[norm] else "none"
 
 
+def other_norm(norm):
+    """How the transform in the other direction is divided by as much."""
+    if norm not in (None, "backward", "forward", "ortho"):
+        raise ValueError(f"norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
+    return {"forward": "backward", "ortho": "ortho"}.get(norm, "forward")
+
+
 def fourier_shape(shape, s, axes):
     """The shape that is transformed: lengths of `s` along `axes`, -1 or None for those that stay."""
     places = fourier_axes(len(shape), s, axes)

@@ -2,7 +2,25 @@
 
 import math
 
-from .shapes import _length
+from .shapes import _length, axes_tuple
+
+
+def chain_split(shapes):
+    """Behind how many of its first matrices a product is best taken apart."""
+    if len(shapes) < 2 or any(len(shape) != 2 for shape in shapes[1:-1]) or any(not 0 < len(shape) < 3 for shape in shapes):
+        raise ValueError(f"arrays must be two matrices or more, of which the first and the last may be vectors, not {shapes}")
+    sizes = [1, *shapes[0]] if len(shapes[0]) == 1 else list(shapes[0])
+    sizes += [shape[1] if len(shape) == 2 else 1 for shape in shapes[1:]]
+    count, cost = len(shapes), {}
+    for width in range(count):
+        for first in range(count - width):
+            last = first + width
+            options = [
+                (cost[first, k][0] + cost[k + 1, last][0] + sizes[first] * sizes[k + 1] * sizes[last + 1], k + 1 - first)
+                for k in range(first, last)
+            ]
+            cost[first, last] = min(options, default=(0, 1))
+    return cost[0, count - 1][1]
 
 
 def corner(shape):
@@ -24,11 +42,28 @@ def matrix_norm_shape(shape, keepdims):
     return (*shape[:-2], 1, 1) if keepdims else tuple(shape[:-2])
 
 
+def norm_axes(ndim, ord, axis):
+    """The one axis of vectors or the two of matrices of which a norm is asked, counted from the front."""
+    axes = axes_tuple(axis, ndim)
+    if ord is None and axis is None or len(axes) == 2 and axes[0] != axes[1] or len(axes) == 1 and not isinstance(ord, str):
+        return axes
+    if isinstance(ord, str) and len(axes) == 1:
+        raise ValueError(f"ord {ord!r} is a norm of matrices, and axis {axis} makes vectors")
+    raise ValueError(f"axis must be one axis or two different ones, or None for an array of as many, got {axis} for {ndim} axes")
+
+
 def norm_axis(ord):
     """Along which axis the moduli are summed for an operator norm."""
     if ord not in (1, -1, math.inf, -math.inf):
-        raise ValueError(f"ord must be None, 1, -1, 2, -2, inf or -inf, got {ord}")
+        raise ValueError(f"ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord}")
     return -2 if abs(ord) == 1 else -1
+
+
+def norm_word(ord):
+    """The norm that a word names, or no word for a number."""
+    if isinstance(ord, str) and ord not in ("fro", "nuc"):
+        raise ValueError(f"ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
+    return "fro" if ord is None else ord if isinstance(ord, str) else ""
 
 
 def product_shape(a_shape, b_shape):

@@ -95,6 +95,11 @@ def float_dtype(dtype):
     return dtype if dtype.kind in "fc" else "float64"
 
 
+def has_fractions(dtype):
+    """Whether `dtype` is one of floats or of complex numbers."""
+    return dtype.kind in "fc"
+
+
 def inverse_permutation(axes):
     """The order of axes that undoes `axes`; None reverses, and undoes itself."""
     if axes is None:

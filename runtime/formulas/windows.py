@@ -25,6 +25,21 @@ def checked_causal(is_causal, unmasked):
     return bool(is_causal)
 
 
+def conv_padding(padding, ndim, weight, stride, dilation):
+    """How many zeros stand at both ends of each axis under a kernel, and what pad is told of further ones behind."""
+    if not isinstance(padding, str):
+        return padding, ()
+    if padding not in ("same", "valid"):
+        raise ValueError(f"padding must be 'same', 'valid' or numbers, got {padding!r}")
+    if padding == "same" and any(step != 1 for step in stride):
+        raise ValueError(f"padding 'same' needs a stride of 1, got {tuple(stride)}")
+    lengths = weight[2 : 2 + len(stride)] if padding == "same" else (1,) * len(stride)
+    room = [step * (length - 1) for step, length in zip(dilation, lengths)]
+    behind = [(0, total % 2) for total in room]
+    plain = ((0, 0),) * (ndim - len(behind))
+    return tuple(total // 2 for total in room), (*plain, *behind) if any(more for _, more in behind) else ()
+
+
 def count(values):
     """How many there are."""
     return len(values)
@@ -42,6 +57,14 @@ def grouped_shape(shape, groups):
     if len(shape) < 2 or groups < 1 or shape[1] % groups:
         raise ValueError(f"num_groups {groups} does not divide the channels of an array of shape {tuple(shape)}")
     return shape[0], groups, math.prod(shape[1:]) // groups
+
+
+def has_probabilities(shape, target, dtype):
+    """Whether targets are the probabilities of classes, one for each logit, and not the classes themselves."""
+    if dtype.kind == "f" and tuple(target) != tuple(shape):
+        raise ValueError(f"probabilities of classes have the shape of the logits, {tuple(shape)}, not {tuple(target)}; classes "
+                         "are integers")  # fmt: skip
+    return dtype.kind == "f"
 
 
 def is_bool(dtype):
@@ -125,6 +148,13 @@ def shared_heads(query, key):
     if min(len(query), len(key)) < 3 or key[-3] < 1 or query[-3] % key[-3]:
         raise ValueError(f"the heads along axis -3 of {tuple(query)} do not share those of {tuple(key)}")
     return query[-3] // key[-3]
+
+
+def shuffled_groups(shape, groups):
+    """The shape in which the channels along axis 1 are taken apart into groups."""
+    if len(shape) < 2 or groups < 1 or shape[1] % groups:
+        raise ValueError(f"the channels of {tuple(shape)} are no {groups} groups")
+    return (shape[0], groups, shape[1] // groups, *shape[2:])
 
 
 def shuffle_plan(shape, factor):

@@ -28,11 +28,35 @@ offer(
 
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .choice import divide_or_zero, where
-from .contraction import diag_embed, diagonal, diagonal_backward, einsum_pair, einsum_single, einsum_single_backward, linear
+from .classes import class_or_zero, is_class, kept_cross_entropy, kept_cross_entropy_backward, kept_mean, kept_mean_backward
+from .contraction import (
+    block_diag,
+    block_diag_backward,
+    diag_embed,
+    diagonal,
+    diagonal_backward,
+    einsum_pair,
+    einsum_single,
+    einsum_single_backward,
+    linear,
+)
 from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
-from .elementwise import dropout, entr, fill_, fill_diagonal_, round_to, rrelu, scaled_pow, sinc, xlogy, zero_
+from .elementwise import (
+    complex_of,
+    dropout,
+    entr,
+    fill_,
+    fill_diagonal_,
+    polar,
+    round_to,
+    rrelu,
+    scaled_pow,
+    sinc,
+    xlogy,
+    zero_,
+)
 from .error_function import erf, erfc
-from .factors import eig, lu_parts, matrix_exp, permutation_matrix, pivot_rows
+from .factors import eig, lu_order, lu_parts, matrix_exp, permutation_matrix, pivot_rows
 from .folds import max_along, min_along
 from .fourier import fitted, fourier, frequencies, interior, irfourier, rfourier
 from .indexing import (
@@ -89,10 +113,18 @@ from .random import (
 )
 from .reductions import centred, euclidean_norm, power_norm, std, var
 from .scans import cummax, cummin, cumprod, cumsum, linear_recurrence, shift
+from .scattering import (
+    insert_order,
+    mode_place,
+    places_along,
+    run_begins,
+    scatter_extreme,
+    spread_index,
+    takes_part,
+    unravel_index,
+)
 from .slopes import asin_slope, asinh_slope, atan_slope, atanh_slope, softsign, tanhshrink
 from .softmax import (
-    cross_entropy,
-    cross_entropy_backward,
     log_softmax,
     log_softmax_backward,
     logsumexp,
@@ -100,7 +132,7 @@ from .softmax import (
     softmax,
     softmax_backward,
 )
-from .sorting import argsort, bincount, first_places, segment, topk, unique_counts, unique_inverse
+from .sorting import argsort, bincount, bins, first_places, histc, segment, topk, unique_counts, unique_inverse
 from .special import (
     beta_integral,
     digamma,

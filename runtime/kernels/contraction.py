@@ -5,6 +5,51 @@ import math
 import numpy as np
 
 
+def block_diag(arrays):
+    """Matrices along the diagonal of one.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+        Of two axes at most.
+
+    Returns
+    -------
+    ndarray
+    """
+    blocks = [np.atleast_2d(a) for a in arrays]
+    y = np.zeros([sum(b.shape[axis] for b in blocks) for axis in (0, 1)], np.result_type(*blocks))
+    for block, (place, _) in zip(blocks, _blocks([a.shape for a in arrays])):
+        y[place] = block
+    return y
+
+
+def block_diag_backward(x, shapes):
+    """The blocks that block_diag has put into a matrix, under their shapes.
+
+    Parameters
+    ----------
+    x : ndarray
+    shapes : sequence of tuple of int
+
+    Returns
+    -------
+    list of ndarray
+    """
+    return [x[place].reshape(shape).copy() for place, shape in _blocks(shapes)]
+
+
+def _blocks(shapes):
+    """Where in the matrix each array stands, and its shape."""
+    row = column = 0
+    for shape in shapes:
+        if len(shape) > 2:
+            raise ValueError(f"block_diag takes matrices, vectors and numbers, not an array of shape {tuple(shape)}")
+        rows, columns = (1,) * (2 - len(shape)) + tuple(shape)
+        yield (slice(row, row + rows), slice(column, column + columns)), tuple(shape)
+        row, column = row + rows, column + columns
+
+
 def diag_embed(x, offset, axis1, axis2):
     """Square matrices along two new axes with the last axis of `x` on a diagonal.
 

@@ -5,6 +5,23 @@ import math
 import numpy as np
 
 
+def complex_of(a, b):
+    """Complex numbers of real and imaginary parts.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(np.result_type(a, b), np.complex64))
+    y.real, y.imag = a, b
+    return y
+
+
 def divide_or_zero(a, b):
     """a / b, and 0 where `b` is 0.
 
@@ -111,6 +128,23 @@ def fill_diagonal_(x, value):
     places = np.arange(min(x.shape))
     x[(places,) * x.ndim] = value
     return x
+
+
+def polar(a, b):
+    """Complex numbers of moduli and arguments.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    dtype = np.result_type(a, b, np.float16)
+    a, b = np.asarray(a, dtype), np.asarray(b, dtype)
+    return complex_of(a * np.cos(b), a * np.sin(b))
 
 
 def round_to(x, decimals):

@@ -26,6 +26,28 @@ def eig(x):
     return values, vectors
 
 
+def lu_order(x):
+    """The order of rows in which elimination takes those of matrices. Needs SciPy.
+
+    Parameters
+    ----------
+    x : (..., m, n) ndarray
+
+    Returns
+    -------
+    (..., m, 1) ndarray of int
+    """
+    factor = _scipy("lu").lu_factor
+    x = np.asarray(x)
+    x = x.astype(x.dtype.newbyteorder("=") if x.dtype.kind in "fc" else np.float64, copy=False)
+    rows, count = x.shape[-2], min(x.shape[-2:])
+    pivots = np.empty((*x.shape[:-2], rows), np.intp)
+    pivots[...] = np.arange(rows)
+    for place in np.ndindex(x.shape[:-2]) if x.size else ():
+        pivots[(*place, slice(count))] = factor(x[place])[1]
+    return pivot_rows(pivots)
+
+
 def lu_parts(x):
     """Triangular factors of square matrices, rows exchanged. Needs SciPy.
 

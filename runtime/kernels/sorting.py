@@ -52,6 +52,43 @@ def bincount(x, weights, minlength):
     return np.bincount(x, weights, minlength).astype(np.result_type(weights, 1.0))
 
 
+def bins(x, edges):
+    """Which of the bins between rising edges each element lies in, the last edge included.
+
+    Parameters
+    ----------
+    x : ndarray
+    edges : ndarray
+
+    Returns
+    -------
+    ndarray of int
+        As many as there are bins for what lies outside.
+    """
+    count = len(edges) - 1
+    places = np.searchsorted(edges, x, "right") - 1
+    return np.where(x == edges[-1], count - 1, np.where((places < 0) | (places >= count), count, places))
+
+
+def histc(x, bins, min, max):
+    """How many elements each of so many bins between two bounds holds.
+
+    Parameters
+    ----------
+    x : ndarray
+    bins : int
+    min, max : float
+        Where they are equal, the least and the greatest element.
+
+    Returns
+    -------
+    ndarray
+        In the dtype of `x`.
+    """
+    bounds = None if min == max else (min, max)
+    return np.histogram(x, bins, bounds)[0].astype(x.dtype)
+
+
 def first_places(x):
     """Where, in C order, each different element stands first.
 

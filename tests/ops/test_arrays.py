@@ -100,7 +100,7 @@ def test_the_same_tensor_in_every_place(case):
         return
     outputs = case(*[x] * len(places))
     live = [y for y in outputs if y.requires_grad]
-    weights = [gs.asarray(np.random.default_rng(5).uniform(0.5, 1.5, y.shape)) for y in live]
+    weights = [gs.asarray(np.random.default_rng(5).uniform(0.5, 1.5, y.shape).astype(y.dtype)) for y in live]
     (found,) = grad(live, x, weights)
     for one, other in zip(outputs, expected, strict=True):
         np.testing.assert_array_equal(array(one), array(other))
@@ -130,7 +130,7 @@ def test_broadcasting_sums_the_gradient(op, shapes):
     np.testing.assert_array_equal(array(y), array(z))
     if not y.requires_grad:
         return
-    weight = gs.tensor(random.uniform(0.5, 1.5, full))
+    weight = gs.tensor(random.uniform(0.5, 1.5, full).astype(y.dtype))
     found = grad(y, small, weight, materialize_grads=True)
     wanted = grad(z, large, weight, materialize_grads=True)
     for g, h, shape in zip(found, wanted, shapes):

@@ -18,6 +18,7 @@ import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 from gradspec.codegen.package import Package
 from gradspec.codegen.rules.analyze import analyze
+from gradspec.codegen.spec.elementwise import is_elementwise
 from gradspec.codegen.spec.reader import read
 from gradspec.codegen.spec.samples import evaluate_sample
 from gradspec.codegen.verify.reference import NoReference, Reference, derivatives, domain_test
@@ -61,30 +62,6 @@ def static(op, source):
     return {a.name: given[a.name] for a in op.signature.arguments if not a.is_array and a.name in given}
 
 
-def is_elementwise(op):
-    arguments = op.signature.arguments
-    if any(a.type.base not in ("Array", "float", "Scalar", "int", "str") or a.type.is_list for a in arguments):
-        return False
-    if any(a.name == "axis" for a in arguments):  # a partial all the same, but of neighbours
-        return False
-    if len(op.signature.outputs) != 1 or any(a.type.is_list for a in op.signature.arrays):
-        return False
-    if op.form == "composite":
-        called = [SPEC.ops[node.op] for e in (op.composite.expression, *op.let_expressions.values()) for node in calls(e)]
-        return (
-            bool(re.fullmatch(r"\w+(, \w+)* -> (\w+|broadcast\(.*\))", op.shape))
-            and op not in called
-            and all(map(is_elementwise, called))
-        )
-    return op.form == "partial"
-
-
-def calls(expression):
-    from gradspec.codegen.spec.expression import Call, walk
-
-    return [node for node in walk(expression) if isinstance(node, Call) and node.op]
-
-
 def has_reference(op):
     """Whether mpmath computes it; what SciPy computes is compared with SciPy, in test_special."""
     try:
@@ -95,7 +72,7 @@ def has_reference(op):
 
 
 def test_all_but_what_scipy_computes_has_a_reference():
-    missing = {op.family for op in SPEC.ops.values() if is_elementwise(op) and not has_reference(op)}
+    missing = {op.family for op in SPEC.ops.values() if is_elementwise(op, SPEC) and not has_reference(op)}
     assert missing <= {"special"}
 
 
@@ -104,7 +81,7 @@ def functions(count):
     """The elementwise operators of so many arrays, each with the static arguments that its samples try."""
     found = []
     for op in SPEC.ops.values():
-        if not is_elementwise(op) or not has_reference(op) or len([a for a in op.signature.arrays if a.default is None]) != count:
+        if not is_elementwise(op, SPEC) or not has_reference(op) or len([a for a in op.signature.arrays if a.default is None]) != count:
             continue
         tried = []
         for sample in op.samples:
@@ -124,11 +101,11 @@ def exact_at(op, given, x, dtype):
     return derivatives(lambda v: REFERENCE.value(op, {**given, name: v}), x, lambda v: inside({name: v}), REFERENCE.digits(op))
 
 
-def found_at(op, given, x):
-    """What each mode gives at each of the points."""
+def found_at(op, given, x, name=None):
+    """What each mode gives at each of the points of an argument, by default the first array."""
 
     def f(x):
-        return getattr(ops, op.name)(**{op.signature.arrays[0].name: x}, **given)
+        return getattr(ops, op.name)(**{name or op.signature.arrays[0].name: x}, **given)
 
     ones = np.ones_like(x)
 

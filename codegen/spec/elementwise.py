@@ -1,0 +1,54 @@
+"""Elementwise operators: those whose result at a place depends on their arguments at that place alone.
+
+Owns which entries they are and which of them have a value in NumPy's functions or in a `reference:`, so that it can be computed
+to any precision.  Rests on resolved formulas; computes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .expression import Call, Expression, Foreign, walk
+from .model import Op, Spec
+from .numpy_names import functions
+
+_PLAIN = ("Array", "float", "Scalar", "int", "str")
+
+
+def is_elementwise(op: Op, spec: Spec) -> bool:
+    """Whether an entry is a partial, or a composite of such, of arguments that are arrays, numbers and words."""
+    arguments = op.signature.arguments
+    if any(a.type.base not in _PLAIN or a.type.is_list for a in arguments) or any(a.name == "axis" for a in arguments):
+        return False
+    if len(op.signature.outputs) != 1:
+        return False
+    if op.form != "composite":
+        return op.form == "partial"
+    called = [spec.ops[name] for name in called_by(op)]
+    return bool(re.fullmatch(r"\w+(, \w+)* -> (\w+|broadcast\(.*\))", op.shape or "")) and op not in called and all(
+        is_elementwise(other, spec) for other in called
+    )
+
+
+def has_value(op: Op, spec: Spec) -> bool:
+    """Whether the value of an elementwise entry is one of NumPy's functions, of a `reference:`, or of such operators."""
+    if op.composite is not None:
+        return all(has_value(spec.ops[name], spec) for name in called_by(op))
+    if op.reference is not None or op.forward is None:
+        return op.reference is not None
+    parts = list(walk(op.forward.expression)) if op.forward.expression is not None else []
+    kernels = {node.path[0] for node in parts if isinstance(node, Foreign) and node.root == "kernels"}
+    return kernels <= functions()  # a kernel of the name of a function of NumPy's is that function
+
+
+def called_by(op: Op) -> list[str]:
+    """The operators that a composite calls, its lets included."""
+    expressions = [op.composite.expression if op.composite else None, *op.let_expressions.values()]
+    return [name for expression in expressions if expression is not None for name in _names(expression)]
+
+
+def _names(expression: Expression) -> Iterator[str]:
+    for node in walk(expression):
+        if isinstance(node, Call) and node.op:
+            yield node.op
