@@ -41,17 +41,20 @@ OTHERWISE = {
     "median": "NumPy takes the mean of the two in the middle, torch the lower",
     "nanmedian": "NumPy takes the mean of the two in the middle, torch the lower",
     "eig": "the phase of a vector is a convention, and the order of the values",
+    "cholesky_inverse": "torch gives a gradient to the triangle that is not read",
     "cholesky_solve": "torch gives a gradient to the triangle that is not read",
     "lstsq": "torch tells residuals, rank and singular values too",
     "lu_factor": "SciPy counts pivots from 0, torch from 1",
     "vander": "NumPy's powers fall, those of torch.linalg.vander rise",
     "fftfreq": "torch gives single precision",
+    "histogram": "NumPy has 10 bins by default, torch 100",
     "rfftfreq": "torch gives single precision",
     "meshgrid": "NumPy's default is indexing='xy', torch's 'ij'",
     "eigh": "the phase of a vector is a convention",
     "svd": "the phase of a vector is a convention",
     "cosine_embedding_loss": "torch knows the targets 1 and -1 only, here their sign counts",
     "hinge_embedding_loss": "torch knows the targets 1 and -1 only, here their sign counts",
+    "renorm": "torch divides by the norm plus 1e-7",
     "nonzero": "NumPy gives one array for each axis",
     "scatter": "of equal indices torch keeps any one, and gives each of them the gradient",
 }
@@ -134,7 +137,7 @@ def test_same_values_and_gradients(case):
             tensors.setdefault(name, []).append(value)
     try:
         reference_outputs = torch_list(call_torch(case.op, arguments, tensors))
-    except (TypeError, RuntimeError, ValueError, NotImplementedError, IndexError) as error:
+    except (TypeError, RuntimeError, ValueError, NotImplementedError, IndexError, AttributeError) as error:  # of lists
         pytest.skip(f"torch does not take this call: {re.sub(chr(10) + '.*', '', str(error), flags=re.S)[:100]}")
     outputs = flat(case.apply(case.with_arrays(ours)))
     positions = reference_outputs[len(outputs) :]
