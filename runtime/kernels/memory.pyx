@@ -14,6 +14,8 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
+from numpy.lib import tracemalloc_domain
+
 from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
     PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE,
@@ -54,6 +56,7 @@ cdef extern from *:
         return (PyObject *) fields;
     }
     """
+    int PyTraceMalloc_Track(unsigned int, uintptr_t, size_t) noexcept
     void gradspec_huge_pages(void*, size_t) noexcept nogil
     bint gradspec_is_alone(ndarray, PyObject*) noexcept
     object gradspec_around(void*, int, npy_intp*, object, object)
@@ -278,6 +281,7 @@ memcpy(handler.name, b"gradspec", 8)
 handler.version = 1
 handler.allocator.malloc, handler.allocator.calloc = handler_malloc, handler_calloc
 handler.allocator.realloc, handler.allocator.free = handler_realloc, handler_free
+cdef unsigned int traced = tracemalloc_domain
 cdef object capsule = PyCapsule_New(&handler, "mem_handler", NULL)
 
 
@@ -286,10 +290,12 @@ cdef ndarray large_array(int ndim, npy_intp* dims, int slot, npy_intp nbytes):
     if data == NULL:
         raise MemoryError(f"no memory for an array of {nbytes} bytes")
     try:
-        return gradspec_around(data, ndim, dims, _descrs[slot], capsule)
+        array = gradspec_around(data, ndim, dims, _descrs[slot], capsule)
     except BaseException:
         put_back(data)
         raise
+    PyTraceMalloc_Track(traced, <uintptr_t> data, nbytes)  # the end of it is NumPy's to say
+    return array
 
 
 # What users may ask.

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -156,3 +157,17 @@ def test_threads_share_the_cache():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_tracemalloc_sees_large_arrays_come_and_go():
+    gs.empty_cache()
+    x = gs.ones(LARGE)
+    for _ in range(2):  # of new memory, and of memory that came back
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        y = x * 2
+        held = tracemalloc.get_traced_memory()[0] - before
+        del y
+        left = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+        assert held >= x.numpy().nbytes > 10 * abs(left)
