@@ -9,7 +9,8 @@ NAMES = [name for name in gs.fft.__all__ if hasattr(np.fft, name)]
 
 
 def test_every_name_is_numpys():
-    assert set(NAMES) == set(gs.fft.__all__) and {*NAMES} >= set(np.fft.__all__)
+    assert set(gs.fft.__all__) - set(NAMES) == {"hfft2", "hfftn", "ihfft2", "ihfftn"}  # which are SciPy's and PyTorch's
+    assert set(NAMES) >= set(np.fft.__all__)
 
 
 def calls(name):
