@@ -1,7 +1,7 @@
-"""Lay out the Cython headers as the package that they describe: called by meson.build when a build is configured.
+"""Lay out the Cython headers as the package that they describe: called when a build is configured, and before each build.
 
 `cimport gradspec.node` is resolved by folder, and the folders of the sources are named otherwise.  Links keep the build
-aware of changes; where the system has none, the headers are copied.
+aware of changes; where the system has none, the headers are copied.  What is laid out already is left alone.
 """
 
 import os
@@ -10,10 +10,15 @@ import sys
 from pathlib import Path
 
 source, stage = Path(sys.argv[1]), Path(sys.argv[2])
-shutil.rmtree(stage, ignore_errors=True)
-for folder, package in (("runtime", "gradspec"), ("generated", "gradspec/generated")):
-    for header in [*(source / folder).rglob("*.pxd")]:
-        place = stage / package / header.relative_to(source / folder)
+wanted = {
+    stage / package / header.relative_to(source / folder): header
+    for folder, package in (("runtime", "gradspec"), ("generated", "gradspec/generated"))
+    for header in (source / folder).rglob("*.pxd")
+}
+found = set(stage.rglob("*.pxd"))
+if found != wanted.keys() or not all(place.is_symlink() for place in found):
+    shutil.rmtree(stage, ignore_errors=True)
+    for place, header in wanted.items():
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.symlink(header, place)

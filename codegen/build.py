@@ -30,7 +30,15 @@ def build(root: Path, progress: Callable[[int, int, str], None]) -> int:
     if folder is None:
         pip = [sys.executable, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps"]
         return _run([*pip, "--disable-pip-version-check", "-e", str(root)], root, progress)
+    _stage_headers(root, folder)
     return _run([_ninja(), "-C", str(folder)], root, progress)
+
+
+def _stage_headers(root: Path, folder: Path) -> None:
+    """Lays out headers that are new since the build was configured, which ninja does not look for."""
+    script, stage = root / "stage_headers.py", folder / "headers"
+    if script.exists() and stage.exists():
+        subprocess.run([sys.executable, str(script), str(root), str(stage)], check=True)
 
 
 def build_folder(root: Path) -> Path | None:

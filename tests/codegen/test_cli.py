@@ -265,3 +265,24 @@ def test_the_build_folder_is_that_of_the_editable_install():
     if folder is None:
         pytest.skip("gradspec is not installed editable from this checkout")
     assert (folder / "build.ninja").exists()
+
+
+def test_headers_are_laid_out_before_a_build(tmp_path):
+    """One that is new, or gone, since the build was configured; what is there already is left alone."""
+    for name in ("stage_headers.py", "runtime/node.pxd", "runtime/kernels/memory.pxd", "generated/functions/views.pxd"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    stage = tmp_path / "build" / "headers"
+    stage.mkdir(parents=True)
+
+    def staged():
+        build._stage_headers(tmp_path, tmp_path / "build")
+        return {path.relative_to(stage).as_posix() for path in stage.rglob("*.pxd")}
+
+    assert staged() == {"gradspec/node.pxd", "gradspec/kernels/memory.pxd", "gradspec/generated/functions/views.pxd"}
+    before = (stage / "gradspec").stat().st_mtime_ns
+    assert len(staged()) == 3 and (stage / "gradspec").stat().st_mtime_ns == before
+    (tmp_path / "runtime/kernels/memory.pxd").rename(tmp_path / "runtime/kernels/cache.pxd")
+    assert staged() == {"gradspec/node.pxd", "gradspec/kernels/cache.pxd", "gradspec/generated/functions/views.pxd"}
+    (tmp_path / "runtime/node.pxd").unlink()
+    assert staged() == {"gradspec/kernels/cache.pxd", "gradspec/generated/functions/views.pxd"}
