@@ -12,13 +12,11 @@ from numpy cimport ndarray
 import numpy as np
 
 from .accumulate_grad cimport any_needs_grad, needs_grad, set_history
-from .capi cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
-)
+from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE
 from .copy_slices cimport pass_by, rebase
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
+from .kernels.plain cimport is_plain, same_shape
 from .kernels.ufunc cimport EVERY, Ufunc
 from .node cimport Node
 from .operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
@@ -143,19 +141,12 @@ cdef TensorBase written_value(TensorBase target, Node node):
 
 cdef bint is_alike(ndarray target, ndarray value) noexcept:
     """Whether both are of one shape and one dtype."""
-    cdef int i
-    if PyArray_NDIM(target) != PyArray_NDIM(value) or PyArray_TYPE(target) != PyArray_TYPE(value):
-        return False
-    for i in range(PyArray_NDIM(target)):
-        if PyArray_DIMS(target)[i] != PyArray_DIMS(value)[i]:
-            return False
-    return True
+    return PyArray_TYPE(target) == PyArray_TYPE(value) and same_shape(target, value)
 
 
 cdef int store(ndarray target, ndarray value) except -1:
     """Copy the numbers of a value that fits."""
-    if (PyArray_FLAGS(target) & PyArray_FLAGS(value) & NPY_ARRAY_C_CONTIGUOUS and is_alike(target, value)
-            and PyArray_ISNOTSWAPPED(target) and PyArray_ISNOTSWAPPED(value)):
+    if is_plain(target) and is_plain(value) and is_alike(target, value):
         memmove(PyArray_BYTES(target), PyArray_BYTES(value), PyArray_SIZE(target) * PyArray_ITEMSIZE(target))
         return 0
     cnp.PyArray_CopyInto(target, value)

@@ -10,10 +10,9 @@ from numpy cimport ndarray
 
 import numpy as np
 
-from .capi cimport (
-    NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, Py_REFCNT,
-)
+from .capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT
 from .dispatch import ops
+from .kernels.plain cimport has_shape
 from .kernels.summation cimport sum_to
 from .kernels.ufunc cimport Ufunc, add_into
 from . cimport node as node_module
@@ -27,16 +26,6 @@ cdef Ufunc _subtract = Ufunc(np.subtract, "subtract")
 cdef Ufunc _negative = Ufunc(np.negative, "negative")
 
 
-cdef inline bint has_shape(ndarray array, InputMetadata* metadata) noexcept:
-    cdef int i
-    if PyArray_NDIM(array) != metadata.ndim:
-        return False
-    for i in range(metadata.ndim):
-        if PyArray_DIMS(array)[i] != metadata.dims[i]:
-            return False
-    return True
-
-
 cdef object validate(Node node, int output_nr, object grad, bint recording, Node source):
     """`grad` with the shape and dtype of output `output_nr` of `node`.
 
@@ -44,7 +33,7 @@ cdef object validate(Node node, int output_nr, object grad, bint recording, Node
     """
     cdef InputMetadata* metadata = node.metadata(output_nr)
     cdef ndarray array = (<TensorBase> grad).array if recording else grad
-    cdef bint same_shape = has_shape(array, metadata)
+    cdef bint same_shape = has_shape(array, metadata.ndim, metadata.dims)
     if same_shape and PyArray_TYPE(array) == metadata.type_num:
         return grad
     if not same_shape:
