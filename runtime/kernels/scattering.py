@@ -44,9 +44,7 @@ def mode_place(x, axis):
     order = np.argsort(x, axis, stable=True)
     ordered = np.moveaxis(np.take_along_axis(x, order, axis), axis, -1)
     places = np.arange(ordered.shape[-1])
-    begins = np.ones(ordered.shape, bool)
-    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    lengths = places - np.maximum.accumulate(np.where(begins, places, 0), -1)
+    lengths = places - np.maximum.accumulate(np.where(run_begins(ordered, -1), places, 0), -1)
     ends = np.moveaxis(np.argmax(lengths, -1, keepdims=True), -1, axis)
     return np.take_along_axis(order, ends, axis)
 
