@@ -15,7 +15,7 @@ import numpy as np
 
 from ..capi cimport PyArray_BYTES, PyArray_SIZE, PyArray_TYPE
 from .flags cimport fp_clear, fp_raised
-from .threads cimport parallel
+from .threads cimport GRAIN, parallel
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cnp.import_array()
@@ -25,7 +25,6 @@ ctypedef fused real:
     double
 
 cdef enum:
-    GRAIN = 4096    # elements from which the loop is worth a release of the GIL
     CHUNK = 16384   # elements that are worth a thread
     BLOCK = 2048    # elements whose exponentials are taken at once
     LANES = 16      # numbers that are compared or added side by side

@@ -22,13 +22,12 @@ from .plain cimport is_plain, is_spread, item_size, same_shape, slot_or_bool
 from .plan cimport (
     ABSENT, ARITY, COMPUTED, FLOAT, INPUT, INT, KNOWN, MOST, NUMBER, RESULT, SCRATCH, UNIFORM, Plan, Register, Step, make_plan,
 )
-from .threads cimport parallel
+from .threads cimport GRAIN, parallel
 from .ufunc cimport Number, Ufunc, offered, store_number
 
 cnp.import_array()
 
 cdef enum:
-    GRAIN = 4096            # elements from which the loop is worth a release of the GIL
     BLOCK = 2048            # elements that an inner loop takes at a time
     CHUNK = 1 << 16         # elements of one step that are worth a thread
     NEAR = 8192             # bytes of scratch memory that are taken from the stack

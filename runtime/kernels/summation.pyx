@@ -20,6 +20,7 @@ from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .plain cimport is_plain, item_size, slot_of
 from .span cimport DIMENSIONS, Span, empty_reduced, find_span
+from .threads cimport GRAIN
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cnp.import_array()
@@ -30,7 +31,6 @@ cdef extern from "numpy/arrayobject.h":
     PyObject* PyArray_DESCR(ndarray)
     PyObject* gradspec_array_type "(PyObject *) &PyArray_Type"
 
-cdef npy_intp GRAIN = 4096  # elements from which a sum is worth a release of the GIL
 cdef enum:
     SHORT = 8           # elements of a row below which `folds` is quicker
 

@@ -22,7 +22,7 @@ from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .memory cimport empty
 from .plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
-from .threads cimport parallel
+from .threads cimport GRAIN, parallel
 from ..errors import explain
 
 cnp.import_array()
@@ -41,7 +41,6 @@ cdef extern from "numpy/ufuncobject.h":
         int ntypes
         const char* types
 
-cdef npy_intp GRAIN = 4096  # elements from which the loop is worth a release of the GIL
 cdef npy_intp CHUNK = 1 << 16  # elements that a thread takes at a time; large arrays are worth several threads from two of them
 
 
