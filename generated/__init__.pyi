@@ -199,7 +199,7 @@ class Tensor(ArrayTensor):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
     clamp = clip
     def copysign(self, b: Operand) -> Tensor:
-        """Modulus of a with the sign of b."""
+        """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
     def divide(self, b: Operand) -> Tensor:
         """a / b."""
     div = divide
@@ -211,7 +211,7 @@ class Tensor(ArrayTensor):
     def fmin(self, b: Operand) -> Tensor:
         """The smaller one, or the one that is not NaN; ties share the gradient."""
     def fmod(self, b: Operand) -> Tensor:
-        """a - b * trunc(a / b), with the sign of a."""
+        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to."""
     def heaviside(self, b: Operand) -> Tensor:
         """0 where a < 0, 1 where a > 0, b where a is 0."""
     def hypot(self, b: Operand) -> Tensor:
@@ -233,7 +233,7 @@ class Tensor(ArrayTensor):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
     power = pow
     def remainder(self, b: Operand) -> Tensor:
-        """a - b * floor(a / b), with the sign of b."""
+        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
     mod = remainder
     def subtract(self, b: Operand) -> Tensor:
         """a - b."""
@@ -681,7 +681,7 @@ class Tensor(ArrayTensor):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
     clamp_ = clip_
     def copysign_(self, b: Operand) -> Tensor:
-        """Modulus of a with the sign of b. In place."""
+        """Modulus of a with the sign of b; the derivative by a is 0 at 0. In place."""
     def divide_(self, b: Operand) -> Tensor:
         """a / b. In place."""
     div_ = divide_
@@ -693,7 +693,7 @@ class Tensor(ArrayTensor):
     def fmin_(self, b: Operand) -> Tensor:
         """The smaller one, or the one that is not NaN; ties share the gradient. In place."""
     def fmod_(self, b: Operand) -> Tensor:
-        """a - b * trunc(a / b), with the sign of a. In place."""
+        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to. In place."""
     def heaviside_(self, b: Operand) -> Tensor:
         """0 where a < 0, 1 where a > 0, b where a is 0. In place."""
     def hypot_(self, b: Operand) -> Tensor:
@@ -715,7 +715,7 @@ class Tensor(ArrayTensor):
         """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
     power_ = pow_
     def remainder_(self, b: Operand) -> Tensor:
-        """a - b * floor(a / b), with the sign of b. In place."""
+        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to. In place."""
     mod_ = remainder_
     def subtract_(self, b: Operand) -> Tensor:
         """a - b. In place."""
@@ -1768,7 +1768,7 @@ def complex(a: Operand, b: Operand) -> Tensor:
     y : Tensor
     """
 def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Modulus of a with the sign of b.
+    """Modulus of a with the sign of b; the derivative by a is 0 at 0.
 
     Parameters
     ----------
@@ -1838,7 +1838,7 @@ def fmin(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     y : Tensor
     """
 def fmod(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * trunc(a / b), with the sign of a.
+    """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to.
 
     Parameters
     ----------
@@ -1994,7 +1994,7 @@ def pow(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     y : Tensor
     """
 def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * floor(a / b), with the sign of b.
+    """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to.
 
     Parameters
     ----------

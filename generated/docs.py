@@ -993,9 +993,8 @@ for _name, _text in {
     Notes
     -----
     atan2(a, b) -> y
-    dy/da = _divide_or_zero(_divide_or_zero(b, distance), distance)
-    dy/db = -_divide_or_zero(_divide_or_zero(a, distance), distance)
-    where distance = hypot(a, b)
+    dy/da = _angle_slope(a, b)
+    dy/db = -_angle_slope(b, a)
     """,
     "clamp_max": """minimum(x, max); the gradient on the bound goes to `x`.
 
@@ -1080,7 +1079,7 @@ for _name, _text in {
     grad_b = imag(grad)
     y_t = complex(a_t, zeros_like(b)) + complex(zeros_like(a), b_t)
     """,
-    "copysign": """Modulus of a with the sign of b.
+    "copysign": """Modulus of a with the sign of b; the derivative by a is 0 at 0.
 
     Parameters
     ----------
@@ -1175,7 +1174,7 @@ for _name, _text in {
     dy/da = where(a == b, 0.5, (a < b) | isnan(b))
     dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
     """,
-    "fmod": """a - b * trunc(a / b), with the sign of a.
+    "fmod": """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to.
 
     Parameters
     ----------
@@ -1228,8 +1227,8 @@ for _name, _text in {
     Notes
     -----
     hypot(a, b) -> y
-    dy/da = _divide_or_zero(a, y)
-    dy/db = _divide_or_zero(b, y)
+    dy/da = _direction(a, b)
+    dy/db = _direction(b, a)
     """,
     "lerp": """a + weight * (b - a).
 
@@ -1385,12 +1384,12 @@ for _name, _text in {
     Notes
     -----
     pow(a, b) -> y
-    dy/da = _scaled_pow(b, a, b - 1)
+    dy/da = _scaled_pow(b, a, b, 1)
     dy/db = y * log(base)
     where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
     where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
     """,
-    "remainder": """a - b * floor(a / b), with the sign of b.
+    "remainder": """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to.
 
     Parameters
     ----------

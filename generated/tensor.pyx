@@ -610,11 +610,11 @@ cdef class Tensor(ArrayTensor):
     clamp_ = clip_
 
     def copysign(self, b):
-        """Modulus of a with the sign of b."""
+        """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
         return op_copysign(self, b)
 
     def copysign_(self, b):
-        """Modulus of a with the sign of b. In place."""
+        """Modulus of a with the sign of b; the derivative by a is 0 at 0. In place."""
         return op_copysign_(self, b)
 
     def divide(self, b):
@@ -670,11 +670,13 @@ cdef class Tensor(ArrayTensor):
         return op_fmin_(self, b)
 
     def fmod(self, b):
-        """a - b * trunc(a / b), with the sign of a."""
+        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs
+        to."""
         return op_fmod(self, b)
 
     def fmod_(self, b):
-        """a - b * trunc(a / b), with the sign of a. In place."""
+        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs
+        to. In place."""
         return op_fmod_(self, b)
 
     def heaviside(self, b):
@@ -772,12 +774,14 @@ cdef class Tensor(ArrayTensor):
         return op_pow_(self, other) if is_operand(other) else NotImplemented
 
     def remainder(self, b):
-        """a - b * floor(a / b), with the sign of b."""
+        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs
+        to."""
         return op_remainder(self, b)
     mod = remainder
 
     def remainder_(self, b):
-        """a - b * floor(a / b), with the sign of b. In place."""
+        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs
+        to. In place."""
         return op_remainder_(self, b)
     mod_ = remainder_
 

@@ -188,18 +188,23 @@ def number(value: Any) -> float:
 
 
 def derivatives(function: Callable[[Any], Any], x: float, inside: Callable[[Any], bool],
-                limit: int = 10**4) -> tuple[float, float, float, tuple[float, ...]] | None:  # fmt: skip
+                limit: int = 10**4, beside: float = 1.0) -> tuple[float, float, float, tuple[float, ...]] | None:  # fmt: skip
     """Value, first and second derivative at a point, and at a kink those from either side; None where nothing settles.
 
-    At infinity they are the limits, at an edge of the domain those from inside.  `limit` is how many digits may be asked for.
+    At infinity they are the limits, at an edge of the domain those from inside.  `limit` is how many digits may be asked for,
+    `beside` another number that the function is made of.
     """
     if math.isinf(x):
-        return _at_infinity(function, x, inside, limit)
+        return _at_infinity(function, x, inside, limit, beside)
     # Where 1 + x * x is told from 1, and a step from x is small beside 1.
-    decades = abs(math.log10(abs(x))) if x else 0
+    decades = _decades(x) + _decades(beside)
     first, second = 50 + int(6.2 * decades), 70 + int(6.5 * decades)
     tried = [first, second, *(digits for digits in MORE_DIGITS if digits > second)]
     return _settled(function, mpf(x), inside, [d for d in tried if d <= limit] if second <= limit else [limit - 20, limit])
+
+
+def _decades(x: float) -> float:
+    return abs(math.log10(abs(x))) if x else 0
 
 
 def _settled(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], bool], tried: list[int]) -> Any:
@@ -265,10 +270,10 @@ def _limit(coarse: Any, fine: Any) -> float:
     return math.nan
 
 
-def _at_infinity(function: Callable[[Any], Any], x: float, inside: Callable[[Any], bool], limit: int) -> Any:
+def _at_infinity(function: Callable[[Any], Any], x: float, inside: Callable[[Any], bool], limit: int, beside: float) -> Any:
     """The limits, from ever larger numbers; None where the value has none."""
     found = []
-    for power in INFINITE:
+    for power in (power + round(_decades(beside)) for power in INFINITE):
         digits = min(5 * power + 100, limit)
         with mp.workdps(digits):
             place = mp.sign(x) * (mpf(10) ** power + mpf(0.3))

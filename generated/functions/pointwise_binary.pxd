@@ -6,6 +6,10 @@ from gradspec.node cimport Node
 cdef class AddBackward(Node):
     pass
 
+cdef class AngleSlopeBackward(Node):
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
+
 cdef class Atan2Backward(Node):
     cdef public object saved_a, saved_b
     cdef public uint32_t version_a, version_b
@@ -28,6 +32,10 @@ cdef class ComplexBackward(Node):
 cdef class CopysignBackward(Node):
     cdef public object saved_a, saved_b
     cdef public uint32_t version_a, version_b
+
+cdef class DirectionBackward(Node):
+    cdef public object saved_a, saved_b, saved_y
+    cdef public uint32_t version_a, version_b, version_y
 
 cdef class DivideBackward(Node):
     cdef public object saved_b, saved_y
@@ -53,8 +61,8 @@ cdef class FmodBackward(Node):
     cdef public uint32_t version_a, version_b
 
 cdef class HypotBackward(Node):
-    cdef public object saved_a, saved_y, saved_b
-    cdef public uint32_t version_a, version_y, version_b
+    cdef public object saved_a, saved_b
+    cdef public uint32_t version_a, version_b
 
 cdef class LogaddexpBackward(Node):
     cdef public object saved_y, saved_a, saved_b
@@ -92,7 +100,7 @@ cdef class RemainderBackward(Node):
 cdef class ScaledPowBackward(Node):
     cdef public object saved_a, saved_b, saved_c, saved_y
     cdef public uint32_t version_a, version_b, version_c, version_y
-    cdef readonly object saved_y_dtype
+    cdef readonly object saved_n, saved_y_dtype
 
 cdef class SubtractBackward(Node):
     pass

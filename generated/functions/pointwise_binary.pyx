@@ -7,7 +7,7 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
@@ -23,8 +23,7 @@ cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kerne
 cdef Forward2 forward_hypot = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "hypot", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward3 forward__scaled_pow = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 3)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward4 forward__scaled_pow = <Forward4> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 4)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
@@ -52,17 +51,23 @@ cdef class AddBackward(Node):
         return grad_a, grad_b
 
 
-cdef Program atan2_grad_a = Program("grad, b, distance -> grad_a", """
-    grad_a = multiply(grad, _divide_or_zero(_divide_or_zero(b, distance), distance))""")
-cdef Program atan2_grad_b = Program("grad, a, distance -> grad_b", """
-    grad_b = multiply(grad, negative(_divide_or_zero(_divide_or_zero(a, distance), distance)))""")
+cdef Program angle_slope_grad_a = Program("grad, a, b, distance -> grad_a", """
+    across = _divide_or_zero(_divide_or_zero(a, hypot(a, b)), distance)
+    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(_divide_or_zero(b, hypot(b, a)), distance)))""")
+cdef Program angle_slope_grad_b = Program("grad, a, b, distance -> grad_b", """
+    apart = _divide_or_zero(_divide_or_zero(subtract(divide(a, 2), divide(b, 2)), distance), distance)
+    together = _divide_or_zero(_divide_or_zero(add(divide(a, 2), divide(b, 2)), distance), distance)
+    grad_b = multiply(grad, multiply(multiply(4, apart), together))""")
 
-cdef class Atan2Backward(Node):
-    """atan2(a, b) -> y
+cdef class AngleSlopeBackward(Node):
+    """_angle_slope(a, b) -> y
 
-    dy/da = _divide_or_zero(_divide_or_zero(b, distance), distance)
-    dy/db = -_divide_or_zero(_divide_or_zero(a, distance), distance)
+    dy/da = -2 * across * _divide_or_zero(_direction(b, a), distance)
+    dy/db = 4 * apart * together
     where distance = hypot(a, b)
+    where across = _divide_or_zero(_direction(a, b), distance)
+    where apart = _divide_or_zero(_divide_or_zero(a / 2 - b / 2, distance), distance)
+    where together = _divide_or_zero(_divide_or_zero(a / 2 + b / 2, distance), distance)
     """
     saves = ("a", "b")
 
@@ -72,9 +77,9 @@ cdef class Atan2Backward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         distance = forward_hypot(a, b)
         if wanted_ & 1:
-            grad_a = atan2_grad_a.run((grad, b, distance))
+            grad_a = angle_slope_grad_a.run((grad, a, b, distance))
         if wanted_ & 2:
-            grad_b = atan2_grad_b.run((grad, a, distance))
+            grad_b = angle_slope_grad_b.run((grad, a, b, distance))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -83,9 +88,45 @@ cdef class Atan2Backward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         distance = ops.hypot(a, b)
         if wanted_ & 1:
-            grad_a = grad * ops._divide_or_zero(ops._divide_or_zero(b, distance), distance)
+            across = ops._divide_or_zero(ops._direction(a, b), distance)
+            grad_a = grad * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
         if wanted_ & 2:
-            grad_b = grad * -ops._divide_or_zero(ops._divide_or_zero(a, distance), distance)
+            apart = ops._divide_or_zero(ops._divide_or_zero(a / 2 - b / 2, distance), distance)
+            together = ops._divide_or_zero(ops._divide_or_zero(a / 2 + b / 2, distance), distance)
+            grad_b = grad * (4 * apart * together)
+        return grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef Program atan2_grad_a = Program("grad, b, a -> grad_a", """
+    grad_a = multiply(grad, _divide_or_zero(_divide_or_zero(b, hypot(a, b)), hypot(a, b)))""")
+cdef Program atan2_grad_b = Program("grad, a, b -> grad_b", """
+    grad_b = multiply(grad, negative(_divide_or_zero(_divide_or_zero(a, hypot(b, a)), hypot(b, a))))""")
+
+cdef class Atan2Backward(Node):
+    """atan2(a, b) -> y; dy/da = _angle_slope(a, b); dy/db = -_angle_slope(b, a)"""
+    saves = ("a", "b")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = atan2_grad_a.run((grad, b, a))
+        if wanted_ & 2:
+            grad_b = atan2_grad_b.run((grad, a, b))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = grad * ops._angle_slope(a, b)
+        if wanted_ & 2:
+            grad_b = grad * -ops._angle_slope(b, a)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -275,6 +316,52 @@ cdef class CopysignBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program direction_other = Program("b, a -> other", "other = _divide_or_zero(b, hypot(b, a))")
+cdef Program direction_grad_a = Program("grad, other, distance -> grad_a", """
+    grad_a = multiply(grad, _divide_or_zero(square(other), distance))""")
+cdef Program direction_grad_b = Program("grad, y, other, distance -> grad_b", """
+    grad_b = multiply(grad, negative(_divide_or_zero(multiply(y, other), distance)))""")
+
+cdef class DirectionBackward(Node):
+    """_direction(a, b) -> y
+
+    dy/da = _divide_or_zero(square(other), distance)
+    dy/db = -_divide_or_zero(y * other, distance)
+    where distance = hypot(a, b)
+    where other = _direction(b, a)
+    """
+    saves = ("a", "b", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        distance = forward_hypot(a, b)
+        other = direction_other.run((b, a))
+        if wanted_ & 1:
+            grad_a = direction_grad_a.run((grad, other, distance))
+        if wanted_ & 2:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_b = direction_grad_b.run((grad, y, other, distance))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        distance = ops.hypot(a, b)
+        other = ops._direction(b, a)
+        if wanted_ & 1:
+            grad_a = grad * ops._divide_or_zero(ops.square(other), distance)
+        if wanted_ & 2:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_b = grad * -ops._divide_or_zero(y * other, distance)
+        return grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_y = True, None, None, None
+
+
 cdef Program divide_grad_b = Program("grad, y, b -> grad_b", "grad_b = multiply(grad, conj(divide(negative(y), b)))")
 
 cdef class DivideBackward(Node):
@@ -462,39 +549,35 @@ cdef class FmodBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program hypot_grad_a = Program("grad, a, y -> grad_a", "grad_a = multiply(grad, _divide_or_zero(a, y))")
-cdef Program hypot_grad_b = Program("grad, b, y -> grad_b", "grad_b = multiply(grad, _divide_or_zero(b, y))")
+cdef Program hypot_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, _divide_or_zero(a, hypot(a, b)))")
+cdef Program hypot_grad_b = Program("grad, b, a -> grad_b", "grad_b = multiply(grad, _divide_or_zero(b, hypot(b, a)))")
 
 cdef class HypotBackward(Node):
-    """hypot(a, b) -> y; dy/da = _divide_or_zero(a, y); dy/db = _divide_or_zero(b, y)"""
-    saves = ("a", "y", "b")
+    """hypot(a, b) -> y; dy/da = _direction(a, b); dy/db = _direction(b, a)"""
+    saves = ("a", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_a = hypot_grad_a.run((grad, a, y))
+            grad_a = hypot_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_b = hypot_grad_b.run((grad, b, y))
+            grad_b = hypot_grad_b.run((grad, b, a))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_a = grad * ops._divide_or_zero(a, y)
+            grad_a = grad * ops._direction(a, b)
         if wanted_ & 2:
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_b = grad * ops._divide_or_zero(b, y)
+            grad_b = grad * ops._direction(b, a)
         return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_y, self.saved_b = True, None, None, None
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef Program logaddexp_gap = Program("y, a, b -> gap", "gap = where(bitwise_and(isinf(y), equal(a, b)), 0, subtract(a, b))")
@@ -716,7 +799,7 @@ cdef Program pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(
 cdef class PowBackward(Node):
     """pow(a, b) -> y
 
-    dy/da = _scaled_pow(b, a, b - 1)
+    dy/da = _scaled_pow(b, a, b, 1)
     dy/db = y * log(base)
     where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
     where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
@@ -728,7 +811,7 @@ cdef class PowBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, forward_subtract(b, 1))))
+            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, b, 1)))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             y_dtype = self.saved_y_dtype
@@ -745,7 +828,7 @@ cdef class PowBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if wanted_ & 1:
-            grad_a = grad * ops.conj(ops._scaled_pow(b, a, b - 1))
+            grad_a = grad * ops.conj(ops._scaled_pow(b, a, b, 1))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             y_dtype = self.saved_y_dtype
@@ -791,34 +874,36 @@ cdef class RemainderBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program scaled_pow_nonzero = Program("a, given_1 -> nonzero", """
-    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), 1, a)""")
+cdef Program scaled_pow_grad_a = Program("c, b, n -> grad_a", "grad_a = multiply(c, subtract(b, n))")
+cdef Program scaled_pow_nonzero = Program("a, given_1, n -> nonzero", """
+    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, n)), 1, a)""")
 cdef Program scaled_pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
 
 cdef class ScaledPowBackward(Node):
-    """_scaled_pow(c, a, b) -> y
+    """_scaled_pow(c, a, b, int n=0) -> y
 
-    dy/dc = _scaled_pow(1, a, b)
-    dy/da = _scaled_pow(c * b, a, b - 1)
+    dy/dc = _scaled_pow(1, a, b, n)
+    dy/da = _scaled_pow(c * (b - n), a, b, n + 1)
     dy/db = y * log(base)
-    where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
+    where nonzero = where((a == 0) & (real(b) >= n), 1, a)
     where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
     """
-    saves = ("a", "b", "c", "y_dtype", "y")
+    saves = ("a", "b", "n", "c", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_c = grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
         if wanted_ & 1:
-            grad_c = forward_multiply(grad, forward_conj(forward__scaled_pow(1, a, b)))
+            grad_c = forward_multiply(grad, forward_conj(forward__scaled_pow(1, a, b, n)))
         if wanted_ & 2:
             c = saved_array(self, self.saved_c, self.version_c, "c")
-            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_multiply(c, b), a, forward_subtract(b, 1))))
+            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(scaled_pow_grad_a.run((c, b, n)), a, b, n + 1)))
         if wanted_ & 4:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             y_dtype = self.saved_y_dtype
-            nonzero = scaled_pow_nonzero.run((a, forward_real(b)))
+            nonzero = scaled_pow_nonzero.run((a, forward_real(b), n))
             if formulas.is_complex(y_dtype):
                 base = forward_astype(nonzero, y_dtype)
             else:
@@ -830,15 +915,16 @@ cdef class ScaledPowBackward(Node):
         grad_c = grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
         if wanted_ & 1:
-            grad_c = grad * ops.conj(ops._scaled_pow(1, a, b))
+            grad_c = grad * ops.conj(ops._scaled_pow(1, a, b, n))
         if wanted_ & 2:
             c = saved_tensor(self, self.saved_c, self.version_c, "c")
-            grad_a = grad * ops.conj(ops._scaled_pow(c * b, a, b - 1))
+            grad_a = grad * ops.conj(ops._scaled_pow(c * (b - n), a, b, n + 1))
         if wanted_ & 4:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             y_dtype = self.saved_y_dtype
-            nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+            nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
             if formulas.is_complex(y_dtype):
                 base = ops.astype(nonzero, y_dtype)
             else:

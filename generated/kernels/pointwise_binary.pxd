@@ -5,6 +5,7 @@ cdef Ufunc add_ufunc
 cdef object forward_add(object a, object b)
 cdef object forward_addcdiv(object x, object a, object b, object value)
 cdef object forward_addcmul(object x, object a, object b, object value)
+cdef object forward__angle_slope(object a, object b)
 cdef Ufunc atan2_ufunc
 cdef object forward_atan2(object a, object b)
 cdef Ufunc clamp_max_ufunc
@@ -15,6 +16,7 @@ cdef object forward_clip(object x, object min, object max)
 cdef object forward_complex(object a, object b)
 cdef Ufunc copysign_ufunc
 cdef object forward_copysign(object a, object b)
+cdef object forward__direction(object a, object b)
 cdef Ufunc divide_ufunc
 cdef object forward_divide(object a, object b)
 cdef Ufunc _divide_or_zero_ufunc
@@ -48,7 +50,7 @@ cdef object forward_pow(object a, object b)
 cdef Ufunc remainder_ufunc
 cdef object forward_remainder(object a, object b)
 cdef object forward_rsub(object a, object b, object alpha)
-cdef object forward__scaled_pow(object c, object a, object b)
+cdef object forward__scaled_pow(object c, object a, object b, object n)
 cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)
 cdef Ufunc where_ufunc

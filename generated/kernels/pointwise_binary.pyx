@@ -27,6 +27,13 @@ cdef Program addcmul_y = Program("x, value, a, b -> y", "y = add(x, multiply(val
 cdef object forward_addcmul(object x, object a, object b, object value):
     return addcmul_y.run((x, value, a, b))
 
+cdef Program angle_slope_y = Program("b, a -> y", "y = _divide_or_zero(_divide_or_zero(b, hypot(a, b)), hypot(a, b))")
+cdef object forward__angle_slope(object a, object b):
+    try:
+        return as_array(angle_slope_y.run((b, a)))
+    except Exception as error_:
+        raise explain(error_, "_angle_slope", a=a, b=b) from None
+
 atan2_ufunc = offer(Ufunc(np.arctan2, "atan2", REALS))
 cdef object forward_atan2(object a, object b):
     return atan2_ufunc.binary(a, b)
@@ -54,6 +61,13 @@ cdef object forward_complex(object a, object b):
 copysign_ufunc = offer(Ufunc(np.copysign, "copysign", REALS))
 cdef object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
+
+cdef Program direction_y = Program("a, b -> y", "y = _divide_or_zero(a, hypot(a, b))")
+cdef object forward__direction(object a, object b):
+    try:
+        return as_array(direction_y.run((a, b)))
+    except Exception as error_:
+        raise explain(error_, "_direction", a=a, b=b) from None
 
 divide_ufunc = offer(Ufunc(np.divide, "divide"))
 cdef object forward_divide(object a, object b):
@@ -129,11 +143,11 @@ cdef Program rsub_y = Program("b, alpha, a -> y", "y = subtract(b, multiply(alph
 cdef object forward_rsub(object a, object b, object alpha):
     return rsub_y.run((b, alpha, a))
 
-cdef object forward__scaled_pow(object c, object a, object b):
+cdef object forward__scaled_pow(object c, object a, object b, object n):
     try:
-        return as_array(kernels.scaled_pow(c, a, b))
+        return as_array(kernels.scaled_pow(c, a, b, n))
     except Exception as error_:
-        raise explain(error_, "_scaled_pow", c=c, a=a, b=b) from None
+        raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
 
 subtract_ufunc = offer(Ufunc(np.subtract, "subtract"))
 cdef object forward_subtract(object a, object b):

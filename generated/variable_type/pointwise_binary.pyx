@@ -9,22 +9,23 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.pointwise_binary cimport (
-    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward_clamp_max,
-    clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign, copysign_ufunc,
-    forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide, floor_divide_ufunc, forward_fmax,
-    fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot,
-    hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, logaddexp2_ufunc, forward_maximum, maximum_ufunc,
-    forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar, forward_pow, pow_ufunc,
-    forward_remainder, remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where,
-    forward_xlogy,
+    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward__angle_slope, forward_atan2, atan2_ufunc,
+    forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
+    copysign_ufunc, forward__direction, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide,
+    floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside,
+    heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, logaddexp2_ufunc,
+    forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar,
+    forward_pow, pow_ufunc, forward_remainder, remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract,
+    subtract_ufunc, forward_where, forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
-    AddBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward, CopysignBackward,
-    DivideBackward, DivideOrZeroBackward, FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward,
-    LogaddexpBackward, Logaddexp2Backward, MaximumBackward, MinimumBackward, MultiplyBackward, PolarBackward, PowBackward,
-    RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward, XlogyBackward,
+    AddBackward, AngleSlopeBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
+    CopysignBackward, DirectionBackward, DivideBackward, DivideOrZeroBackward, FloorDivideBackward, FmaxBackward,
+    FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward, MaximumBackward, MinimumBackward,
+    MultiplyBackward, PolarBackward, PowBackward, RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward,
+    XlogyBackward,
 )
-from gradspec.arguments cimport as_scalar
+from gradspec.arguments cimport as_int, as_scalar
 from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
@@ -125,6 +126,45 @@ def addcmul(x, a, b, value=1):
     return op_addcmul(x, a, b, value)
 
 
+cdef object op__angle_slope(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef AngleSlopeBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_angle_slope", "a")
+    b = as_real_operand(b, "_angle_slope", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = AngleSlopeBackward.__new__(AngleSlopeBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward__angle_slope(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_forward(jvp__angle_slope, (y,), (a, b))
+    return y
+
+cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    distance = ops.hypot(a, b)
+    if a_t is not None:
+        across = ops._divide_or_zero(ops._direction(a, b), distance)
+    if b_t is not None:
+        apart = ops._divide_or_zero(ops._divide_or_zero(a / 2 - b / 2, distance), distance)
+        together = ops._divide_or_zero(ops._divide_or_zero(a / 2 + b / 2, distance), distance)
+    y_t = None if a_t is None else a_t * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (4 * apart * together))
+    return (y_t,)
+
+def _angle_slope(a, b):
+    """b / (a * a + b * b), and 0 at 0, as all of its derivatives are."""
+    return op__angle_slope(a, b)
+
+
 cdef object op_atan2(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Atan2Backward node_ = None
@@ -148,10 +188,9 @@ cdef object op_atan2(object a, object b):
 
 cdef tuple jvp_atan2(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    distance = ops.hypot(a, b)
-    y_t = None if a_t is None else a_t * ops._divide_or_zero(ops._divide_or_zero(b, distance), distance)
+    y_t = None if a_t is None else a_t * ops._angle_slope(a, b)
     if b_t is not None:
-        y_t = plus(y_t, b_t * -ops._divide_or_zero(ops._divide_or_zero(a, distance), distance))
+        y_t = plus(y_t, b_t * -ops._angle_slope(b, a))
     return (y_t,)
 
 cdef object op_atan2_(object a, object b):
@@ -360,10 +399,47 @@ cdef object op_copysign_(object a, object b):
     return inplace_binary(op_copysign, copysign_ufunc, a, b, 0b1, "copysign_")
 
 def copysign(a, b, *, out=None):
-    """Modulus of a with the sign of b."""
+    """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
     if out is not None:
         return out_binary(copysign_ufunc, a, b, out, HAS_GRADIENT)
     return op_copysign(a, b)
+
+
+cdef object op__direction(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef DirectionBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_direction", "a")
+    b = as_real_operand(b, "_direction", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = DirectionBackward.__new__(DirectionBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward__direction(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_forward(jvp__direction, (y,), (a, b))
+    return y
+
+cdef tuple jvp__direction(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    distance = ops.hypot(a, b)
+    other = ops._direction(b, a)
+    y_t = None if a_t is None else a_t * ops._divide_or_zero(ops.square(other), distance)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops._divide_or_zero(y * other, distance))
+    return (y_t,)
+
+def _direction(a, b):
+    """a / hypot(a, b), and 0 at 0, as all of its derivatives are."""
+    return op__direction(a, b)
 
 
 cdef object op_divide(object a, object b):
@@ -584,7 +660,7 @@ cdef object op_fmod_(object a, object b):
     return inplace_binary(op_fmod, fmod_ufunc, a, b, 0b10, "fmod_")
 
 def fmod(a, b, *, out=None):
-    """a - b * trunc(a / b), with the sign of a."""
+    """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to."""
     if out is not None:
         return out_binary(fmod_ufunc, a, b, out, HAS_GRADIENT)
     return op_fmod(a, b)
@@ -616,29 +692,26 @@ cdef object op_hypot(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = HypotBackward.__new__(HypotBackward)
         connect_two(node_, state_, a, b)
-        if node_.needs(0):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-        if node_.needs(1):
-            node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_hypot(array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_forward(jvp_hypot, (y,), (a, b))
     return y
 
 cdef tuple jvp_hypot(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else a_t * ops._divide_or_zero(a, y)
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops._direction(a, b)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops._divide_or_zero(b, y))
+        y_t = plus(y_t, b_t * ops._direction(b, a))
     return (y_t,)
 
 cdef object op_hypot_(object a, object b):
-    return inplace_binary(op_hypot, hypot_ufunc, a, b, 0b1, "hypot_")
+    return inplace_binary(op_hypot, hypot_ufunc, a, b, 0b11, "hypot_")
 
 def hypot(a, b, *, out=None):
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
@@ -943,7 +1016,7 @@ cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
             base = ops.astype(nonzero, dtype_of(y))
         else:
             base = nonzero
-    y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b - 1)
+    y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b, 1)
     if b_t is not None:
         y_t = plus(y_t, b_t * (y * ops.log(base)))
     return (y_t,)
@@ -991,7 +1064,7 @@ cdef object op_remainder_(object a, object b):
     return inplace_binary(op_remainder, remainder_ufunc, a, b, 0b10, "remainder_")
 
 def remainder(a, b, *, out=None):
-    """a - b * floor(a / b), with the sign of b."""
+    """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
     if out is not None:
         return out_binary(remainder_ufunc, a, b, out, HAS_GRADIENT)
     return op_remainder(a, b)
@@ -1015,23 +1088,25 @@ def rsub(a, b, *, alpha=1):
     return op_rsub(a, b, alpha)
 
 
-cdef object op__scaled_pow(object c, object a, object b):
+cdef object op__scaled_pow(object c, object a, object b, object n):
     cdef ThreadState* state_ = thread_state()
     cdef ScaledPowBackward node_ = None
     cdef TensorBase y
     c = as_operand(c, "_scaled_pow", "c")
     a = as_operand(a, "_scaled_pow", "a")
     b = as_operand(b, "_scaled_pow", "b")
+    n = as_int(n, "_scaled_pow", "n")
 
     if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
         node_ = ScaledPowBackward.__new__(ScaledPowBackward)
         connect_all(node_, state_, (c, a, b))
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_n = n
         if node_.needs(1):
             node_.saved_c = save_input(state_, c, &node_.version_c)
 
-    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b)))
+    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
 
     if node_ is not None:
         set_history(y, node_, 0)
@@ -1039,27 +1114,29 @@ cdef object op__scaled_pow(object c, object a, object b):
             node_.saved_y_dtype = dtype_of(y)
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__scaled_pow, (y,), (c, a, b))
+        push_forward(jvp__scaled_pow, (y,), (c, a, b, n))
     return y
 
 cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
+    c_t, a_t, b_t, c, a, b, n, y = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    )
     if b_t is not None:
-        nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+        nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
         if formulas.is_complex(dtype_of(y)):
             base = ops.astype(nonzero, dtype_of(y))
         else:
             base = nonzero
-    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b)
+    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
     if a_t is not None:
-        y_t = plus(y_t, a_t * ops._scaled_pow(c * b, a, b - 1))
+        y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
     if b_t is not None:
         y_t = plus(y_t, b_t * (y * ops.log(base)))
     return (y_t,)
 
-def _scaled_pow(c, a, b):
-    """c * a**b, and 0 where c is 0 whatever a**b is."""
-    return op__scaled_pow(c, a, b)
+def _scaled_pow(c, a, b, n=0):
+    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
+    return op__scaled_pow(c, a, b, n)
 
 
 cdef object op_subtract(object a, object b):
@@ -1180,10 +1257,10 @@ def xlogy(a, b, *, out=None):
 answer_calls()
 
 register({
-"add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "clamp_max": clamp_max, "clamp_min": clamp_min,
-    "clip": clip, "complex": complex, "copysign": copysign, "divide": divide, "_divide_or_zero": _divide_or_zero,
-    "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot, "lerp":
-    lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply": multiply,
-    "polar": polar, "pow": pow, "remainder": remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "subtract": subtract,
-    "where": where, "xlogy": xlogy,
+"add": add, "addcdiv": addcdiv, "addcmul": addcmul, "_angle_slope": _angle_slope, "atan2": atan2, "clamp_max":
+    clamp_max, "clamp_min": clamp_min, "clip": clip, "complex": complex, "copysign": copysign, "_direction": _direction,
+    "divide": divide, "_divide_or_zero": _divide_or_zero, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod":
+    fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum":
+    maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "remainder": remainder, "rsub": rsub,
+    "_scaled_pow": _scaled_pow, "subtract": subtract, "where": where, "xlogy": xlogy,
 })

@@ -190,20 +190,39 @@ def rrelu(x, lower, upper, training, generator):
     return x * slope, slope
 
 
-def scaled_pow(c, a, b):
-    """``c * a**b``, 0 where ``c`` is 0 even if the power is infinite or NaN.
+def scaled_pow(c, a, b, n):
+    """``c * a**(b - n)``, 0 where ``c`` is 0 or the power is, whatever the other one.
 
     Parameters
     ----------
     c, a, b : ndarray or scalar
         Broadcast together.
+    n : int
 
     Returns
     -------
     ndarray
     """
     zero = np.equal(c, 0)
-    return c * np.power(np.where(zero, 1, a) if zero.any() else a, b)
+    base = np.where(zero, 1, a) if zero.any() else a
+    exponent = b - n
+    dtype = np.result_type(c, a, b)
+    if dtype.char in "ef":
+        # What rounding takes from the exponent comes back times the logarithm of the base.
+        exact = np.subtract(np.asarray(b, dtype), n, dtype=np.float64)
+        if (exact.astype(dtype) != exact).any():
+            return (c * np.power(base, exact, dtype=np.float64)).astype(dtype)
+    power = np.power(base, exponent)
+    y = c * power
+    if power.dtype.kind == "f":
+        limits = np.finfo(power.dtype)
+        size = np.abs(power)
+        extreme = (size < limits.tiny) | (size > limits.max)
+        if extreme.any():  # the power is lost, the product need not be
+            root = np.power(np.abs(base), exponent / 2)
+            scale = np.where((root == 0) & np.isinf(c), 0, c)
+            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y)
+    return y
 
 
 def sinc(x, n):

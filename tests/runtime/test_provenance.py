@@ -51,7 +51,7 @@ def test_the_note_names_line_operator_and_rule():
     number = line_of(model, "# this one")
     assert f'  File "{__file__}", line {number}, in ' in note and "model\n    y = h**3  # this one\n" in note
     assert note.startswith("The error arose in the backward of PowBackward, which was recorded by\n")
-    assert "whose rule is\n    pow(a, b) -> y\n    dy/da = _scaled_pow(b, a, b - 1)" in note
+    assert "whose rule is\n    pow(a, b) -> y\n    dy/da = _scaled_pow(b, a, b, 1)" in note
 
 
 def test_error_keeps_type_message_and_traceback():
