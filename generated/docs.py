@@ -8812,7 +8812,7 @@ for _name, _text in {
     where share = astype(target, float_dtype(x.dtype)) * (1 - label_smoothing) + label_smoothing / x.shape[axis]
     where soft = -sum(share * factors * logs, axis)
     where classes = _as_index(target)
-    where plain = _cross_entropies(x, classes, axis, ignore_index)
+    where plain = _cross_entropies(x, classes, axis, ignore_index)[0]
     where known = astype(_is_class(classes, ignore_index), float_dtype(x.dtype))
     where safe = _class_or_zero(classes, ignore_index)
     where rate = known if weight is None else known * astype(take(weight, safe), float_dtype(x.dtype))

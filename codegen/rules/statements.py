@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ..spec.expression import Conditional, Expression, Metadata, Name, lets_in, names_of, terms, walk
+from ..spec.expression import STATIC, Conditional, Expression, Metadata, Name, lets_in, names_of, terms, walk
 from ..spec.formula import grad_names
 from ..spec.model import Location, Op, Saved
 
@@ -191,6 +191,13 @@ class _Placement:
                 pending.extend([self.definitions[name]] if name in self.definitions else [])
         return found
 
+    def _certain(self, item: Expression | Saved) -> set[str]:
+        """The definitions that an item needs whichever way its conditionals go."""
+        if isinstance(item, Conditional):
+            return self._certain(item.test) | (self._certain(item.body) & self._certain(item.orelse))
+        read = [name for name in self._reads(item) if name in self.definitions]
+        return {*read}.union(*(self._certain(self.definitions[name]) for name in read))
+
     # Placement.
 
     def block(self, targets: list[Target], known: frozenset[str] = frozenset()) -> tuple[Statement, ...]:
@@ -263,16 +270,27 @@ class _Placement:
         return [first, *(replace(term, adds=True) for term in rest)]
 
     def _branch(self, target: Target, value: Conditional, known: frozenset[str]) -> list[Statement]:
-        """A conditional as two blocks; what the test or both of them read stands before it."""
+        """A conditional as two blocks; what the test or every way through both of them reads stands before it.
+
+        A let of arrays that some way does without is computed in the ways that read it, so that nothing is computed for nothing.
+        """
         inside = _Placement({}, self.absent)
         inside.definitions = self.definitions
         then, orelse = (Target(word, part, is_branch=True) for word, part in (("then", value.body), ("else", value.orelse)))
         level = inside._level([Target("if", value.test), then, orelse], known)
-        shared = [name for name in self.definitions if name in level]
+        always = {*self._certain(value), *self._parts(value.test)}
+        static = {name for name in level if name in self.definitions and not _makes_arrays(self.definitions[name])}
+        always.update(*(self._parts(self.definitions[name]) for name in static))
+        shared = [name for name in self.definitions if name in level and (name in always or name in static)]
         before = inside._placed(shared, level, known)
         known = known | {*shared}
         branches = (inside.block([Target(target.name, part)], known) for part in (value.body, value.orelse))
         return [*before, Branch(value.test, *branches, value.at)]
+
+
+def _makes_arrays(item: Expression | Saved) -> bool:
+    """Whether it costs something to compute an item."""
+    return not isinstance(item, Saved) and item.kind != STATIC
 
 
 def _read(value: Expression) -> set[str]:

@@ -6,6 +6,8 @@
 
 from gradspec.dispatch import ops
 
+from gradspec.forward_ad cimport plus
+from gradspec.input_buffer cimport plus_array
 from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -15,7 +17,6 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
-cdef Forward2 forward_softmax = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "softmax", 2)
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
@@ -68,28 +69,41 @@ cdef class BernoulliLossBackward(Node):
 
 
 cdef class CrossEntropiesBackward(Node):
-    """_cross_entropies(x, Index target, int axis=-1, int ignore_index=-100) -> y
+    """_cross_entropies(x, Index target, int axis=-1, int ignore_index=-100) -> y, weight
 
-    grad_x = _cross_entropies_backward(grad, x, target, axis, ignore_index)
+    grad_x = _cross_entropies_backward(grad_y, weight, target, axis, ignore_index) + _softmax_backward(grad_weight,
+      weight, axis)
     """
-    saves = ("x", "target", "axis", "ignore_index")
+    saves = ("weight", "target", "axis", "ignore_index")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        target = saved_array(self, self.saved_target, self.version_target, "target")
+        grad_y, grad_weight = grad
+        weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        if grad_y is not None:
+            target = saved_array(self, self.saved_target, self.version_target, "target")
         axis = self.saved_axis
-        ignore_index = self.saved_ignore_index
-        return forward__cross_entropies_backward(grad, x, target, axis, ignore_index)
+        if grad_y is not None:
+            ignore_index = self.saved_ignore_index
+        grad_x = None if grad_y is None else forward__cross_entropies_backward(grad_y, weight, target, axis, ignore_index)
+        if grad_weight is not None:
+            grad_x = plus_array(grad_x, forward__softmax_backward(grad_weight, weight, axis))
+        return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        grad_y, grad_weight = grad
+        weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        if grad_y is not None:
+            target = saved_tensor(self, self.saved_target, self.version_target, "target")
         axis = self.saved_axis
-        ignore_index = self.saved_ignore_index
-        return ops._cross_entropies_backward(grad, x, target, axis, ignore_index)
+        if grad_y is not None:
+            ignore_index = self.saved_ignore_index
+        grad_x = None if grad_y is None else ops._cross_entropies_backward(grad_y, weight, target, axis, ignore_index)
+        if grad_weight is not None:
+            grad_x = plus(grad_x, ops._softmax_backward(grad_weight, weight, axis))
+        return grad_x
 
     cdef void release_variables(self):
-        self.released, self.saved_x = True, None
+        self.released, self.saved_weight = True, None
         if holds_arrays(self.saved_target):
             self.released, self.saved_target = True, None
 
@@ -98,24 +112,23 @@ cdef Program cross_entropies_backward_grad_a = Program("known, given_1, given_2 
     grad_a = where(known, subtract(given_1, given_2), 0)""")
 
 cdef class CrossEntropiesBackwardBackward(Node):
-    """_cross_entropies_backward(a, x, Index target, int axis=-1, int ignore_index=-100) -> y
+    """_cross_entropies_backward(a, weight, Index target, int axis=-1, int ignore_index=-100) -> y
 
     grad_a = where(known, sum(weight * grad, axis) - _pick(grad, safe, axis), 0)
-    grad_x = _softmax_backward(grad * expand_dims(held, axis), weight, axis)
-    where weight = softmax(x, axis)
+    grad_weight = grad * held
     where known = _is_class(target, ignore_index)
     where safe = _class_or_zero(target, ignore_index)
-    where held = where(known, a, 0)
+    where held = expand_dims(where(known, a, 0), axis)
     """
-    saves = ("x", "axis", "target", "ignore_index", "a")
+    saves = ("target", "ignore_index", "weight", "axis", "a")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_x = None
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        axis = self.saved_axis
+        grad_a = grad_weight = None
         target = saved_array(self, self.saved_target, self.version_target, "target")
         ignore_index = self.saved_ignore_index
-        weight = forward_softmax(x, axis)
+        if wanted_ & 1:
+            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        axis = self.saved_axis
         known = forward__is_class(target, ignore_index)
         if wanted_ & 1:
             safe = forward__class_or_zero(target, ignore_index)
@@ -124,29 +137,29 @@ cdef class CrossEntropiesBackwardBackward(Node):
             )
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
-            held = forward_where(known, a, 0)
-            grad_x = forward__softmax_backward(forward_multiply(grad, forward_expand_dims(held, axis)), weight, axis)
-        return grad_a, grad_x
+            held = forward_expand_dims(forward_where(known, a, 0), axis)
+            grad_weight = forward_multiply(grad, held)
+        return grad_a, grad_weight
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_x = None
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        axis = self.saved_axis
+        grad_a = grad_weight = None
         target = saved_tensor(self, self.saved_target, self.version_target, "target")
         ignore_index = self.saved_ignore_index
-        weight = ops.softmax(x, axis)
+        if wanted_ & 1:
+            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        axis = self.saved_axis
         known = ops._is_class(target, ignore_index)
         if wanted_ & 1:
             safe = ops._class_or_zero(target, ignore_index)
             grad_a = ops.where(known, ops.sum(weight * grad, axis) - ops._pick(grad, safe, axis), 0)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            held = ops.where(known, a, 0)
-            grad_x = ops._softmax_backward(grad * ops.expand_dims(held, axis), weight, axis)
-        return grad_a, grad_x
+            held = ops.expand_dims(ops.where(known, a, 0), axis)
+            grad_weight = grad * held
+        return grad_a, grad_weight
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_a = True, None, None
+        self.released, self.saved_weight, self.saved_a = True, None, None
         if holds_arrays(self.saved_target):
             self.released, self.saved_target = True, None
 

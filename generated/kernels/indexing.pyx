@@ -194,19 +194,27 @@ cdef object forward__scatter_extreme(object x, object axis, object indices, obje
 cdef Program scatter_reduce_y = Program("given_0, counts -> y", "y = divide(given_0, maximum(counts, 1))")
 cdef object forward_scatter_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
     kind = formulas.checked_scatter(reduce)
-    if include_self:
-        start = x
-    else:
-        start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
     if kind == 'sum':
+        if include_self:
+            start = x
+        else:
+            start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
         return forward_scatter_add(start, axis, indices, source)
     if kind == 'mean':
+        if include_self:
+            start = x
+        else:
+            start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
         counts = forward_scatter_add(
             forward_full(shape_of(x), 1 if include_self else 0, dtype_of(x)), axis, indices, forward_ones_like(source, None)
         )
         return scatter_reduce_y.run((forward_scatter_add(start, axis, indices, source), counts))
     if kind == 'amax' or kind == 'amin':
         return forward__scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+    if include_self:
+        start = x
+    else:
+        start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
     numbers = forward__places_along(indices, axis, shape_of(x))
     order = forward_argsort(numbers, axis, False, True)
     places = forward_take_along_axis(numbers, order, axis)

@@ -6,7 +6,7 @@ cdef object forward_binary_cross_entropy_with_logits(object x, object target, ob
 cdef object forward__class_or_zero(object target, object ignore_index)
 cdef object forward_cosine_embedding_loss(object a, object b, object target, object margin, object reduction)
 cdef object forward__cross_entropies(object x, object target, object axis, object ignore_index)
-cdef object forward__cross_entropies_backward(object a, object x, object target, object axis, object ignore_index)
+cdef object forward__cross_entropies_backward(object a, object weight, object target, object axis, object ignore_index)
 cdef object forward_cross_entropy(object x, object target, object weight, object reduction, object ignore_index, object label_smoothing)
 cdef object forward_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction)
 cdef object forward_hinge_embedding_loss(object x, object target, object margin, object reduction)

@@ -75,16 +75,16 @@ cdef object forward_cosine_embedding_loss(object a, object b, object target, obj
 
 cdef object forward__cross_entropies(object x, object target, object axis, object ignore_index):
     try:
-        return as_array(kernels.kept_cross_entropy(x, target, axis, ignore_index))
+        return as_array(kernels.cross_entropies(x, target, axis, ignore_index))
     except Exception as error_:
         raise explain(error_, "_cross_entropies", x=x, target=target, axis=axis, ignore_index=ignore_index) from None
 
-cdef object forward__cross_entropies_backward(object a, object x, object target, object axis, object ignore_index):
+cdef object forward__cross_entropies_backward(object a, object weight, object target, object axis, object ignore_index):
     try:
-        return as_array(kernels.kept_cross_entropy_backward(a, x, target, axis, ignore_index))
+        return as_array(kernels.cross_entropies_backward(a, weight, target, axis, ignore_index))
     except Exception as error_:
         raise explain(
-            error_, "_cross_entropies_backward", a=a, x=x, target=target, axis=axis, ignore_index=ignore_index
+            error_, "_cross_entropies_backward", a=a, weight=weight, target=target, axis=axis, ignore_index=ignore_index
         ) from None
 
 cdef Program cross_entropy_share = Program("given_0, given_1, given_2 -> share", """
@@ -100,14 +100,14 @@ cdef object forward_cross_entropy(
     else:
         axis = 0
     spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
-    if weight is None:
-        factors = 1
-    else:
-        factors = forward_expand_dims(
-            forward_astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
-        )
-    logs = forward_log_softmax(x, axis)
     if spread:
+        if weight is None:
+            factors = 1
+        else:
+            factors = forward_expand_dims(
+                forward_astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+            )
+        logs = forward_log_softmax(x, axis)
         share = cross_entropy_share.run(
             (forward_astype(target, formulas.float_dtype(dtype_of(x))), 1 - label_smoothing, label_smoothing / shape_of(x)[axis])
         )
@@ -115,11 +115,19 @@ cdef object forward_cross_entropy(
         return forward__mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
     direct = weight is None and label_smoothing == 0
     classes = forward__as_index(target)
-    plain = forward__cross_entropies(x, classes, axis, ignore_index)
     if direct and reduction == 'mean':
+        plain = forward__cross_entropies(x, classes, axis, ignore_index)[0]
         return forward__kept_mean(plain, classes, ignore_index)
     if direct:
+        plain = forward__cross_entropies(x, classes, axis, ignore_index)[0]
         return forward__reduce_loss(plain, reduction)
+    if weight is None:
+        factors = 1
+    else:
+        factors = forward_expand_dims(
+            forward_astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+        )
+    logs = forward_log_softmax(x, axis)
     known = forward_astype(forward__is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
     safe = forward__class_or_zero(classes, ignore_index)
     if weight is None:

@@ -167,14 +167,22 @@ cdef object forward_var_mean(object x, object axis, object keepdims, object corr
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
     if ord == 2:
         return forward__euclidean_norm(x, axis, keepdims)
-    if formulas.has_fractions(dtype_of(x)):
-        known = x
-    else:
-        known = forward_astype(x, 'float64')
     if ord == 1 or ord == 0:
+        if formulas.has_fractions(dtype_of(x)):
+            known = x
+        else:
+            known = forward_astype(x, 'float64')
         return forward_sum(forward_absolute(known if ord else forward_sign(known)), axis, keepdims)
     if ord == math.inf:
+        if formulas.has_fractions(dtype_of(x)):
+            known = x
+        else:
+            known = forward_astype(x, 'float64')
         return forward_max(forward_absolute(known), axis, keepdims)
     if ord == -math.inf:
+        if formulas.has_fractions(dtype_of(x)):
+            known = x
+        else:
+            known = forward_astype(x, 'float64')
         return forward_min(forward_absolute(known), axis, keepdims)
     return forward__power_norm(x, ord, axis, keepdims)

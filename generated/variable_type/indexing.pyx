@@ -943,19 +943,27 @@ cdef object op_scatter_reduce(object x, object axis, object indices, object sour
     try:
         if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
             kind = formulas.checked_scatter(reduce)
-            if include_self:
-                start = x
-            else:
-                start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
             if kind == 'sum':
+                if include_self:
+                    start = x
+                else:
+                    start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
                 return ops.scatter_add(start, axis, indices, source)
             if kind == 'mean':
+                if include_self:
+                    start = x
+                else:
+                    start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
                 counts = ops.scatter_add(
                     ops.full(shape_of(x), 1 if include_self else 0, dtype=dtype_of(x)), axis, indices, ops.ones_like(source)
                 )
                 return ops.scatter_add(start, axis, indices, source) / ops.maximum(counts, 1)
             if kind == 'amax' or kind == 'amin':
                 return ops._scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+            if include_self:
+                start = x
+            else:
+                start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
             numbers = ops._places_along(indices, axis, shape_of(x))
             order = ops.argsort(numbers, axis)
             places = ops.take_along_axis(numbers, order, axis)

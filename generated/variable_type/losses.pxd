@@ -5,7 +5,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
 cdef object op__class_or_zero(object target, object ignore_index)
 cdef object op_cosine_embedding_loss(object a, object b, object target, object margin, object reduction)
 cdef object op__cross_entropies(object x, object target, object axis, object ignore_index)
-cdef object op__cross_entropies_backward(object a, object x, object target, object axis, object ignore_index)
+cdef object op__cross_entropies_backward(object a, object weight, object target, object axis, object ignore_index)
 cdef object op_cross_entropy(object x, object target, object weight, object reduction, object ignore_index, object label_smoothing)
 cdef object op_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction)
 cdef object op_hinge_embedding_loss(object x, object target, object margin, object reduction)

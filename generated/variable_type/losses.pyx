@@ -28,7 +28,7 @@ from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input
+from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
 
 
@@ -156,7 +156,7 @@ def cosine_embedding_loss(a, b, target, margin=0.0, reduction='mean'):
 cdef object op__cross_entropies(object x, object target, object axis, object ignore_index):
     cdef ThreadState* state_ = thread_state()
     cdef CrossEntropiesBackward node_ = None
-    cdef TensorBase y
+    cdef TensorBase y, weight
     x = as_real_operand(x, "_cross_entropies", "x")
     target = as_index(target, "_cross_entropies", "target")
     axis = as_int(axis, "_cross_entropies", "axis")
@@ -165,74 +165,79 @@ cdef object op__cross_entropies(object x, object target, object axis, object ign
     if needs_grad(state_, x):
         node_ = CrossEntropiesBackward.__new__(CrossEntropiesBackward)
         connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_target = save_index(state_, target, &node_.version_target)
         node_.saved_axis = axis
         node_.saved_ignore_index = ignore_index
 
-    y = wrap_forward(forward__cross_entropies(array_of(x), index_of(target), axis, ignore_index))
+    y, weight = wrap_forward(forward__cross_entropies(array_of(x), index_of(target), axis, ignore_index))
 
     if node_ is not None:
+        node_.set_outputs(2)
         set_history(y, node_, 0)
+        set_history(weight, node_, 1)
+        node_.saved_weight = save_output(weight)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__cross_entropies, (y,), (x, target, axis, ignore_index))
-    return y
+        push_forward(jvp__cross_entropies, (y, weight), (x, target, axis, ignore_index))
+    return y, weight
 
 cdef tuple jvp__cross_entropies(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, target, axis, ignore_index = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    x_t, target, axis, ignore_index, weight = tangents_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[1]
     known = ops._is_class(target, ignore_index)
     safe = ops._class_or_zero(target, ignore_index)
-    return (ops.where(known, ops.sum(ops.softmax(x, axis) * x_t, axis) - ops._pick(x_t, safe, axis), 0),)
+    y_t = ops.where(known, ops.sum(weight * x_t, axis) - ops._pick(x_t, safe, axis), 0)
+    weight_t = ops._softmax_backward(x_t, weight, axis)
+    return (y_t, weight_t)
 
 def _cross_entropies(x, target, axis=-1, ignore_index=-100):
-    """logsumexp(x) less the element of `x` at the class, along `axis`; 0 where the class is not counted."""
+    """logsumexp(x) less the element of `x` at the class, along `axis`, 0 where the class is not counted; and
+    softmax(x)."""
     return op__cross_entropies(x, target, axis, ignore_index)
 
 
-cdef object op__cross_entropies_backward(object a, object x, object target, object axis, object ignore_index):
+cdef object op__cross_entropies_backward(object a, object weight, object target, object axis, object ignore_index):
     cdef ThreadState* state_ = thread_state()
     cdef CrossEntropiesBackwardBackward node_ = None
     cdef TensorBase y
     a = as_real_operand(a, "_cross_entropies_backward", "a")
-    x = as_real_operand(x, "_cross_entropies_backward", "x")
+    weight = as_real_operand(weight, "_cross_entropies_backward", "weight")
     target = as_index(target, "_cross_entropies_backward", "target")
     axis = as_int(axis, "_cross_entropies_backward", "axis")
     ignore_index = as_int(ignore_index, "_cross_entropies_backward", "ignore_index")
 
-    if needs_grad(state_, a) or needs_grad(state_, x):
+    if needs_grad(state_, a) or needs_grad(state_, weight):
         node_ = CrossEntropiesBackwardBackward.__new__(CrossEntropiesBackwardBackward)
-        connect_two(node_, state_, a, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_axis = axis
+        connect_two(node_, state_, a, weight)
         node_.saved_target = save_index(state_, target, &node_.version_target)
         node_.saved_ignore_index = ignore_index
+        node_.saved_axis = axis
+        if node_.needs(0):
+            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
         if node_.needs(1):
             node_.saved_a = save_input(state_, a, &node_.version_a)
 
-    y = wrap_forward(forward__cross_entropies_backward(array_of(a), array_of(x), index_of(target), axis, ignore_index))
+    y = wrap_forward(forward__cross_entropies_backward(array_of(a), array_of(weight), index_of(target), axis, ignore_index))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
-        push_forward(jvp__cross_entropies_backward, (y,), (a, x, target, axis, ignore_index))
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(weight)):
+        push_forward(jvp__cross_entropies_backward, (y,), (a, weight, target, axis, ignore_index))
     return y
 
 cdef tuple jvp__cross_entropies_backward(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, x_t, a, x, target, axis, ignore_index = (
+    a_t, weight_t, a, weight, target, axis, ignore_index = (
         tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
     )
-    if x_t is not None:
-        weight = ops.softmax(x, axis)
+    if weight_t is not None:
         known = ops._is_class(target, ignore_index)
-        held = ops.where(known, a, 0)
-    y_t = None if a_t is None else ops._cross_entropies_backward(a_t, x, target, axis, ignore_index)
-    if x_t is not None:
-        y_t = plus(y_t, ops.expand_dims(held, axis) * ops._softmax_backward(x_t, weight, axis))
+        held = ops.expand_dims(ops.where(known, a, 0), axis)
+    y_t = None if a_t is None else ops._cross_entropies_backward(a_t, weight, target, axis, ignore_index)
+    if weight_t is not None:
+        y_t = plus(y_t, weight_t * held)
     return (y_t,)
 
-def _cross_entropies_backward(a, x, target, axis=-1, ignore_index=-100):
-    """softmax(x), less 1 at the class, times `a`, 0 where the class is not counted; the adjoint of _cross_entropies."""
-    return op__cross_entropies_backward(a, x, target, axis, ignore_index)
+def _cross_entropies_backward(a, weight, target, axis=-1, ignore_index=-100):
+    """The weight, less 1 at the class, times `a`, 0 where the class is not counted; the adjoint of _cross_entropies."""
+    return op__cross_entropies_backward(a, weight, target, axis, ignore_index)
 
 
 cdef object op_cross_entropy(
@@ -253,14 +258,14 @@ cdef object op_cross_entropy(
             else:
                 axis = 0
             spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
-            if weight is None:
-                factors = 1
-            else:
-                factors = ops.expand_dims(
-                    ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
-                )
-            logs = ops.log_softmax(x, axis)
             if spread:
+                if weight is None:
+                    factors = 1
+                else:
+                    factors = ops.expand_dims(
+                        ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+                    )
+                logs = ops.log_softmax(x, axis)
                 share = (
                     ops.astype(target, formulas.float_dtype(dtype_of(x))) * (1 - label_smoothing)
                     + label_smoothing / shape_of(x)[axis]
@@ -269,11 +274,19 @@ cdef object op_cross_entropy(
                 return ops._mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
             direct = weight is None and label_smoothing == 0
             classes = ops._as_index(target)
-            plain = ops._cross_entropies(x, classes, axis, ignore_index)
             if direct and reduction == 'mean':
+                plain = ops._cross_entropies(x, classes, axis, ignore_index)[0]
                 return ops._kept_mean(plain, classes, ignore_index)
             if direct:
+                plain = ops._cross_entropies(x, classes, axis, ignore_index)[0]
                 return ops._reduce_loss(plain, reduction)
+            if weight is None:
+                factors = 1
+            else:
+                factors = ops.expand_dims(
+                    ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+                )
+            logs = ops.log_softmax(x, axis)
             known = ops.astype(ops._is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
             safe = ops._class_or_zero(classes, ignore_index)
             if weight is None:

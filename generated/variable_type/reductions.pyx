@@ -729,15 +729,23 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
         if needs_grad(state_, x) or state_.flags & DUAL:
             if ord == 2:
                 return ops._euclidean_norm(x, axis, keepdims)
-            if formulas.has_fractions(dtype_of(x)):
-                known = x
-            else:
-                known = ops.astype(x, 'float64')
             if ord == 1 or ord == 0:
+                if formulas.has_fractions(dtype_of(x)):
+                    known = x
+                else:
+                    known = ops.astype(x, 'float64')
                 return ops.sum(ops.absolute(known if ord else ops.sign(known)), axis, keepdims)
             if ord == math.inf:
+                if formulas.has_fractions(dtype_of(x)):
+                    known = x
+                else:
+                    known = ops.astype(x, 'float64')
                 return ops.max(ops.absolute(known), axis, keepdims)
             if ord == -math.inf:
+                if formulas.has_fractions(dtype_of(x)):
+                    known = x
+                else:
+                    known = ops.astype(x, 'float64')
                 return ops.min(ops.absolute(known), axis, keepdims)
             return ops._power_norm(x, ord, axis, keepdims)
         return wrap_forward(forward_vector_norm(array_of(x), ord, axis, keepdims))

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .softmax import cross_entropy, cross_entropy_backward
+from .losses import pick, unpick
+from .reductions import log_softmax, softmax
 
 
 def is_class(target, ignore_index):
@@ -35,41 +36,40 @@ def class_or_zero(target, ignore_index):
     return np.where(np.equal(target, ignore_index), 0, np.asarray(target, np.intp))
 
 
-def kept_cross_entropy(x, target, axis, ignore_index):
-    """cross_entropy, and 0 where the class is not counted.
+def cross_entropies(x, target, axis, ignore_index):
+    """Log-sum-exp along `axis` less the element at the class, 0 where that is not counted.
 
     Parameters
     ----------
     x : ndarray
         Real.
     target : array_like of int
+        Has the shape of `x` without `axis`.
     axis : int
     ignore_index : int
 
     Returns
     -------
-    ndarray
+    y : ndarray
         Of the shape of `target`.
+    weight : ndarray
+        The softmax of `x`.
     """
-    if may_all_count(x, axis, ignore_index):
-        try:
-            return cross_entropy(x, target, axis)
-        except IndexError:  # of what is not counted, or of what is no class: then it is raised below
-            pass
+    x = np.asarray(x)
     known = is_class(target, ignore_index)
-    y = cross_entropy(x, class_or_zero(target, ignore_index), axis)
-    return np.where(known, y, y.dtype.type(0))
+    y = -pick(log_softmax(x, axis), np.where(known, target, 0), axis)
+    return np.where(known, y, y.dtype.type(0)), softmax(x, axis)
 
 
-def kept_cross_entropy_backward(grad, x, target, axis, ignore_index):
-    """The adjoint of kept_cross_entropy.
+def cross_entropies_backward(grad, weight, target, axis, ignore_index):
+    """The adjoint of the losses of cross_entropies.
 
     Parameters
     ----------
     grad : ndarray
         Of the shape of `target`.
-    x : ndarray
-        Real.
+    weight : ndarray
+        The softmax of the logits.
     target : array_like of int
     axis : int
     ignore_index : int
@@ -77,14 +77,11 @@ def kept_cross_entropy_backward(grad, x, target, axis, ignore_index):
     Returns
     -------
     ndarray
+        Of the shape of `weight`.
     """
-    if may_all_count(x, axis, ignore_index):
-        try:
-            return cross_entropy_backward(grad, x, target, axis)
-        except IndexError:
-            pass
-    known = is_class(target, ignore_index)
-    return cross_entropy_backward(np.where(known, grad, grad.dtype.type(0)), x, class_or_zero(target, ignore_index), axis)
+    known, grad = is_class(target, ignore_index), np.asarray(grad, np.result_type(grad, np.float16))
+    y = weight * np.expand_dims(grad, axis) - unpick(grad, np.where(known, target, 0), np.shape(weight), axis)
+    return np.where(np.expand_dims(known, axis), y, y.dtype.type(0))
 
 
 def kept_mean(x, target, ignore_index):
@@ -123,8 +120,3 @@ def kept_mean_backward(x, target, ignore_index):
     """
     known = is_class(target, ignore_index)
     return known * (x / x.dtype.type(np.count_nonzero(known)))
-
-
-def may_all_count(x, axis, ignore_index):
-    """Whether `ignore_index` is outside of the classes, so that one that is not counted is out of range."""
-    return not -x.shape[axis] <= ignore_index < x.shape[axis]

@@ -1,6 +1,6 @@
 """Softmax and its kin on rows: what the loops need to know of an array, and what they can do."""
 
-from numpy cimport ndarray
+from numpy cimport ndarray, npy_intp
 
 from .span cimport Span
 
@@ -14,4 +14,7 @@ cdef enum Task:
     SOFTMAX_BACKWARD
     LOG_SOFTMAX_BACKWARD
 
-cdef bint compute(Task task, Span* span, ndarray x, ndarray y, ndarray other, ndarray grad, ndarray classes)
+cdef bint compute(
+    Task task, Span* span, ndarray x, ndarray y, ndarray other=*, ndarray grad=*, ndarray losses=*,
+    ndarray classes=*, npy_intp ignored=*,
+)

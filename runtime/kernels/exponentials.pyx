@@ -1,7 +1,7 @@
 """Softmax and its kin, and their adjoints: the loops over rows that stay in the cache.
 
 A row is read once from memory, and then goes from loop to loop, NumPy's own but for the maximum, which costs it more than all
-the rest of a short row, and the sum, which is pairwise.  The limit is NumPy's loop for exp over
+the rest of a short row, and the sum.  The limit is NumPy's loop for exp over
 the same elements, about half of the time.  Some of these loops clear the floating-point flags, so that flags are looked at
 before each.  Knows pointers only.
 """
@@ -17,17 +17,13 @@ from ..capi cimport PyArray_BYTES, PyArray_SIZE, PyArray_TYPE
 from .flags cimport fp_clear, fp_raised
 from .threads cimport GRAIN, parallel
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
+from .wide cimport highest, real, total
 
 cnp.import_array()
-
-ctypedef fused real:
-    float
-    double
 
 cdef enum:
     CHUNK = 16384   # elements that are worth a thread
     BLOCK = 2048    # elements whose exponentials are taken at once
-    LANES = 16      # numbers that are compared or added side by side
     SHORT = 16      # below this length a loop of ours costs less than a call of NumPy's
 
 cdef struct Loop:
@@ -46,7 +42,9 @@ cdef struct Operands:
     char* other         # the second factor of the adjoints
     char* y             # reduced, or as x
     char* grad          # outer x inner
+    char* losses        # outer x inner
     npy_intp* classes   # outer x inner
+    npy_intp ignored    # the class that is not counted
 
 cdef Loops[2] tables            # for float32 and float64
 cdef list _ufuncs = []          # which own the loops
@@ -86,49 +84,6 @@ cdef inline void with_number(Loop* loop, real* a, real b, real* y, npy_intp n) n
     loop.function(args, &n, steps, loop.data)
 
 
-cdef inline real highest(real* x, npy_intp n) noexcept nogil:
-    """The maximum; a NaN raises the flag for an invalid operation."""
-    cdef real[LANES] best
-    cdef real most = x[0]
-    cdef npy_intp i = 0, k
-    if n >= 2 * LANES:
-        for k in range(LANES):
-            best[k] = x[k]
-        for i in range(1, n // LANES):
-            for k in range(LANES):
-                best[k] = x[LANES * i + k] if x[LANES * i + k] > best[k] else best[k]
-        for k in range(LANES):
-            most = best[k] if best[k] > most else most
-        i = n - n % LANES
-    for k in range(i, n):
-        most = x[k] if x[k] > most else most
-    return most
-
-
-cdef real total(real* x, npy_intp n) noexcept nogil:
-    """The sum, pairwise from a few hundred numbers on, as accurate as NumPy's."""
-    cdef real[LANES] sums
-    cdef real sum = 0
-    cdef npy_intp i = 0, k
-    if n > 32 * LANES:
-        i = n // 2 - n // 2 % LANES
-        return total(x, i) + total(x + i, n - i)
-    if n >= 2 * LANES:
-        for k in range(LANES):
-            sums[k] = x[k]
-        for i in range(1, n // LANES):
-            for k in range(LANES):
-                sums[k] = sums[k] + x[LANES * i + k]
-        for k in range(LANES // 2):
-            sums[k] = sums[k] + sums[k + LANES // 2]
-        for k in range(LANES // 4):
-            sum = sum + (sums[k] + sums[k + LANES // 4])
-        i = n - n % LANES
-    for k in range(i, n):
-        sum = sum + x[k]
-    return sum
-
-
 cdef inline void less(Loops* loops, real* x, real by, real* y, npy_intp n) noexcept nogil:
     cdef npy_intp i
     if n >= SHORT:
@@ -156,6 +111,11 @@ cdef inline void times(Loops* loops, real* y, real by, npy_intp n) noexcept nogi
             y[i] = y[i] * by
 
 
+cdef inline npy_intp place(npy_intp number, npy_intp length) noexcept nogil:
+    """Where a class stands that may be counted from the end."""
+    return number + length if number < 0 else number
+
+
 cdef inline npy_intp at_once(npy_intp count, npy_intp n) noexcept nogil:
     """How many of `count` things of n elements make a block."""
     cdef npy_intp some = BLOCK // n
@@ -163,7 +123,7 @@ cdef inline npy_intp at_once(npy_intp count, npy_intp n) noexcept nogil:
 
 
 cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch) noexcept nogil:
-    """What takes exponentials, along contiguous rows; the scratch holds a block and two numbers for each of its rows.
+    """What takes exponentials, along contiguous rows; the scratch holds a block and three numbers for each of its rows.
 
     True where a floating-point flag was raised.
     """
@@ -171,13 +131,15 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
     cdef npy_intp n = span.length, step = at_once(span.outer, n), some, i, row = 0
     cdef real* most = scratch + step * n
     cdef real* sums = most + step
+    cdef real* logs = sums + step
     cdef real* y = <real*> at.y
     cdef real* grad = <real*> at.grad
+    cdef real* losses = <real*> at.losses
     cdef real* shifted
     cdef real* exps
     while row < span.outer:
         some = min(step, span.outer - row)
-        shifted = scratch if task == LOGSUMEXP or task == CROSS_ENTROPY else y + row * n
+        shifted = scratch if task == LOGSUMEXP else y + row * n
         exps = scratch if task == LOG_SOFTMAX else shifted
         for i in range(some):
             most[i] = highest(x + (row + i) * n, n)
@@ -186,21 +148,24 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
         unary(&loops.exp, shifted, exps, some * n)
         for i in range(some):
             sums[i] = total(exps + i * n, n)
-        if task == LOG_SOFTMAX or task == LOGSUMEXP or task == CROSS_ENTROPY:
+        if task == CROSS_ENTROPY:
+            unary(&loops.log, sums, logs, some)
+        elif task == LOG_SOFTMAX or task == LOGSUMEXP:
             unary(&loops.log, sums, sums, some)
         for i in range(some):
             if task == SOFTMAX:
                 over(loops, exps + i * n, sums[i], n)
+            elif task == CROSS_ENTROPY:
+                times(loops, exps + i * n, 1 / sums[i], n)
+                losses[row + i] = 0
+                if at.classes[row + i] != at.ignored:
+                    losses[row + i] = logs[i] - (x[(row + i) * n + place(at.classes[row + i], n)] - most[i])
             elif task == LOG_SOFTMAX:
                 less(loops, shifted + i * n, sums[i], shifted + i * n, n)
             elif task == LOGSUMEXP:
                 y[row + i] = sums[i] + most[i]
-            elif task == CROSS_ENTROPY:
-                y[row + i] = sums[i] - (x[(row + i) * n + at.classes[row + i]] - most[i])
             else:
                 times(loops, exps + i * n, grad[row + i] / sums[i], n)
-                if task == CROSS_ENTROPY_BACKWARD:
-                    exps[i * n + at.classes[row + i]] = exps[i * n + at.classes[row + i]] - grad[row + i]
         raised |= fp_raised() != 0
         row += some
     return raised
@@ -215,6 +180,7 @@ cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, r
     cdef real* spare = scratch + 2 * wide
     cdef real* y = <real*> at.y
     cdef real* grad = <real*> at.grad
+    cdef real* losses = <real*> at.losses
     cdef real* shifted
     cdef real* exps
     memcpy(most, x, wide * sizeof(real))
@@ -223,40 +189,46 @@ cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, r
         for j in range(wide):
             most[j] = x[i * inner + j] if x[i * inner + j] > most[j] else most[j]
     for i in range(span.length):
-        shifted = spare if task == LOGSUMEXP or task == CROSS_ENTROPY else y + i * inner
+        shifted = spare if task == LOGSUMEXP else y + i * inner
         exps = spare if task == LOG_SOFTMAX else shifted
         binary(&loops.subtract, x + i * inner, most, shifted, wide)
         raised |= fp_raised() != 0
         unary(&loops.exp, shifted, exps, wide)
         binary(&loops.add, sums, exps, sums, wide)
-    if task == LOG_SOFTMAX or task == LOGSUMEXP or task == CROSS_ENTROPY:
+    if task == CROSS_ENTROPY:
+        unary(&loops.log, sums, losses, wide)
+        for j in range(wide):
+            losses[j] = 0 if at.classes[j] == at.ignored else (
+                losses[j] - (x[place(at.classes[j], span.length) * inner + j] - most[j]))
+    elif task == LOG_SOFTMAX or task == LOGSUMEXP:
         unary(&loops.log, sums, sums, wide)
     if task == LOGSUMEXP:
         binary(&loops.add, sums, most, y, wide)
-    elif task == CROSS_ENTROPY:
-        for j in range(wide):
-            y[j] = sums[j] - (x[at.classes[j] * inner + j] - most[j])
-    elif task == LOGSUMEXP_BACKWARD or task == CROSS_ENTROPY_BACKWARD:
+    elif task == LOGSUMEXP_BACKWARD:
         binary(&loops.divide, grad, sums, sums, wide)
         for i in range(span.length):
             binary(&loops.multiply, y + i * inner, sums, y + i * inner, wide)
-        if task == CROSS_ENTROPY_BACKWARD:
-            for j in range(wide):
-                y[at.classes[j] * inner + j] = y[at.classes[j] * inner + j] - grad[j]
     else:
         for i in range(span.length):
-            binary(&loops.divide if task == SOFTMAX else &loops.subtract, y + i * inner, sums, y + i * inner, wide)
+            binary(&loops.subtract if task == LOG_SOFTMAX else &loops.divide, y + i * inner, sums, y + i * inner, wide)
     return raised or fp_raised()
 
 
 cdef bint adjoint_by_rows(Loops* loops, Task task, Span span, real* x, Operands at) noexcept nogil:
-    """The adjoint of softmax or log_softmax at its result `other`, along contiguous rows."""
+    """The adjoint of softmax or log_softmax at its result `other`, or that of losses at `grad` where x is softmax."""
     cdef bint raised = False
-    cdef npy_intp n = span.length, _row
+    cdef npy_intp n = span.length, row
     cdef real* result = <real*> at.other
+    cdef real* grad = <real*> at.grad
     cdef real* y = <real*> at.y
-    for _row in range(span.outer):
-        if task == SOFTMAX_BACKWARD:
+    for row in range(span.outer):
+        if task == CROSS_ENTROPY_BACKWARD:
+            if at.classes[row] == at.ignored:
+                memset(y, 0, n * sizeof(real))
+            else:
+                with_number(&loops.multiply, x, grad[row], y, n)
+                y[place(at.classes[row], n)] = y[place(at.classes[row], n)] - grad[row]
+        elif task == SOFTMAX_BACKWARD:
             binary(&loops.multiply, result, x, y, n)
             less(loops, x, total(y, n), y, n)
             binary(&loops.multiply, result, y, y, n)
@@ -274,11 +246,23 @@ cdef bint adjoint_by_columns(
 ) noexcept nogil:
     """The same for `wide` columns of one outer index; the scratch holds two rows of them."""
     cdef bint raised = False
-    cdef npy_intp inner = span.inner, i
+    cdef npy_intp inner = span.inner, i, j, here
     cdef real* sums = scratch
     cdef real* spare = scratch + wide
     cdef real* result = <real*> at.other
+    cdef real* grad = <real*> at.grad
     cdef real* y = <real*> at.y
+    if task == CROSS_ENTROPY_BACKWARD:
+        for i in range(span.length):
+            binary(&loops.multiply, x + i * inner, grad, y + i * inner, wide)
+        for j in range(wide):
+            if at.classes[j] == at.ignored:
+                for i in range(span.length):
+                    y[i * inner + j] = 0
+            else:
+                here = place(at.classes[j], span.length) * inner + j
+                y[here] = y[here] - grad[j]
+        return fp_raised()
     memset(sums, 0, wide * sizeof(real))
     for i in range(span.length):
         if task == SOFTMAX_BACKWARD:
@@ -296,20 +280,26 @@ cdef bint adjoint_by_columns(
     return raised or fp_raised()
 
 
+cdef inline bint is_adjoint(Task task) noexcept nogil:
+    """Whether a task takes no maximum first."""
+    return task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD or task == CROSS_ENTROPY_BACKWARD
+
+
 cdef bint run(Task task, Span span, real* x, Operands at) noexcept nogil:
     """Do all of the array; False where there is no memory or a floating-point flag was raised."""
     cdef Loops* loops = &tables[sizeof(real) // 8]
     cdef npy_intp rows, wide, start, some, offset, i
-    cdef bint whole = task == LOGSUMEXP or task == CROSS_ENTROPY  # y is reduced
+    cdef bint whole = task == LOGSUMEXP  # y is reduced
     cdef Operands here
+    here.ignored = at.ignored
     cdef real* scratch = NULL
     cdef bint raised = False
     fp_clear()
     if span.inner == 1:
-        if task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD:
+        if is_adjoint(task):
             return not adjoint_by_rows(loops, task, span, x, at)
         rows = at_once(span.outer, span.length)
-        scratch = <real*> malloc(rows * (span.length + 2) * sizeof(real))
+        scratch = <real*> malloc(rows * (span.length + 3) * sizeof(real))
         if scratch == NULL:
             return False
         raised = by_rows(loops, task, span, x, at, scratch)
@@ -328,8 +318,9 @@ cdef bint run(Task task, Span span, real* x, Operands at) noexcept nogil:
             here.other = <char*> (<real*> at.other + offset)
             here.y = <char*> (<real*> at.y + i * (1 if whole else span.length) * span.inner + start)
             here.grad = <char*> (<real*> at.grad + i * span.inner + start)
+            here.losses = <char*> (<real*> at.losses + i * span.inner + start)
             here.classes = at.classes + i * span.inner + start
-            if task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD:
+            if is_adjoint(task):
                 raised |= adjoint_by_columns(loops, task, span, x + offset, here, scratch, some)
             else:
                 raised |= by_columns(loops, task, span, x + offset, here, scratch, some)
@@ -353,28 +344,34 @@ cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Span span = job.span
     cdef Operands at = job.at
     cdef npy_intp size = 4 if job.single else 8, one = span.length * span.inner
-    cdef bint whole = job.task == LOGSUMEXP or job.task == CROSS_ENTROPY
+    cdef bint whole = job.task == LOGSUMEXP
     cdef char* x = job.x + start * one * size
     cdef bint done
     span.outer = stop - start
     at.other += start * one * size
     at.y += start * (span.inner if whole else one) * size
     at.grad += start * span.inner * size
+    at.losses += start * span.inner * size
     at.classes += start * span.inner
     done = run(job.task, span, <float*> x, at) if job.single else run(job.task, span, <double*> x, at)
     if not done:
         job.odd = True
 
 
-cdef bint compute(Task task, Span* span, ndarray x, ndarray y, ndarray other, ndarray grad, ndarray classes):
-    """Fill `y`; False where NumPy has to say what is wrong.  Arrays are contiguous, and of the type of `x` but the classes."""
+cdef bint compute(
+    Task task, Span* span, ndarray x, ndarray y, ndarray other=None, ndarray grad=None, ndarray losses=None,
+    ndarray classes=None, npy_intp ignored=0,
+):
+    """Fill `y` and `losses`; False where NumPy has to say what is wrong.  All are plain, of the type of `x` but the classes."""
     cdef Job job
     cdef npy_intp chunk
     job.task, job.span, job.x, job.single, job.odd = task, span[0], PyArray_BYTES(x), PyArray_TYPE(x) == cnp.NPY_FLOAT32, False
     job.at.y = PyArray_BYTES(y)
     job.at.other = NULL if other is None else PyArray_BYTES(other)
     job.at.grad = NULL if grad is None else PyArray_BYTES(grad)
+    job.at.losses = NULL if losses is None else PyArray_BYTES(losses)
     job.at.classes = NULL if classes is None else <npy_intp*> PyArray_BYTES(classes)
+    job.at.ignored = ignored
     if PyArray_SIZE(x) < GRAIN:
         part(&job, 0, span.outer)
     else:

@@ -1,47 +1,7 @@
-"""One element for each row, chosen by its class, and the loss of it."""
+"""Losses element by element, and one element for each row, chosen by its class."""
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
-
-from .reductions import log_softmax, logsumexp_backward
-
-
-def cross_entropy(x, target, axis):
-    """Log-sum-exp along `axis` less the element at the class.
-
-    Parameters
-    ----------
-    x : ndarray
-        Real.
-    target : array_like of int
-        Has the shape of `x` without `axis`.
-    axis : int
-
-    Returns
-    -------
-    ndarray
-        Of the shape of `target`.
-    """
-    return -pick(log_softmax(np.asarray(x), axis), target, axis)
-
-
-def cross_entropy_backward(grad, x, target, axis):
-    """The adjoint of cross_entropy: softmax less one at the class, times the cotangent.
-
-    Parameters
-    ----------
-    grad : ndarray
-        Of the shape of `target`.
-    x : ndarray
-        Real.
-    target : array_like of int
-    axis : int
-
-    Returns
-    -------
-    ndarray
-    """
-    return logsumexp_backward(grad, x, axis, False) - unpick(grad, target, np.shape(x), axis)
 
 
 def binary_cross_entropy(x, target):

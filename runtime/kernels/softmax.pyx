@@ -1,7 +1,7 @@
 """Softmax, log-softmax, log-sum-exp, cross entropy of classes, and their adjoints, along one axis or some that lie together.
 
 Owns which arrays the loops of `exponentials` take: contiguous ones of float32 and float64; others are copied to be so.  The
-NumPy expressions in `reductions` and `losses` take other dtypes, axes apart from each other, and whatever raised a
+NumPy expressions in `reductions` and `classes` take other dtypes, axes apart from each other, and whatever raised a
 floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
 )
-from . import losses, reductions
+from . import classes as expressions, reductions
 from .exponentials cimport (
     CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX,
     SOFTMAX_BACKWARD, Task, compute,
@@ -34,20 +34,26 @@ cdef ndarray plain(object x, int type_num=-1):
     return x if is_plain(x) else np.array(x, order="C")
 
 
-cdef ndarray find_classes(object target, ndarray x, Span* span):
-    """The class of each row, counted from 0; None where one is out of range, or they are not as many as the rows."""
+cdef ndarray find_classes(object target, ndarray x, Span* span, object ignore_index, npy_intp* ignored):
+    """The class of each row; None where one is neither ignored nor in range, or they are not as many as the rows."""
     cdef ndarray classes = np.asarray(target)
     cdef npy_intp* place
     cdef npy_intp i
-    if classes.dtype.kind not in "iu" or (<object> classes).shape != tuple(
-            [n for i, n in enumerate((<object> x).shape) if i != span.first]):
+    cdef int j
+    try:
+        ignored[0] = ignore_index
+    except OverflowError:
         return None
-    classes = np.array(classes, np.intp, order="C")
+    if PyArray_NDIM(classes) != PyArray_NDIM(x) - 1 or (<object> classes).dtype.kind not in "iu":
+        return None
+    for j in range(PyArray_NDIM(classes)):
+        if PyArray_DIMS(classes)[j] != PyArray_DIMS(x)[j + (j >= span.first)]:
+            return None
+    if PyArray_TYPE(classes) != cnp.NPY_INTP or not is_plain(classes):
+        classes = np.array(classes, np.intp, order="C")
     place = <npy_intp*> PyArray_BYTES(classes)
     for i in range(PyArray_SIZE(classes)):
-        if place[i] < 0:
-            place[i] += span.length
-        if not 0 <= place[i] < span.length:
+        if place[i] != ignored[0] and not -span.length <= place[i] < span.length:
             return None
     return classes
 
@@ -63,26 +69,23 @@ cdef ndarray mapped(Task task, object x, object axis, object result=None):
         if other is None or (<object> other).shape != (<object> x_).shape:
             return None
     y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
-    return y if compute(task, &span, x_, y, other, None, None) else None
+    return y if compute(task, &span, x_, y, other) else None
 
 
-cdef ndarray reduced(Task task, object x, object axis, bint keepdims, object target=None):
+cdef ndarray reduced(Task task, object x, object axis, bint keepdims):
     """What has the axes of `x` but those of the reduction; None where NumPy has to do it."""
-    cdef ndarray x_ = plain(x), y, classes = None
+    cdef ndarray x_ = plain(x), y
     cdef Span span
     if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
         return None
-    if task == CROSS_ENTROPY:
-        classes = find_classes(target, x_, &span)
-        if classes is None:
-            return None
     y = empty_reduced(x_, &span, keepdims)
-    return y if compute(task, &span, x_, y, None, None, classes) else None
+    return y if compute(task, &span, x_, y) else None
 
 
-cdef ndarray spread(Task task, object grad, object x, object axis, object target=None):
+cdef ndarray spread(Task task, object grad, object x, object axis, object target=None, object ignore_index=0):
     """The adjoint of a reduction of `x`, at its cotangent; None where NumPy has to do it."""
     cdef ndarray x_ = plain(x), y, grad_, classes = None
+    cdef npy_intp ignored = 0
     cdef Span span
     if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
         return None
@@ -90,23 +93,38 @@ cdef ndarray spread(Task task, object grad, object x, object axis, object target
     if grad_ is None or PyArray_SIZE(grad_) * span.length != PyArray_SIZE(x_):
         return None
     if task == CROSS_ENTROPY_BACKWARD:
-        classes = find_classes(target, x_, &span)
+        classes = find_classes(target, x_, &span, ignore_index, &ignored)
         if classes is None:
             return None
     y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
-    return y if compute(task, &span, x_, y, None, grad_, classes) else None
+    return y if compute(task, &span, x_, y, None, grad_, None, classes, ignored) else None
 
 
-def cross_entropy(x, target, axis):
-    """Log-sum-exp along `axis` less the element at the class in `target`, as `losses.cross_entropy`."""
-    y = reduced(CROSS_ENTROPY, x, axis, False, target)
-    return losses.cross_entropy(x, target, axis) if y is None else y
+cdef tuple losses_and_weights(object x, object target, object axis, object ignore_index):
+    """What cross_entropies gives; None where NumPy has to do it."""
+    cdef ndarray x_ = plain(x), y, weight, classes
+    cdef npy_intp ignored = 0
+    cdef Span span
+    if x_ is None or not find_span(x_, axis, &span) or span.first != span.last or PyArray_SIZE(x_) == 0:
+        return None
+    classes = find_classes(target, x_, &span, ignore_index, &ignored)
+    if classes is None:
+        return None
+    y = empty_reduced(x_, &span, False)
+    weight = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    return (y, weight) if compute(CROSS_ENTROPY, &span, x_, weight, None, None, y, classes, ignored) else None
 
 
-def cross_entropy_backward(grad, x, target, axis):
-    """The adjoint of cross_entropy at `x`: softmax less one at the class, times `grad`."""
-    y = spread(CROSS_ENTROPY_BACKWARD, grad, x, axis, target)
-    return losses.cross_entropy_backward(grad, x, target, axis) if y is None else y
+def cross_entropies(x, target, axis, ignore_index):
+    """Log-sum-exp along `axis` less the element at the class, as `classes.cross_entropies`, and softmax."""
+    found = losses_and_weights(x, target, axis, ignore_index)
+    return expressions.cross_entropies(x, target, axis, ignore_index) if found is None else found
+
+
+def cross_entropies_backward(grad, weight, target, axis, ignore_index):
+    """The adjoint of the losses: `weight`, which is softmax, less one at the class, times `grad`."""
+    y = spread(CROSS_ENTROPY_BACKWARD, grad, weight, axis, target, ignore_index)
+    return expressions.cross_entropies_backward(grad, weight, target, axis, ignore_index) if y is None else y
 
 
 def log_softmax(x, axis):

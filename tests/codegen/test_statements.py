@@ -49,6 +49,29 @@ def test_a_let_stands_in_the_branch_that_reads_it(small):
     ]  # fmt: skip
 
 
+def test_a_let_of_arrays_that_one_way_does_without_stands_in_the_others(small):
+    entry = """\
+- op: f(x, int n=1) -> y
+  doc: F.
+  composite: costly if n == 1 else x if n == 2 else costly * deep if n == size else -costly
+  let:
+    size: x.ndim + 1
+    deep: cos(x)
+    costly: sin(deep)
+  samples:
+  - f(x(3), 1)
+  - f(x(3), 2)
+  - f(x(3, 3), 3)
+  - f(x(3), 4)
+"""
+    assert text(small, entry, forward_statements) == [
+        "if n == 1:", "    deep = ops.cos(x)", "    costly = ops.sin(deep)", "    return costly",
+        "if n == 2:", "    return x",
+        "size = ndim_of(x) + 1", "deep = ops.cos(x)", "costly = ops.sin(deep)",
+        "if n == size:", "    return costly * deep", "return -costly",
+    ]  # fmt: skip
+
+
 def test_a_let_of_one_branch_of_a_let(small):
     entry = """\
 - op: f(x, int n=1) -> y

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels import losses, reductions
-from gradspec.kernels.softmax import cross_entropy, cross_entropy_backward
+from gradspec.kernels import classes, reductions
 
 SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 9), (2, 33, 70), (3, 2, 2, 5), (1, 1), (600, 20), (30, 9, 200)]
 DTYPES = [np.float32, np.float64, np.float16, np.longdouble, ">f8"]
@@ -66,19 +65,41 @@ def test_results_are_those_of_the_expressions(shape, dtype):
                 close(kernels.logsumexp_backward(g, laid, axis, keepdims), expected, x)
 
 
+def targets(length, shape):
+    """Classes of every kind, and the one that is not counted."""
+    classes = np.random.default_rng(1).integers(-length, length, size=shape)
+    yield classes, -100
+    yield classes.astype(np.int16), 1
+    yield (classes % length).astype(np.uint16), 2**70
+    yield np.where(classes % 3, classes, length + 7), length + 7
+
+
 @pytest.mark.parametrize("dtype", DTYPES[:3])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_cross_entropy_is_that_of_the_expression(shape, dtype):
+def test_cross_entropies_are_those_of_the_expression(shape, dtype):
     x = arrays(shape, dtype)
     for axis in range(-1, len(shape) - 1):
         others = np.delete(shape, axis)
         g = arrays(others, dtype)
-        target = np.random.default_rng(1).integers(-shape[axis], shape[axis], size=others)
-        for kind in (np.int64, np.int16):
+        for target, ignored in targets(shape[axis], others):
             for laid in layouts(x):
-                close(cross_entropy(laid, target.astype(kind), axis), losses.cross_entropy(x, target, axis), x)
-                expected = losses.cross_entropy_backward(g, x, target, axis)
-                close(cross_entropy_backward(g, laid, target.astype(kind), axis), expected, x)
+                y, weight = kernels.cross_entropies(laid, target, axis, ignored)
+                close(y, classes.cross_entropies(x, target, axis, ignored)[0], x)
+                close(weight, reductions.softmax(x, axis), x)
+                expected = classes.cross_entropies_backward(g, weight, target, axis, ignored)
+                close(kernels.cross_entropies_backward(g, weight, target, axis, ignored), expected, x)
+
+
+def test_what_is_not_counted_counts_for_nothing_even_where_it_is_nan():
+    x = np.zeros((3, 4), np.float32)
+    x[1] = np.nan
+    y, weight = kernels.cross_entropies(x, [0, 2, -1], 1, 2)
+    np.testing.assert_allclose(y, [np.log(4), 0, np.log(4)], rtol=1e-6)
+    for laid in (weight, np.asfortranarray(weight), weight.astype(np.float16)):
+        slope = kernels.cross_entropies_backward(np.ones(3, laid.dtype), laid, [0, 2, -1], 1, 2)
+        np.testing.assert_array_equal(slope, [[-0.75, 0.25, 0.25, 0.25], [0, 0, 0, 0], [0.25, 0.25, 0.25, -0.75]])
+    slope = kernels.cross_entropies_backward(np.ones(3, np.float32), weight.T.copy(), [0, 2, -1], 0, 2)
+    np.testing.assert_array_equal(slope.T, [[-0.75, 0.25, 0.25, 0.25], [0, 0, 0, 0], [0.25, 0.25, 0.25, -0.75]])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -136,9 +157,9 @@ def test_a_wrong_axis_and_wrong_classes_are_refused():
                 getattr(kernels, name)(x, axis)
     for target, error in (([0, 1, 4], IndexError), ([0, 1, -5], IndexError), ([0, 1], ValueError), ([0.0, 1.0, 2.0], TypeError)):
         with pytest.raises(error):
-            cross_entropy(x, target, 1)
+            kernels.cross_entropies(x, target, 1, -100)
         with pytest.raises(error):
-            cross_entropy_backward(np.zeros(3), x, target, 1)
+            kernels.cross_entropies_backward(np.zeros(3), x, target, 1, -100)
     for backward in (kernels.softmax_backward, kernels.log_softmax_backward):
         with pytest.raises(ValueError):
             backward(np.zeros((4, 3)), x, 1)
@@ -150,7 +171,8 @@ def test_the_operands_are_left_as_they_were():
     kept = [a.copy() for a in (x, g, target)]
     y = kernels.softmax(x, -1)
     kernels.softmax_backward(g, y, -1)
-    cross_entropy_backward(g[:, 0], x, target, 1)
+    kernels.cross_entropies(x, target, 1, 3)
+    kernels.cross_entropies_backward(g[:, 0], y, target, 1, 3)
     for now, before in zip((x, g, target), kept):
         np.testing.assert_array_equal(now, before)
 
@@ -168,7 +190,8 @@ def test_results_do_not_depend_on_the_number_of_threads(shape):
             results.append([
                 y, kernels.log_softmax(x, 1), kernels.logsumexp(x, 1, False), kernels.softmax_backward(g, y, 1),
                 kernels.log_softmax_backward(g, y, 1), kernels.logsumexp_backward(arrays(others, np.float32), x, 1, False),
-                cross_entropy(x, target, 1), cross_entropy_backward(arrays(others, np.float32), x, target, 1),
+                *kernels.cross_entropies(x, target, 1, 3),
+                kernels.cross_entropies_backward(arrays(others, np.float32), y, target, 1, 3),
             ])
             x[-1] = np.nan  # the last part is for NumPy, and with it all
             assert np.isnan(kernels.softmax(x, 1)[-1]).all() and not np.isnan(kernels.softmax(x, 1)[:-1]).any()

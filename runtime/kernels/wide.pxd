@@ -1,0 +1,101 @@
+"""The maximum and the sum of contiguous numbers, in vectors as wide as the processor has.
+
+Owns which compilers and loaders may choose among copies of a loop, and the order of a sum, which depends on its length alone:
+pairwise, as accurate as NumPy's.
+"""
+
+from numpy cimport npy_intp
+
+cdef extern from *:
+    """
+    /* One copy of a loop for each width of vectors, and the processor's own choice among them, where compiler and loader can. */
+    #ifndef GRADSPEC_WIDE
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+    #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+    #else
+    #define GRADSPEC_WIDE
+    #endif
+    #if defined(__GNUC__)
+    #define GRADSPEC_UNUSED __attribute__((unused))  /* by some of those who include it */
+    #else
+    #define GRADSPEC_UNUSED
+    #endif
+
+    #define GRADSPEC_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+    #define GRADSPEC_REDUCTIONS(T) \\
+        /* The maximum; a NaN raises the flag for an invalid operation. */ \\
+        GRADSPEC_UNUSED GRADSPEC_WIDE static T gradspec_highest_##T(const T *x, npy_intp n) { \\
+            T most = x[0]; \\
+            npy_intp i = 0, k; \\
+            if (n >= 64) { \\
+                T best[32]; \\
+                for (k = 0; k < 32; k++) best[k] = x[k]; \\
+                for (i = 32; i + 32 <= n; i += 32) for (k = 0; k < 32; k++) best[k] = GRADSPEC_MAX(x[i + k], best[k]); \\
+                for (k = 0; k < 16; k++) best[k] = GRADSPEC_MAX(best[k + 16], best[k]); \\
+                for (k = 0; k < 8; k++) best[k] = GRADSPEC_MAX(best[k + 8], best[k]); \\
+                for (k = 0; k < 4; k++) best[k] = GRADSPEC_MAX(best[k + 4], best[k]); \\
+                for (k = 0; k < 4; k++) most = GRADSPEC_MAX(best[k], most); \\
+            } else if (n >= 16) { \\
+                T best[8]; \\
+                for (k = 0; k < 8; k++) best[k] = x[k]; \\
+                for (i = 8; i + 8 <= n; i += 8) for (k = 0; k < 8; k++) best[k] = GRADSPEC_MAX(x[i + k], best[k]); \\
+                for (k = 0; k < 8; k++) most = GRADSPEC_MAX(best[k], most); \\
+            } \\
+            for (; i < n; i++) most = GRADSPEC_MAX(x[i], most); \\
+            return most; \\
+        } \\
+        GRADSPEC_UNUSED GRADSPEC_WIDE static T gradspec_short_total_##T(const T *x, npy_intp n) { \\
+            T sum = 0; \\
+            npy_intp i = 0, k; \\
+            if (n >= 64) { \\
+                T sums[32]; \\
+                for (k = 0; k < 32; k++) sums[k] = x[k]; \\
+                for (i = 32; i + 32 <= n; i += 32) for (k = 0; k < 32; k++) sums[k] += x[i + k]; \\
+                for (k = 0; k < 16; k++) sums[k] += sums[k + 16]; \\
+                for (k = 0; k < 8; k++) sums[k] += sums[k + 8]; \\
+                for (k = 0; k < 4; k++) sums[k] += sums[k + 4]; \\
+                sum = (sums[0] + sums[2]) + (sums[1] + sums[3]); \\
+            } else if (n >= 16) { \\
+                T sums[8]; \\
+                for (k = 0; k < 8; k++) sums[k] = x[k]; \\
+                for (i = 8; i + 8 <= n; i += 8) for (k = 0; k < 8; k++) sums[k] += x[i + k]; \\
+                for (k = 0; k < 4; k++) sums[k] += sums[k + 4]; \\
+                sum = (sums[0] + sums[2]) + (sums[1] + sums[3]); \\
+            } \\
+            for (; i < n; i++) sum += x[i]; \\
+            return sum; \\
+        } \\
+        GRADSPEC_UNUSED static T gradspec_total_##T(const T *x, npy_intp n) { \\
+            npy_intp half = (n / 2 + 31) / 32 * 32; \\
+            if (n <= 512) return gradspec_short_total_##T(x, n); \\
+            return gradspec_total_##T(x, half) + gradspec_total_##T(x + half, n - half); \\
+        }
+    GRADSPEC_REDUCTIONS(float)
+    GRADSPEC_REDUCTIONS(double)
+    #endif
+    """
+    float gradspec_highest_float(float*, npy_intp) noexcept nogil
+    double gradspec_highest_double(double*, npy_intp) noexcept nogil
+    float gradspec_total_float(float*, npy_intp) noexcept nogil
+    double gradspec_total_double(double*, npy_intp) noexcept nogil
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef inline real highest(real* x, npy_intp n) noexcept nogil:
+    """The maximum; a NaN raises the flag for an invalid operation."""
+    if real is float:
+        return gradspec_highest_float(x, n)
+    else:
+        return gradspec_highest_double(x, n)
+
+
+cdef inline real total(real* x, npy_intp n) noexcept nogil:
+    """The sum, pairwise from a few hundred numbers on."""
+    if real is float:
+        return gradspec_total_float(x, n)
+    else:
+        return gradspec_total_double(x, n)
