@@ -23,6 +23,7 @@ from .check import Progress, check_calls, quiet
 from .coverage import string_arguments
 from .evaluate import Evaluator
 from .promises import check_promises
+from .stated import check_stated
 from .tried import check_words
 
 _FAR = 10**6  # the line where mutants stand: far from all others, so that their nodes have places of their own
@@ -95,6 +96,7 @@ def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator) -
         if not errors:
             evaluator.swap(changed)
             report = _Refusal(changed, errors)
+            check_stated(changed, evaluator, report)  # first, for it takes least and refuses most
             calls = check_calls(changed, evaluator, report)
             check_promises(changed, evaluator, report)
             for name in string_arguments(changed):

@@ -134,9 +134,11 @@ class _StatedCase(Case):
             tangents = []
             for output in self.differentiable:
                 key, formula = self.jvp_rule(name, output)
-                tangent = self.run(lambda: self.jvp(name, direction, output), key, formula)  # noqa: B023
-                tangents.append(numeric.expanded(tangent, self.outputs[output]))
+                tangents.append(self.run(lambda: self._tangent(name, direction, output), key, formula))  # noqa: B023
             self._compare(key, formula, self._total(tangents), wanted)
+
+    def _tangent(self, name: str, direction: np.ndarray, output: int) -> Value:
+        return numeric.expanded(self.jvp(name, direction, output), self.outputs[output])
 
     def _compare(self, key: str, formula: Formula, got: Any, stated: Any) -> None:
         right = np.isclose(got, stated, rtol=numeric.TOLERANCE, atol=numeric.TOLERANCE, equal_nan=True)

@@ -126,6 +126,8 @@ def _run(loop, x, places, y):
 
 def _max_pool(x, first, last, step):
     spatial = len(first)
+    if min(step, default=1) < 1:
+        raise ValueError(f"steps of {tuple(step)} do not go through a window")
     if any((a >= b).any() for a, b in zip(first, last)):
         raise ValueError(f"a window over the last axes of {x.shape} holds no element")
     lead, planes = x.shape[: x.ndim - spatial], math.prod(x.shape[: x.ndim - spatial])

@@ -102,16 +102,8 @@ def the_spec():
     return analyze(read(ROOT / "derivatives.yaml"), ROOT)
 
 
-# Families of which no run has been finished: some mutants of theirs take longer than all others together.
-UNFINISHED = {"pooling", "normalisers", "losses", "creation", "special", "random", "mutation"}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("family", [
-    pytest.param(family, marks=[pytest.mark.skip(reason="not finished yet: a mutant of a kernel's size takes minutes")]
-                 if family in UNFINISHED else [])
-    for family in FAMILIES
-])  # fmt: skip
+@pytest.mark.parametrize("family", FAMILIES)
 def test_the_mutants_that_survive_mean_the_same(family):
     """Each is listed with its reason: a new one wants a sample, an example or a kink; one that dies leaves the list."""
     names = [op.name for op in the_spec().ops.values() if op.family == family]

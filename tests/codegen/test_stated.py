@@ -43,6 +43,24 @@ CONDITIONS = """\
   samples:
   - f(mask(3), x(3), x(3))
 """
+LIFTED = """\
+- op: lifted(x) -> y
+  doc: With one more axis.
+  forward: np.expand_dims(x, 0)
+  linear: [x]
+  vjp:
+    x: lowered(grad)
+  samples: one
+- op: lowered(x) -> y
+  doc: With one axis fewer.
+  forward: np.squeeze(x, 0)
+  linear: [x]
+  vjp:
+    x: lifted(grad)
+  samples:
+  - only
+  - f(x(1, 3))
+"""
 
 
 def entry(da="where(a == b, 0.5, a > b)", db="where(a == b, 0.5, b > a)", stated="0.5, 0.5"):
@@ -63,6 +81,12 @@ def test_the_rule_and_the_kink_differ(refusal):
 derivatives.yaml:16:10: error: bigger: dy/da: gives 1, where the entry states 0.5 at the kink f(1.0, 1.0)
   dy/da: where(a == b, 1, a > b)
          ^"""
+
+
+def test_a_tangent_of_another_shape_at_a_kink(refusal):
+    """A rule that samples have already shown to be wrong is still a message where it does not fit the kink."""
+    text = entry(da="lifted(where(a == b, 0.5, a > b))").replace("- op: where", LIFTED + "- op: where")
+    assert "dy/da: has the shape (1, 3, 4), and y (3, 4) at f(x(3, 4), x(4))" in refusal(text)
 
 
 def test_what_is_stated_lies_between_the_derivatives_from_either_side(refusal):

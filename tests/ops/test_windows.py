@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import nn
+from gradspec import kernels, nn
 from gradspec.autograd import grad
 
 
@@ -75,6 +75,12 @@ def test_pooling_keeps_the_dtype(dtype):
     assert y.dtype == x.dtype and y.tolist() == [[7, 5]]
     if x.dtype.kind == "f":
         assert nn.avg_pool1d(x, 2).dtype == x.dtype
+
+
+def test_the_kernel_refuses_steps_that_never_end():
+    """Callers are refused by the formula of the result's length, before the kernel is called; this is for formulas that err."""
+    with pytest.raises(ValueError, match="do not go through a window"):
+        kernels.max_pool(np.zeros((1, 4)), (2,), (3,), (1,), (0,), (0,))
 
 
 def test_a_window_in_the_padding_is_refused():
