@@ -219,7 +219,7 @@ class Tensor(ArrayTensor):
     def lerp(self, b: Operand, weight: Operand) -> Tensor:
         """a + weight * (b - a)."""
     def logaddexp(self, b: Operand) -> Tensor:
-        """log(exp(a) + exp(b)) without overflow."""
+        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
     def logaddexp2(self, b: Operand) -> Tensor:
         """log2(2**a + 2**b) without overflow."""
     def maximum(self, b: Operand) -> Tensor:
@@ -701,7 +701,7 @@ class Tensor(ArrayTensor):
     def lerp_(self, b: Operand, weight: Operand) -> Tensor:
         """a + weight * (b - a). In place."""
     def logaddexp_(self, b: Operand) -> Tensor:
-        """log(exp(a) + exp(b)) without overflow. In place."""
+        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value. In place."""
     def logaddexp2_(self, b: Operand) -> Tensor:
         """log2(2**a + 2**b) without overflow. In place."""
     def maximum_(self, b: Operand) -> Tensor:
@@ -1896,7 +1896,7 @@ def lerp(a: Operand, b: Operand, weight: Operand, *, out: Tensor | None = None) 
     y : Tensor
     """
 def logaddexp(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(exp(a) + exp(b)) without overflow.
+    """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ for _name, _text in {
     Notes
     -----
     acosh(x) -> y
-    dy/dx = rsqrt(x - 1) * rsqrt(x + 1)
+    dy/dx = rsqrt(x - 1) * rsqrt(x - -1)
     """,
     "angle": """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
 
@@ -582,7 +582,7 @@ for _name, _text in {
     Notes
     -----
     logit(x) -> y
-    dy/dx = 1 / x + 1 / (1 - x)
+    dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / x + 1 / (1 - x)
     """,
     "nan_to_num": """NaN and infinities replaced, by default by 0 and the largest finite numbers.
 
@@ -884,7 +884,7 @@ for _name, _text in {
     Notes
     -----
     tan(x) -> y
-    dy/dx = 1 + y * y
+    dy/dx = _tanh_slope(1j * x) if is_complex(x.dtype) else 1 + y * y
     """,
     "tanh": """Hyperbolic tangent.
 
@@ -1250,7 +1250,7 @@ for _name, _text in {
     lerp(a, b, weight) -> y
     composite: a + weight * (b - a)
     """,
-    "logaddexp": """log(exp(a) + exp(b)) without overflow.
+    "logaddexp": """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value.
 
     Parameters
     ----------

@@ -704,11 +704,11 @@ cdef class Tensor(ArrayTensor):
         return op_lerp_(self, b, weight)
 
     def logaddexp(self, b):
-        """log(exp(a) + exp(b)) without overflow."""
+        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
         return op_logaddexp(self, b)
 
     def logaddexp_(self, b):
-        """log(exp(a) + exp(b)) without overflow. In place."""
+        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value. In place."""
         return op_logaddexp_(self, b)
 
     def logaddexp2(self, b):

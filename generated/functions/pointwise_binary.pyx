@@ -581,8 +581,8 @@ cdef class HypotBackward(Node):
 
 
 cdef Program logaddexp_gap = Program("y, a, b -> gap", "gap = where(bitwise_and(isinf(y), equal(a, b)), 0, subtract(a, b))")
-cdef Program logaddexp_grad_a = Program("grad, gap -> grad_a", "grad_a = multiply(grad, sigmoid(gap))")
-cdef Program logaddexp_grad_b = Program("grad, gap -> grad_b", "grad_b = multiply(grad, sigmoid(negative(gap)))")
+cdef Program logaddexp_grad_a = Program("grad, gap -> grad_a", "grad_a = multiply(grad, conj(sigmoid(gap)))")
+cdef Program logaddexp_grad_b = Program("grad, gap -> grad_b", "grad_b = multiply(grad, conj(sigmoid(negative(gap))))")
 
 cdef class LogaddexpBackward(Node):
     """logaddexp(a, b) -> y
@@ -612,9 +612,9 @@ cdef class LogaddexpBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
         if wanted_ & 1:
-            grad_a = grad * ops.sigmoid(gap)
+            grad_a = grad * ops.conj(ops.sigmoid(gap))
         if wanted_ & 2:
-            grad_b = grad * ops.sigmoid(-gap)
+            grad_b = grad * ops.conj(ops.sigmoid(-gap))
         return grad_a, grad_b
 
     cdef void release_variables(self):

@@ -155,6 +155,7 @@ cdef class Log2Backward(Node):
 cdef class LogitBackward(Node):
     cdef public object saved_x
     cdef public uint32_t version_x
+    cdef readonly object saved_x_dtype
 
 cdef class NanToNumBackward(Node):
     cdef public object saved_x
@@ -227,8 +228,9 @@ cdef class SquareBackward(Node):
     cdef public uint32_t version_x
 
 cdef class TanBackward(Node):
-    cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef public object saved_x, saved_y
+    cdef public uint32_t version_x, version_y
+    cdef readonly object saved_x_dtype
 
 cdef class TanhBackward(Node):
     cdef public object saved_x

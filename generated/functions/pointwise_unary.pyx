@@ -73,10 +73,10 @@ cdef class AcosBackward(Node):
 
 
 cdef Program acosh_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, conj(multiply(divide(1, sqrt(subtract(x, 1))), divide(1, sqrt(add(x, 1))))))""")
+    grad_x = multiply(grad, conj(multiply(divide(1, sqrt(subtract(x, 1))), divide(1, sqrt(subtract(x, -1))))))""")
 
 cdef class AcoshBackward(Node):
-    """acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x + 1)"""
+    """acosh(x) -> y; dy/dx = rsqrt(x - 1) * rsqrt(x - -1)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -85,7 +85,7 @@ cdef class AcoshBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x + 1))
+        return grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x - -1))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -701,20 +701,31 @@ cdef class Log2Backward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program logit_grad_x = Program("grad, x -> grad_x", """
+cdef Program logit_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(divide(1, x), subtract(1, x))))")
+cdef Program logit_grad_x_2 = Program("grad, x -> grad_x", """
     grad_x = multiply(grad, conj(add(divide(1, x), divide(1, subtract(1, x)))))""")
 
 cdef class LogitBackward(Node):
-    """logit(x) -> y; dy/dx = 1 / x + 1 / (1 - x)"""
-    saves = ("x",)
+    """logit(x) -> y; dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / x + 1 / (1 - x)"""
+    saves = ("x_dtype", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return logit_grad_x.run((grad, x))
+        if formulas.is_complex(x_dtype):
+            grad_x = logit_grad_x.run((grad, x))
+        else:
+            grad_x = logit_grad_x_2.run((grad, x))
+        return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(1 / x + 1 / (1 - x))
+        if formulas.is_complex(x_dtype):
+            grad_x = grad * ops.conj(1 / x / (1 - x))
+        else:
+            grad_x = grad * ops.conj(1 / x + 1 / (1 - x))
+        return grad_x
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -1023,22 +1034,36 @@ cdef class SquareBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program tan_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, conj(add(1, multiply(y, y))))")
+cdef Program tan_grad_x = Program("grad, given_1, x -> grad_x", """
+    grad_x = multiply(grad, conj(_tanh_slope(multiply(given_1, x))))""")
+cdef Program tan_grad_x_2 = Program("grad, y -> grad_x", "grad_x = multiply(grad, conj(add(1, multiply(y, y))))")
 
 cdef class TanBackward(Node):
-    """tan(x) -> y; dy/dx = 1 + y * y"""
-    saves = ("y",)
+    """tan(x) -> y; dy/dx = _tanh_slope(1j * x) if is_complex(x.dtype) else 1 + y * y"""
+    saves = ("x_dtype", "x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return tan_grad_x.run((grad, y))
+        x_dtype = self.saved_x_dtype
+        if formulas.is_complex(x_dtype):
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+            grad_x = tan_grad_x.run((grad, 1j, x))
+        else:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_x = tan_grad_x_2.run((grad, y))
+        return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(1 + y * y)
+        x_dtype = self.saved_x_dtype
+        if formulas.is_complex(x_dtype):
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+            grad_x = grad * ops.conj(ops._tanh_slope(1j * x))
+        else:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_x = grad * ops.conj(1 + y * y)
+        return grad_x
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef Program tanh_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_tanh_slope(x)))")

@@ -14,6 +14,7 @@ from gradspec.saved_variable cimport saved_array, saved_tensor
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfcx", 1)
 cdef Forward1 forward_lgamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "lgamma", 1)
+cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
@@ -84,9 +85,9 @@ cdef Program beta_integral_grad_a = Program("grad, given_1, y, given_3, given_4 
     grad_a = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
 cdef Program beta_integral_grad_b = Program("grad, given_1, y, given_3, given_4 -> grad_b", """
     grad_b = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
-cdef Program beta_integral_grad_x = Program("grad, given_1, given_2, given_3, x, m, n -> grad_x", """
-    grad_x = multiply(grad, multiply(multiply(exp(subtract(add(given_1, given_2), given_3)), pow(log(x), m)),
-        pow(log1p(negative(x)), n)))""")
+cdef Program beta_integral_grad_x = Program("grad, given_1, given_2, given_3, x, m, given_6, n -> grad_x", """
+    grad_x = multiply(grad, multiply(multiply(exp(subtract(add(given_1, given_2), given_3)), pow(log(x), m)), pow(given_6,
+        n)))""")
 
 cdef class BetaIntegralBackward(Node):
     """_beta_integral(a, b, x, int m, int n) -> y
@@ -118,7 +119,7 @@ cdef class BetaIntegralBackward(Node):
             grad_x = beta_integral_grad_x.run(
                 (
                     grad, forward_xlogy(forward_subtract(a, 1), x), forward_xlog1py(forward_subtract(b, 1), forward_negative(x)),
-                    forward_betaln(a, b), x, m, n
+                    forward_betaln(a, b), x, m, forward_log1p(forward_negative(x)), n
                 )
             )
         return grad_a, grad_b, grad_x
@@ -944,7 +945,6 @@ cdef class StdtrBackward(Node):
 
 
 cdef Program xlog1py_safe = Program("a, b -> safe", "safe = where(bitwise_and(equal(a, 0), equal(b, -1)), 0, b)")
-cdef Program xlog1py_grad_a = Program("grad, safe -> grad_a", "grad_a = multiply(grad, log1p(safe))")
 cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, divide(a, add(1, safe)))")
 
 cdef class Xlog1pyBackward(Node):
@@ -957,7 +957,7 @@ cdef class Xlog1pyBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         safe = xlog1py_safe.run((a, b))
         if wanted_ & 1:
-            grad_a = xlog1py_grad_a.run((grad, safe))
+            grad_a = forward_multiply(grad, forward_log1p(safe))
         if wanted_ & 2:
             grad_b = xlog1py_grad_b.run((grad, a, safe))
         return grad_a, grad_b

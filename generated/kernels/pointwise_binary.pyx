@@ -105,7 +105,7 @@ cdef Program lerp_y = Program("a, weight, b -> y", "y = add(a, multiply(weight, 
 cdef object forward_lerp(object a, object b, object weight):
     return lerp_y.run((a, weight, b))
 
-logaddexp_ufunc = offer(Ufunc(kernels.logaddexp, "logaddexp", REALS))
+logaddexp_ufunc = offer(Ufunc(kernels.logaddexp, "logaddexp"))
 cdef object forward_logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
 

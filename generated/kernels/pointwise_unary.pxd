@@ -59,7 +59,6 @@ cdef Ufunc log_ufunc
 cdef object forward_log(object x)
 cdef Ufunc log10_ufunc
 cdef object forward_log10(object x)
-cdef Ufunc log1p_ufunc
 cdef object forward_log1p(object x)
 cdef Ufunc log2_ufunc
 cdef object forward_log2(object x)

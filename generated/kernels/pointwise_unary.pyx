@@ -6,13 +6,13 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 import numpy as np
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport Forward2, as_array, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.kernels.ufunc cimport Ufunc, offer
-from gradspec.operand cimport REALS
+from gradspec.operand cimport REALS, dtype_of
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 
@@ -191,9 +191,13 @@ log10_ufunc = offer(Ufunc(np.log10, "log10"))
 cdef object forward_log10(object x):
     return log10_ufunc.unary(x)
 
-log1p_ufunc = offer(Ufunc(np.log1p, "log1p"))
 cdef object forward_log1p(object x):
-    return log1p_ufunc.unary(x)
+    try:
+        if formulas.is_complex(dtype_of(x)):
+            return as_array(kernels.complex_log1p(x))
+        return as_array(np.log1p(x))
+    except Exception as error_:
+        raise explain(error_, "log1p", x=x) from None
 
 log2_ufunc = offer(Ufunc(np.log2, "log2"))
 cdef object forward_log2(object x):

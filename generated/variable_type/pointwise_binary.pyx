@@ -751,8 +751,8 @@ cdef object op_logaddexp(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef LogaddexpBackward node_ = None
     cdef TensorBase y
-    a = as_real_operand(a, "logaddexp", "a")
-    b = as_real_operand(b, "logaddexp", "b")
+    a = as_operand(a, "logaddexp", "a")
+    b = as_operand(b, "logaddexp", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = LogaddexpBackward.__new__(LogaddexpBackward)
@@ -778,13 +778,12 @@ cdef tuple jvp_logaddexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_logaddexp_(object a, object b):
-    a = as_real_operand(writable(a, "logaddexp_"), "logaddexp_", "a")
-    b = as_real_operand(b, "logaddexp_", "b")
+    b = as_operand(b, "logaddexp_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "logaddexp_")
     return overwrite(a, op_logaddexp(old_, b), "logaddexp_")
 
 def logaddexp(a, b, *, out=None):
-    """log(exp(a) + exp(b)) without overflow."""
+    """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
     if out is not None:
         target_ = prepare_out(out, (a, b), "logaddexp")
         return write_out(target_, op_logaddexp(a, b), "logaddexp")

@@ -17,7 +17,7 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward__erfcx_derivative, forward_erfinv,
     forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_frac,
     forward__gauss, forward_imag, forward_ldexp, ldexp_ufunc, forward_lgamma, forward_log, log_ufunc, forward_log10,
-    log10_ufunc, forward_log1p, log1p_ufunc, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num, forward_negative,
+    log10_ufunc, forward_log1p, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num, forward_negative,
     negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal,
     forward_round, forward_rsqrt, forward_sigmoid, forward__sigmoid_slope, forward_sign, sign_ufunc, forward_sin, sin_ufunc,
     forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc, forward_square,
@@ -136,7 +136,7 @@ cdef object op_acosh(object x):
 
 cdef tuple jvp_acosh(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x + 1)),)
+    return (x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x - -1)),)
 
 cdef object op_acosh_(object x):
     return inplace_unary(op_acosh, acosh_ufunc, x, 0b1, "acosh_")
@@ -1244,12 +1244,14 @@ cdef tuple jvp_log1p(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t / (1 + x),)
 
 cdef object op_log1p_(object x):
-    return inplace_unary(op_log1p, log1p_ufunc, x, 0b1, "log1p_")
+    old_ = prepare_inplace(x, (x,), 0b1, "log1p_")
+    return overwrite(x, op_log1p(old_), "log1p_")
 
 def log1p(x, *, out=None):
     """log(1 + x) without cancellation."""
     if out is not None:
-        return out_unary(log1p_ufunc, x, out, HAS_GRADIENT)
+        target_ = prepare_out(out, (x,), "log1p")
+        return write_out(target_, op_log1p(x), "log1p")
     return op_log1p(x)
 
 
@@ -1295,6 +1297,7 @@ cdef object op_logit(object x):
     if needs_grad(state_, x):
         node_ = LogitBackward.__new__(LogitBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_logit(array_of(x)))
@@ -1307,7 +1310,11 @@ cdef object op_logit(object x):
 
 cdef tuple jvp_logit(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (1 / x + 1 / (1 - x)),)
+    if formulas.is_complex(dtype_of(x)):
+        y_t = x_t * (1 / x / (1 - x))
+    else:
+        y_t = x_t * (1 / x + 1 / (1 - x))
+    return (y_t,)
 
 cdef object op_logit_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "logit_")
@@ -1932,6 +1939,8 @@ cdef object op_tan(object x):
     if needs_grad(state_, x):
         node_ = TanBackward.__new__(TanBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_tan(array_of(x)))
 
@@ -1943,11 +1952,15 @@ cdef object op_tan(object x):
     return y
 
 cdef tuple jvp_tan(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (x_t * (1 + y * y),)
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    if formulas.is_complex(dtype_of(x)):
+        y_t = x_t * ops._tanh_slope(1j * x)
+    else:
+        y_t = x_t * (1 + y * y)
+    return (y_t,)
 
 cdef object op_tan_(object x):
-    return inplace_unary(op_tan, tan_ufunc, x, 0b0, "tan_")
+    return inplace_unary(op_tan, tan_ufunc, x, 0b1, "tan_")
 
 def tan(x, *, out=None):
     """Tangent."""

@@ -42,6 +42,7 @@ from .contraction import (
 )
 from .convolution import convolve, convolve_input, convolve_weight, fold, unfold
 from .elementwise import (
+    complex_log1p,
     complex_of,
     dropout,
     entr,

@@ -13,6 +13,8 @@ import numpy as np
 from .flags cimport fp_clear
 from .ufunc cimport Ufunc, pointwise
 
+from .elementwise import complex_logaddexp
+
 cnp.import_array()
 
 cdef extern from *:
@@ -185,6 +187,8 @@ cdef void tanh_slope_double(char** args, const npy_intp* size, const npy_intp* s
 def _logaddexp(a, b):
     """``log(exp(a) + exp(b))``."""
     dtype = np.result_type(a, b, np.float16)
+    if dtype.kind == "c":
+        return complex_logaddexp(a, b)
     if dtype not in (np.float32, np.float64):
         return np.logaddexp(a, b)
     a, b = np.broadcast_arrays(np.asarray(a, dtype), np.asarray(b, dtype))

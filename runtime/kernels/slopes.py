@@ -14,8 +14,9 @@ def asin_slope(x):
     -------
     ndarray
     """
-    # Of complex numbers no product: it would overflow, and the root of a product is not the product of the roots.
-    return 1 / (np.sqrt(1 - x) * np.sqrt(1 + x) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
+    # Of complex numbers no product: it would overflow, and the root of a product is not the product of the roots.  And no sum
+    # with 1 + 0j, which would lose the sign of an imaginary zero, that is, the side of the cut.
+    return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - -1) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
 
 
 def asinh_slope(x):
@@ -29,7 +30,7 @@ def asinh_slope(x):
     -------
     ndarray
     """
-    return asin_slope(x * 1j) if np.iscomplexobj(x) else 1 / np.hypot(x, 1)
+    return asin_slope(_turned(x)) if np.iscomplexobj(x) else 1 / np.hypot(x, 1)
 
 
 def atan_slope(x):
@@ -44,7 +45,7 @@ def atan_slope(x):
     ndarray
     """
     if np.iscomplexobj(x):
-        return atanh_slope(x * 1j)
+        return atanh_slope(_turned(x))
     far = np.abs(x) > 1
     inverse = 1 / np.where(far, x, 1)
     near = np.where(far, 0, x)
@@ -103,3 +104,11 @@ def tanhshrink(x):
     for odd in range(23, 1, -2):  # tanh(x) = x / (1 + rest), rest = x**2 / (3 + x**2 / (5 + ...))
         rest = square / (odd + rest)
     return np.where(near, small * rest / (1 + rest), x - np.tanh(x))
+
+
+def _turned(x):
+    """Complex numbers times i, with the signs of their zeros."""
+    x = np.asarray(x)
+    y = np.empty_like(x)
+    y.real, y.imag = -x.imag, x.real
+    return y

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from . import error_function
+from .elementwise import complex_log1p
 from .elsewhere import one_by_one, scipy_function
 from .error_function import erfc
 from .logistic import sigmoid
@@ -192,7 +193,7 @@ def logit(x):
     ndarray
     """
     if np.iscomplexobj(x):
-        return np.log(x) - np.log1p(-x)
+        return np.log(x) - complex_log1p(np.negative(x))
     # Around 1/2 the logarithms cancel: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
     middle = np.abs(np.subtract(x, 0.5)) < 0.25
     safe = np.where(middle, x, 0.5)

@@ -1,0 +1,122 @@
+"""Every holomorphic function of one array where formulas go wrong: at 0, beside and on branch cuts, the tiny, the huge, infinities.
+
+Value and derivative in both modes are held to mpmath's values and their difference quotients.  On a cut the sign of a zero says
+which side is meant, as in C; mpmath has no such zeros, and is asked for a point beside the cut.  A number from 1e8 on is taken to
+its own last digit: what goes round, as 2**(1e8j) does, is known no better.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from mpmath import mp, mpc, mpf
+
+import gradspec as gs
+from gradspec.autograd import forward_ad, grad
+from gradspec.codegen.verify.reference import FUNCTIONS, NoReference, Reference
+from gradspec.dispatch import ops
+
+from .calls import array
+from .test_hard_points import SPEC, is_elementwise, static
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+SIZES = (0.0, 1e-300, 1e-8, 0.5, 1.0, 2.0, 30.0, 1e8, 1e160)
+BESIDE, STEP = (mpf(10) ** -350, mpf(10) ** -700), mpf(10) ** -120
+LARGE, LEAST = np.finfo(float).max, np.finfo(float).tiny
+
+
+class ComplexReference(Reference):
+    """The operators of a spec as functions of mpmath's complex numbers."""
+
+    functions = {**FUNCTIONS, "power": lambda a, b: a**b}
+
+
+REFERENCE = ComplexReference(SPEC)
+
+
+@cache
+def holomorphic():
+    """The elementwise operators of one array that take complex numbers and have a complex derivative."""
+    found = []
+    for op in SPEC.ops.values():
+        if op.private or not is_elementwise(op, SPEC) or len(op.signature.arrays) != 1 or not op.differentiable:
+            continue
+        if op.dtype not in ("float", "any", "complex"):
+            continue
+        given = static(op, op.samples[0].source)
+        name = op.signature.arrays[0].name
+        z, h = mpc(0.3, 0.4), mpf(10) ** -8
+        try:
+            with mp.workdps(40):
+                values = [REFERENCE.value(op, {**given, name: z + s * h}) for s in (1, -1, 1j, -1j)]
+                along, across = (values[0] - values[1]) / (2 * h), (values[2] - values[3]) / (2j * h)
+        except (NoReference, TypeError, ValueError):
+            continue
+        if abs(along - across) < 1e-10 and abs(along):
+            found.append(pytest.param(op, given, id=op.name))
+    return found
+
+
+def points():
+    return [complex(s * re, t * im) for re in SIZES for im in SIZES for s in (1, -1) for t in (1, -1)]
+
+
+def exact(op, given, z):
+    """Value, derivative and second derivative, each infinite or 0 where it goes there; None where the function is not defined."""
+    name = op.signature.arrays[0].name
+
+    def value(z):
+        return mpc(REFERENCE.value(op, {**given, name: z}))
+
+    def beside(distance):
+        parts = [math.copysign(1, part) * (mpf(abs(part)) or distance) for part in (z.real, z.imag)]
+        at, step = mpc(*parts), min(map(abs, parts)) * STEP
+        low, middle, high = value(at - step), value(at), value(at + step)
+        return middle, (high - low) / (2 * step), (high - 2 * middle + low) / step**2
+
+    on_axis = 0 in (z.real, z.imag)
+    with mp.workdps(1900 if on_axis else 1200):
+        try:
+            return [settled(*pair) for pair in zip(*map(beside, BESIDE if on_axis else BESIDE[:1] * 2))]
+        except (ZeroDivisionError, ValueError, OverflowError):
+            return None
+
+
+def settled(coarse, fine):
+    """The limit of two numbers, the second one much nearer to it."""
+    if abs(coarse - fine) <= 1e-30 * abs(coarse):
+        return fine
+    return mpc(mp.inf) if abs(fine) > 1.2 * abs(coarse) else mpc(0) if abs(fine) < abs(coarse) / 1.2 else fine
+
+
+def off(found, wanted, shift):
+    """Whether a complex number is off, by the size of the whole number; `shift` is what an ulp of a large argument comes to."""
+    size = abs(wanted)
+    if size > LARGE:
+        return math.isfinite(abs(found))
+    return not abs(mpc(found) - wanted) <= 1e-12 * size + 4 * np.finfo(float).eps * shift + LEAST
+
+
+@pytest.mark.parametrize(("op", "given"), holomorphic())
+def test_hard_points(op, given):
+    z = np.array(points())
+    x = gs.tensor(z, requires_grad=True)
+    y = getattr(ops, op.name)(x, **given)
+    (reverse,) = grad(y, x, np.ones_like(z))
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.tensor(z), gs.tensor(np.ones_like(z)))
+        forward = array(forward_ad.unpack_dual(getattr(ops, op.name)(dual, **given)).tangent)
+    found = zip(z.tolist(), array(y).tolist(), array(reverse).conj().tolist(), forward.tolist())
+    wrongs = []
+    for at, *values in found:
+        wanted = exact(op, given, at)
+        if wanted is None:
+            continue
+        shifts = [abs(at) * abs(slope) if abs(at) >= 1e8 else 0 for slope in wanted[1:]]
+        for mode, got, order in zip(("value", "reverse", "forward"), values, (0, 1, 1)):
+            if off(got, wanted[order], shifts[order]):
+                wrongs.append(f"{mode} at {at}: {got}, exact {complex(wanted[order])}")
+    assert not wrongs, f"{len(wrongs)} of them\n" + "\n".join(wrongs[:30])
