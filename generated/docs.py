@@ -8400,7 +8400,10 @@ for _name, _text in {
     Notes
     -----
     layer_norm(x, int[] normalized_shape, Array? weight=None, Array? bias=None, float eps=1e-05) -> y
-    composite: _affine(_standardize(x, block_axes(x.shape, normalized_shape), eps)[0], weight, bias)
+    composite: _standardize_affine(x, weight, bias, eps)[0] if whole and (bias is None or bias.shape ==
+      weight.shape) else _affine(_standardize(x, axes, eps)[0], weight, bias)
+    where axes = block_axes(x.shape, normalized_shape)
+    where whole = weight is not None and weight.shape == block_lengths(x.shape, normalized_shape)
 
     References
     ----------
@@ -8494,7 +8497,10 @@ for _name, _text in {
     Notes
     -----
     rms_norm(x, int[] normalized_shape, Array? weight=None, float? eps=None) -> y
-    composite: _affine(_standardize(x, block_axes(x.shape, normalized_shape), least, False)[0], weight)
+    composite: _standardize_affine(x, weight, None, least, False)[0] if whole else _affine(_standardize(x, axes,
+      least, False)[0], weight)
+    where axes = block_axes(x.shape, normalized_shape)
+    where whole = weight is not None and weight.shape == block_lengths(x.shape, normalized_shape)
     where least = spacing(x.dtype) if eps is None else eps
 
     References

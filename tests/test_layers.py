@@ -49,7 +49,7 @@ RUNTIME = [
         "node",
     ],
     ["kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.logistic", "kernels.plan", "kernels.pooling", "provenance", "tensor"],
-    ["kernels.add_at", "kernels.program", "kernels.softmax", "kernels.sorting", "kernels.special", "kernels.summation"],
+    ["kernels.add_at", "kernels.program", "kernels.softmax", "kernels.sorting", "kernels.special", "kernels.standardization", "kernels.summation"],
     ["kernels.indexing"],
     ["kernels.basic_index"],
     ["kernels"],

@@ -35,3 +35,18 @@ cdef class StandardizeBackward(Node):
     cdef public object saved_y, saved_rate
     cdef public uint32_t version_y, version_rate
     cdef readonly object saved_axis, saved_centred, saved_x_shape
+
+cdef class StandardizeAffineBackward(Node):
+    cdef public object saved_weight, saved_y, saved_rate
+    cdef public uint32_t version_weight, version_y, version_rate
+    cdef readonly object saved_weight_ndim, saved_centred, saved_x_shape
+
+cdef class StandardizeAffineBackwardBackward(Node):
+    cdef public object saved_y, saved_rate, saved_weight, saved_a
+    cdef public uint32_t version_y, version_rate, version_weight, version_a
+    cdef readonly object saved_weight_ndim, saved_centred, saved_y_shape
+
+cdef class StandardizeBackwardBackward(Node):
+    cdef public object saved_y, saved_rate, saved_a
+    cdef public uint32_t version_y, version_rate, version_a
+    cdef readonly object saved_axis, saved_centred

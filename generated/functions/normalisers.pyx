@@ -7,9 +7,9 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.forward_ad cimport minus
-from gradspec.input_buffer cimport minus_array
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, load_forward
+from gradspec.forward_ad cimport minus, plus
+from gradspec.input_buffer cimport minus_array, plus_array
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward5, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
@@ -19,11 +19,18 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward3 forward__log_softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_log_softmax_backward", 3
 )
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
+)
+cdef Forward5 forward__standardize_affine_backward = <Forward5> load_forward(
+    "gradspec.generated.kernels.normalisers", "_standardize_affine_backward", 5
+)
+cdef Forward5 forward__standardize_backward = <Forward5> load_forward(
+    "gradspec.generated.kernels.normalisers", "_standardize_backward", 5
 )
 
 
@@ -178,62 +185,311 @@ cdef class SoftmaxWhereBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program standardize_grad_x = Program("y, rate, both -> grad_x", "grad_x = multiply(y, multiply(rate, both))")
-cdef Program standardize_grad_x_2 = Program("grad_rate, rate, y, given_3 -> grad_x", """
+cdef Program standardize_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """
     grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
 
 cdef class StandardizeBackward(Node):
     """_standardize(x, int[] axis, float eps=1e-05, bool centred=True) -> y, rate
 
-    grad_x = rate * held - y * (rate * both) - grad_rate * rate * rate * y / reduced_count(x.shape, axis)
-    where both = mean(grad_y * y, axis, True)
-    where held = grad_y - mean(grad_y, axis, True) if centred else grad_y
+    grad_x = _standardize_backward(grad_y, y, rate, axis, centred) - grad_rate * rate * rate * y /
+      reduced_count(x.shape, axis)
     """
-    saves = ("y", "axis", "centred", "rate", "x_shape")
+    saves = ("y", "rate", "axis", "centred", "x_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_y, grad_rate = grad
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
         rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        axis = self.saved_axis
+        if grad_y is not None:
+            centred = self.saved_centred
         if grad_rate is not None:
             x_shape = self.saved_x_shape
-        both = None if grad_y is None else forward_mean(forward_multiply(grad_y, y), axis, True)
-        centred = self.saved_centred
-        if centred:
-            held = grad_y
-            if grad_y is not None:
-                held = minus_array(held, forward_mean(grad_y, axis, True))
-        else:
-            held = grad_y
-        grad_x = None if held is None else forward_multiply(rate, held)
-        if both is not None:
-            grad_x = minus_array(grad_x, standardize_grad_x.run((y, rate, both)))
+        grad_x = None if grad_y is None else forward__standardize_backward(grad_y, y, rate, axis, centred)
         if grad_rate is not None:
-            grad_x = minus_array(grad_x, standardize_grad_x_2.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis))))
+            grad_x = minus_array(grad_x, standardize_grad_x.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis))))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_y, grad_rate = grad
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
         rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        axis = self.saved_axis
+        if grad_y is not None:
+            centred = self.saved_centred
         if grad_rate is not None:
             x_shape = self.saved_x_shape
-        both = None if grad_y is None else ops.mean(grad_y * y, axis, True)
-        centred = self.saved_centred
-        if centred:
-            held = grad_y
-            if grad_y is not None:
-                held = minus(held, ops.mean(grad_y, axis, True))
-        else:
-            held = grad_y
-        grad_x = None if held is None else rate * held
-        if both is not None:
-            grad_x = minus(grad_x, y * (rate * both))
+        grad_x = None if grad_y is None else ops._standardize_backward(grad_y, y, rate, axis, centred)
         if grad_rate is not None:
             grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
         return grad_x
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_rate = True, None, None
+
+
+cdef Program standardize_affine_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """
+    grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
+
+cdef class StandardizeAffineBackward(Node):
+    """_standardize_affine(x, weight, Array? bias=None, float eps=1e-05, bool centred=True) -> z, y, rate
+
+    grad_x = parts[0] + _standardize_backward(grad_y, y, rate, axes, centred) - grad_rate * rate * rate * y /
+      reduced_count(x.shape, axes)
+    grad_weight = parts[1]
+    grad_bias = parts[2]
+    where axes = last_axes(weight.ndim)
+    where parts = _standardize_affine_backward(grad_z, weight, y, rate, centred)
+    """
+    saves = ("weight_ndim", "weight", "y", "rate", "centred", "x_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_z, grad_y, grad_rate = grad
+        grad_x = grad_weight = grad_bias = None
+        if wanted_ & 1:
+            if grad_y is not None or grad_rate is not None:
+                weight_ndim = self.saved_weight_ndim
+        if grad_z is not None:
+            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        if grad_z is not None or grad_y is not None:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            if grad_rate is not None:
+                x_shape = self.saved_x_shape
+            if grad_y is not None or grad_rate is not None:
+                axes = formulas.last_axes(weight_ndim)
+        parts = None if grad_z is None else forward__standardize_affine_backward(grad_z, weight, y, rate, centred)
+        if wanted_ & 1:
+            grad_x = None if parts is None else parts[0]
+            if grad_y is not None:
+                grad_x = plus_array(grad_x, forward__standardize_backward(grad_y, y, rate, axes, centred))
+            if grad_rate is not None:
+                grad_x = minus_array(
+                    grad_x, standardize_affine_grad_x.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axes)))
+                )
+        if wanted_ & 2:
+            grad_weight = None if parts is None else parts[1]
+        if wanted_ & 4:
+            grad_bias = None if parts is None else parts[2]
+        return grad_x, grad_weight, grad_bias
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_z, grad_y, grad_rate = grad
+        grad_x = grad_weight = grad_bias = None
+        if wanted_ & 1:
+            if grad_y is not None or grad_rate is not None:
+                weight_ndim = self.saved_weight_ndim
+        if grad_z is not None:
+            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        if grad_z is not None or grad_y is not None:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            if grad_rate is not None:
+                x_shape = self.saved_x_shape
+            if grad_y is not None or grad_rate is not None:
+                axes = formulas.last_axes(weight_ndim)
+        parts = None if grad_z is None else ops._standardize_affine_backward(grad_z, weight, y, rate, centred)
+        if wanted_ & 1:
+            grad_x = None if parts is None else parts[0]
+            if grad_y is not None:
+                grad_x = plus(grad_x, ops._standardize_backward(grad_y, y, rate, axes, centred))
+            if grad_rate is not None:
+                grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axes))
+        if wanted_ & 2:
+            grad_weight = None if parts is None else parts[1]
+        if wanted_ & 4:
+            grad_bias = None if parts is None else parts[2]
+        return grad_x, grad_weight, grad_bias
+
+    cdef void release_variables(self):
+        self.released, self.saved_weight, self.saved_y, self.saved_rate = True, None, None, None
+
+
+cdef Program standardize_affine_backward_grad_y = Program("rate, grad_b, both, held, given_4 -> grad_y", """
+    grad_y = multiply(rate, add(multiply(grad_b, both), multiply(held, given_4)))""")
+cdef Program standardize_affine_backward_inner = Program("given_0, y, both -> inner", """
+    inner = subtract(given_0, multiply(y, both))""")
+
+cdef class StandardizeAffineBackwardBackward(Node):
+    """_standardize_affine_backward(a, weight, y, rate, bool centred=True) -> b, c, d
+
+    grad_a = moved * weight + y * grad_c + broadcast_to(grad_d, y.shape)
+    grad_weight = a * moved
+    grad_y = a * grad_c - rate * (grad_b * both + held * mean(grad_b * y, axes, True))
+    grad_rate = sum(grad_b * inner, axes, True)
+    where axes = last_axes(weight.ndim)
+    where held = a * weight
+    where both = mean(held * y, axes, True)
+    where inner = (held - mean(held, axes, True) if centred else held) - y * both
+    where moved = _standardize_backward(grad_b, y, rate, axes, centred)
+    """
+    saves = ("weight_ndim", "y", "rate", "centred", "weight", "y_shape", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_b, grad_c, grad_d = grad
+        grad_a = grad_weight = grad_y = grad_rate = None
+        if grad_b is not None:
+            weight_ndim = self.saved_weight_ndim
+        if grad_b is not None or grad_c is not None:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 7:
+            if grad_b is not None:
+                rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        if wanted_ & 11:
+            if grad_b is not None:
+                centred = self.saved_centred
+        if wanted_ & 13:
+            if grad_b is not None:
+                weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 1:
+            if grad_d is not None:
+                y_shape = self.saved_y_shape
+        if grad_b is not None:
+            axes = formulas.last_axes(weight_ndim)
+        if wanted_ & 3:
+            moved = None if grad_b is None else forward__standardize_backward(grad_b, y, rate, axes, centred)
+        if wanted_ & 1:
+            grad_a = None if moved is None else forward_multiply(moved, weight)
+            if grad_c is not None:
+                grad_a = plus_array(grad_a, forward_multiply(y, grad_c))
+            if grad_d is not None:
+                grad_a = plus_array(grad_a, forward_broadcast_to(grad_d, y_shape))
+        if wanted_ & 14:
+            if grad_b is not None or grad_c is not None:
+                a = saved_array(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 2:
+            grad_weight = None if moved is None else forward_multiply(a, moved)
+        if wanted_ & 12:
+            if grad_b is not None:
+                held = forward_multiply(a, weight)
+                both = forward_mean(forward_multiply(held, y), axes, True)
+        if wanted_ & 4:
+            grad_y = None if grad_c is None else forward_multiply(a, grad_c)
+            if grad_b is not None:
+                grad_y = minus_array(
+                    grad_y,
+                    standardize_affine_backward_grad_y.run(
+                        (rate, grad_b, both, held, forward_mean(forward_multiply(grad_b, y), axes, True))
+                    )
+                )
+        if wanted_ & 8:
+            if grad_b is not None:
+                inner = standardize_affine_backward_inner.run(
+                    (forward_subtract(held, forward_mean(held, axes, True)) if centred else held, y, both)
+                )
+            grad_rate = None if grad_b is None else forward_sum(forward_multiply(grad_b, inner), axes, True)
+        return grad_a, grad_weight, grad_y, grad_rate
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_b, grad_c, grad_d = grad
+        grad_a = grad_weight = grad_y = grad_rate = None
+        if grad_b is not None:
+            weight_ndim = self.saved_weight_ndim
+        if grad_b is not None or grad_c is not None:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 7:
+            if grad_b is not None:
+                rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        if wanted_ & 11:
+            if grad_b is not None:
+                centred = self.saved_centred
+        if wanted_ & 13:
+            if grad_b is not None:
+                weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 1:
+            if grad_d is not None:
+                y_shape = self.saved_y_shape
+        if grad_b is not None:
+            axes = formulas.last_axes(weight_ndim)
+        if wanted_ & 3:
+            moved = None if grad_b is None else ops._standardize_backward(grad_b, y, rate, axes, centred)
+        if wanted_ & 1:
+            grad_a = None if moved is None else moved * weight
+            if grad_c is not None:
+                grad_a = plus(grad_a, y * grad_c)
+            if grad_d is not None:
+                grad_a = plus(grad_a, ops.broadcast_to(grad_d, y_shape))
+        if wanted_ & 14:
+            if grad_b is not None or grad_c is not None:
+                a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 2:
+            grad_weight = None if moved is None else a * moved
+        if wanted_ & 12:
+            if grad_b is not None:
+                held = a * weight
+                both = ops.mean(held * y, axes, True)
+        if wanted_ & 4:
+            grad_y = None if grad_c is None else a * grad_c
+            if grad_b is not None:
+                grad_y = minus(grad_y, rate * (grad_b * both + held * ops.mean(grad_b * y, axes, True)))
+        if wanted_ & 8:
+            if grad_b is not None:
+                inner = (held - ops.mean(held, axes, True) if centred else held) - y * both
+            grad_rate = None if grad_b is None else ops.sum(grad_b * inner, axes, True)
+        return grad_a, grad_weight, grad_y, grad_rate
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_rate, self.saved_weight, self.saved_a = True, None, None, None, None
+
+
+cdef Program standardize_backward_grad_y = Program("rate, grad, both, a, given_4 -> grad_y", """
+    grad_y = multiply(negative(rate), add(multiply(grad, both), multiply(a, given_4)))""")
+cdef Program standardize_backward_inner = Program("given_0, y, both -> inner", "inner = subtract(given_0, multiply(y, both))")
+
+cdef class StandardizeBackwardBackward(Node):
+    """_standardize_backward(a, y, rate, int[] axis, bool centred=True) -> b
+
+    grad_a = _standardize_backward(grad, y, rate, axis, centred)
+    grad_y = -rate * (grad * both + a * mean(grad * y, axis, True))
+    grad_rate = sum(grad * inner, axis, True)
+    where both = mean(a * y, axis, True)
+    where inner = (a - mean(a, axis, True) if centred else a) - y * both
+    """
+    saves = ("y", "rate", "axis", "centred", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_y = grad_rate = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 3:
+            rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        axis = self.saved_axis
+        if wanted_ & 5:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            grad_a = forward__standardize_backward(grad, y, rate, axis, centred)
+        if wanted_ & 6:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            both = forward_mean(forward_multiply(a, y), axis, True)
+        if wanted_ & 2:
+            grad_y = standardize_backward_grad_y.run((rate, grad, both, a, forward_mean(forward_multiply(grad, y), axis, True)))
+        if wanted_ & 4:
+            inner = standardize_backward_inner.run((forward_subtract(a, forward_mean(a, axis, True)) if centred else a, y, both))
+            grad_rate = forward_sum(forward_multiply(grad, inner), axis, True)
+        return grad_a, grad_y, grad_rate
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_y = grad_rate = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 3:
+            rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        axis = self.saved_axis
+        if wanted_ & 5:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            grad_a = ops._standardize_backward(grad, y, rate, axis, centred)
+        if wanted_ & 6:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            both = ops.mean(a * y, axis, True)
+        if wanted_ & 2:
+            grad_y = -rate * (grad * both + a * ops.mean(grad * y, axis, True))
+        if wanted_ & 4:
+            inner = (a - ops.mean(a, axis, True) if centred else a) - y * both
+            grad_rate = ops.sum(grad * inner, axis, True)
+        return grad_a, grad_y, grad_rate
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_rate, self.saved_a = True, None, None, None

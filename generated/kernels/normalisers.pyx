@@ -77,9 +77,11 @@ cdef object forward_instance_norm(object x, object weight, object bias, object e
     )
 
 cdef object forward_layer_norm(object x, object normalized_shape, object weight, object bias, object eps):
-    return forward__affine(
-        forward__standardize(x, formulas.block_axes(shape_of(x), normalized_shape), eps, True)[0], weight, bias, 0
-    )
+    whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
+    if whole and (bias is None or shape_of(bias) == shape_of(weight)):
+        return forward__standardize_affine(x, weight, bias, eps, True)[0]
+    axes = formulas.block_axes(shape_of(x), normalized_shape)
+    return forward__affine(forward__standardize(x, axes, eps, True)[0], weight, bias, 0)
 
 cdef Program local_response_norm_y = Program("x, k, alpha, squares, beta -> y", """
     y = divide(x, pow(add(k, multiply(alpha, squares)), beta))""")
@@ -104,13 +106,15 @@ cdef object forward_normalize(object x, object p, object axis, object eps):
     return forward_divide(x, forward_clip(forward_vector_norm(x, p, axis, True), eps, None))
 
 cdef object forward_rms_norm(object x, object normalized_shape, object weight, object eps):
+    whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
     if eps is None:
         least = formulas.spacing(dtype_of(x))
     else:
         least = eps
-    return forward__affine(
-        forward__standardize(x, formulas.block_axes(shape_of(x), normalized_shape), least, False)[0], weight, None, 0
-    )
+    if whole:
+        return forward__standardize_affine(x, weight, None, least, False)[0]
+    axes = formulas.block_axes(shape_of(x), normalized_shape)
+    return forward__affine(forward__standardize(x, axes, least, False)[0], weight, None, 0)
 
 cdef object forward_scaled_dot_product_attention(
     object query, object key, object value, object attn_mask, object dropout_p, object is_causal, object scale,
@@ -173,3 +177,21 @@ cdef object forward__standardize(object x, object axis, object eps, object centr
         return as_array(kernels.standardize(x, axis, eps, centred))
     except Exception as error_:
         raise explain(error_, "_standardize", x=x, axis=axis, eps=eps, centred=centred) from None
+
+cdef object forward__standardize_affine(object x, object weight, object bias, object eps, object centred):
+    try:
+        return as_array(kernels.standardize_affine(x, weight, bias, eps, centred))
+    except Exception as error_:
+        raise explain(error_, "_standardize_affine", x=x, weight=weight, bias=bias, eps=eps, centred=centred) from None
+
+cdef object forward__standardize_affine_backward(object a, object weight, object y, object rate, object centred):
+    try:
+        return as_array(kernels.standardize_affine_backward(a, weight, y, rate, centred))
+    except Exception as error_:
+        raise explain(error_, "_standardize_affine_backward", a=a, weight=weight, y=y, rate=rate, centred=centred) from None
+
+cdef object forward__standardize_backward(object a, object y, object rate, object axis, object centred):
+    try:
+        return as_array(kernels.standardize_backward(a, y, rate, axis, centred))
+    except Exception as error_:
+        raise explain(error_, "_standardize_backward", a=a, y=y, rate=rate, axis=axis, centred=centred) from None

@@ -13,14 +13,16 @@ from gradspec.generated.kernels.normalisers cimport (
     forward_batch_norm, forward__earlier, forward_group_norm, forward_instance_norm, forward_layer_norm,
     forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
     forward_scaled_dot_product_attention, forward_softmax, forward__softmax_backward, forward__softmax_or_zero,
-    forward__softmax_where, forward_softmin, forward__standardize,
+    forward__softmax_where, forward_softmin, forward__standardize, forward__standardize_affine,
+    forward__standardize_affine_backward, forward__standardize_backward,
 )
 from gradspec.generated.functions.normalisers cimport (
     LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxBackward, SoftmaxBackwardBackward, SoftmaxOrZeroBackward,
-    SoftmaxWhereBackward, StandardizeBackward,
+    SoftmaxWhereBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
+    StandardizeBackwardBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
@@ -162,7 +164,11 @@ cdef object op_layer_norm(object x, object normalized_shape, object weight, obje
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
-            return ops._affine(ops._standardize(x, formulas.block_axes(shape_of(x), normalized_shape), eps)[0], weight, bias)
+            whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
+            if whole and (bias is None or shape_of(bias) == shape_of(weight)):
+                return ops._standardize_affine(x, weight, bias, eps)[0]
+            axes = formulas.block_axes(shape_of(x), normalized_shape)
+            return ops._affine(ops._standardize(x, axes, eps)[0], weight, bias)
         return wrap_forward(forward_layer_norm(array_of(x), normalized_shape, array_of(weight), array_of(bias), eps))
     except Exception as error_:
         raise explain(error_, "layer_norm", x=x, normalized_shape=normalized_shape, weight=weight, bias=bias, eps=eps) from None
@@ -291,11 +297,15 @@ cdef object op_rms_norm(object x, object normalized_shape, object weight, object
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+            whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
             if eps is None:
                 least = formulas.spacing(dtype_of(x))
             else:
                 least = eps
-            return ops._affine(ops._standardize(x, formulas.block_axes(shape_of(x), normalized_shape), least, False)[0], weight)
+            if whole:
+                return ops._standardize_affine(x, weight, None, least, False)[0]
+            axes = formulas.block_axes(shape_of(x), normalized_shape)
+            return ops._affine(ops._standardize(x, axes, least, False)[0], weight)
         return wrap_forward(forward_rms_norm(array_of(x), normalized_shape, array_of(weight), eps))
     except Exception as error_:
         raise explain(error_, "rms_norm", x=x, normalized_shape=normalized_shape, weight=weight, eps=eps) from None
@@ -540,18 +550,185 @@ cdef object op__standardize(object x, object axis, object eps, object centred):
 
 cdef tuple jvp__standardize(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis, centred, y, rate = tangents_[0], inputs_[1], inputs_[3], outputs_[0], outputs_[1]
-    slope = ops.mean(y * x_t, axis, True)
-    if centred:
-        moved = x_t - ops.mean(x_t, axis, True)
-    else:
-        moved = x_t
-    y_t = rate * moved - y * (rate * slope)
-    rate_t = -rate * rate * slope
+    y_t = ops._standardize_backward(x_t, y, rate, axis, centred)
+    rate_t = -rate * rate * ops.mean(y * x_t, axis, True)
     return (y_t, rate_t)
 
 def _standardize(x, axis, eps=1e-05, centred=True):
     """Each element less the mean where `centred`, times `rate`, one over the root of the mean square plus eps."""
     return op__standardize(x, axis, eps, centred)
+
+
+cdef object op__standardize_affine(object x, object weight, object bias, object eps, object centred):
+    cdef ThreadState* state_ = thread_state()
+    cdef StandardizeAffineBackward node_ = None
+    cdef TensorBase z, y, rate
+    x = as_real_operand(x, "_standardize_affine", "x")
+    weight = as_real_operand(weight, "_standardize_affine", "weight")
+    bias = None if bias is None else as_real_operand(bias, "_standardize_affine", "bias")
+    eps = as_float(eps, "_standardize_affine", "eps")
+    centred = as_bool(centred, "_standardize_affine", "centred")
+
+    if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias):
+        node_ = StandardizeAffineBackward.__new__(StandardizeAffineBackward)
+        connect_all(node_, state_, (x, weight, bias))
+        node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+        node_.saved_centred = centred
+        if node_.needs(0):
+            node_.saved_weight_ndim = ndim_of(weight)
+            node_.saved_x_shape = shape_of(x)
+
+    z, y, rate = wrap_forward(forward__standardize_affine(array_of(x), array_of(weight), array_of(bias), eps, centred))
+
+    if node_ is not None:
+        node_.set_outputs(3)
+        set_history(z, node_, 0)
+        set_history(y, node_, 1)
+        set_history(rate, node_, 2)
+        node_.saved_y = save_output(y)
+        node_.saved_rate = save_output(rate)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(weight) or has_tangent(bias)):
+        push_forward(jvp__standardize_affine, (z, y, rate), (x, weight, bias, eps, centred))
+    return z, y, rate
+
+cdef tuple jvp__standardize_affine(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, weight_t, bias_t, weight, centred, y, rate = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[1], inputs_[4], outputs_[1], outputs_[2]
+    )
+    if x_t is not None:
+        axes = formulas.last_axes(ndim_of(weight))
+    moved = None if x_t is None else ops._standardize_backward(x_t, y, rate, axes, centred)
+    z_t = None if moved is None else moved * weight
+    if weight_t is not None:
+        z_t = plus(z_t, y * weight_t)
+    if bias_t is not None:
+        z_t = plus(z_t, ops.broadcast_to(bias_t, shape_of(y)))
+    y_t = moved
+    rate_t = None if x_t is None else -rate * rate * ops.mean(y * x_t, axes, True)
+    return (z_t, y_t, rate_t)
+
+def _standardize_affine(x, weight, bias=None, eps=1e-05, centred=True):
+    """y * weight + bias, where `y` is _standardize of each block of the shape of `weight`; that is given too, and its
+    factor."""
+    return op__standardize_affine(x, weight, bias, eps, centred)
+
+
+cdef object op__standardize_affine_backward(object a, object weight, object y, object rate, object centred):
+    cdef ThreadState* state_ = thread_state()
+    cdef StandardizeAffineBackwardBackward node_ = None
+    cdef TensorBase b, c, d
+    a = as_real_operand(a, "_standardize_affine_backward", "a")
+    weight = as_real_operand(weight, "_standardize_affine_backward", "weight")
+    y = as_real_operand(y, "_standardize_affine_backward", "y")
+    rate = as_real_operand(rate, "_standardize_affine_backward", "rate")
+    centred = as_bool(centred, "_standardize_affine_backward", "centred")
+
+    if needs_grad(state_, a) or needs_grad(state_, weight) or needs_grad(state_, y) or needs_grad(state_, rate):
+        node_ = StandardizeAffineBackwardBackward.__new__(StandardizeAffineBackwardBackward)
+        connect_all(node_, state_, (a, weight, y, rate))
+        node_.saved_weight_ndim = ndim_of(weight)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        if node_.needs(0) or node_.needs(1) or node_.needs(2):
+            node_.saved_rate = save_input(state_, rate, &node_.version_rate)
+        if node_.needs(0) or node_.needs(1) or node_.needs(3):
+            node_.saved_centred = centred
+        if node_.needs(0) or node_.needs(2) or node_.needs(3):
+            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+        if node_.needs(0):
+            node_.saved_y_shape = shape_of(y)
+        if node_.needs(1) or node_.needs(2) or node_.needs(3):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    b, c, d = wrap_forward(
+        forward__standardize_affine_backward(array_of(a), array_of(weight), array_of(y), array_of(rate), centred)
+    )
+
+    if node_ is not None:
+        node_.set_outputs(3)
+        set_history(b, node_, 0)
+        set_history(c, node_, 1)
+        set_history(d, node_, 2)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(weight) or has_tangent(y) or has_tangent(rate)):
+        push_forward(jvp__standardize_affine_backward, (b, c, d), (a, weight, y, rate, centred))
+    return b, c, d
+
+cdef tuple jvp__standardize_affine_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, weight_t, y_t, rate_t, a, weight, y, rate, centred = (
+        tangents_[0], tangents_[1], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    )
+    axes = formulas.last_axes(ndim_of(weight))
+    if y_t is not None or rate_t is not None:
+        held = a * weight
+        both = ops.mean(held * y, axes, True)
+    if rate_t is not None:
+        inner = (held - ops.mean(held, axes, True) if centred else held) - y * both
+    b_t = None if a_t is None else ops._standardize_backward(a_t * weight, y, rate, axes, centred)
+    if weight_t is not None:
+        b_t = plus(b_t, ops._standardize_backward(a * weight_t, y, rate, axes, centred))
+    if y_t is not None:
+        b_t = minus(b_t, rate * (y_t * both + y * ops.mean(held * y_t, axes, True)))
+    if rate_t is not None:
+        b_t = plus(b_t, rate_t * inner)
+    c_t = None if a_t is None else ops._sum_to(a_t * y, shape_of(weight))
+    if y_t is not None:
+        c_t = plus(c_t, ops._sum_to(a * y_t, shape_of(weight)))
+    d_t = None if a_t is None else ops._sum_to(a_t, shape_of(weight))
+    return (b_t, c_t, d_t)
+
+def _standardize_affine_backward(a, weight, y, rate, centred=True):
+    """The adjoints of _standardize_affine at `a` by x, by weight and by bias."""
+    return op__standardize_affine_backward(a, weight, y, rate, centred)
+
+
+cdef object op__standardize_backward(object a, object y, object rate, object axis, object centred):
+    cdef ThreadState* state_ = thread_state()
+    cdef StandardizeBackwardBackward node_ = None
+    cdef TensorBase b
+    a = as_real_operand(a, "_standardize_backward", "a")
+    y = as_real_operand(y, "_standardize_backward", "y")
+    rate = as_real_operand(rate, "_standardize_backward", "rate")
+    axis = as_ints(axis, "_standardize_backward", "axis", -1)
+    centred = as_bool(centred, "_standardize_backward", "centred")
+
+    if needs_grad(state_, a) or needs_grad(state_, y) or needs_grad(state_, rate):
+        node_ = StandardizeBackwardBackward.__new__(StandardizeBackwardBackward)
+        connect_all(node_, state_, (a, y, rate))
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        node_.saved_axis = axis
+        if node_.needs(0) or node_.needs(1):
+            node_.saved_rate = save_input(state_, rate, &node_.version_rate)
+        if node_.needs(0) or node_.needs(2):
+            node_.saved_centred = centred
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    b = wrap_forward(forward__standardize_backward(array_of(a), array_of(y), array_of(rate), axis, centred))
+
+    if node_ is not None:
+        set_history(b, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(y) or has_tangent(rate)):
+        push_forward(jvp__standardize_backward, (b,), (a, y, rate, axis, centred))
+    return b
+
+cdef tuple jvp__standardize_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, y_t, rate_t, a, y, rate, axis, centred = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    )
+    if y_t is not None or rate_t is not None:
+        both = ops.mean(a * y, axis, True)
+    if rate_t is not None:
+        inner = (a - ops.mean(a, axis, True) if centred else a) - y * both
+    b_t = None if a_t is None else ops._standardize_backward(a_t, y, rate, axis, centred)
+    if y_t is not None:
+        b_t = minus(b_t, rate * (y_t * both + y * ops.mean(a * y_t, axis, True)))
+    if rate_t is not None:
+        b_t = plus(b_t, rate_t * inner)
+    return (b_t,)
+
+def _standardize_backward(a, y, rate, axis, centred=True):
+    """rate * (a - mean(a) - y * mean(a * y)), without the mean where not `centred`; the adjoint of _standardize, and
+    its own."""
+    return op__standardize_backward(a, y, rate, axis, centred)
 
 
 answer_calls()
@@ -562,5 +739,6 @@ register({
     "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
     "scaled_dot_product_attention": scaled_dot_product_attention, "softmax": softmax, "_softmax_backward":
     _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "_softmax_where": _softmax_where, "softmin": softmin,
-    "_standardize": _standardize,
+    "_standardize": _standardize, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
+    _standardize_affine_backward, "_standardize_backward": _standardize_backward,
 })

@@ -18,6 +18,11 @@ def block_axes(shape, block):
     return last_axes(len(block))
 
 
+def block_lengths(shape, block):
+    """The lengths of the last axes, as many as those of a block."""
+    return tuple(shape[-len(tuple(_integers(block))) :])
+
+
 def checked_causal(is_causal, unmasked):
     """Whether queries see earlier keys only; a mask of its own then says so twice."""
     if is_causal and not unmasked:

@@ -18,6 +18,7 @@ offer(
         "rows",
         "selection",
         "softmax",
+        "standardization",
         "summation",
         "threads",
         "triangular",
@@ -93,7 +94,7 @@ from .joining import (
 from .linalg import checkerboard, cofactor, cofactor_jvp, eigh, minors, minors_backward, pinv, pivots, qr, reciprocal_gaps, svd
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
 from .losses import binary_cross_entropy, one_hot, pick, unpick
-from .normalisers import softmax_or_zero, standardize
+from .normalisers import softmax_or_zero
 from .pooling import adaptive_max_pool, max_pool, resample, resample_backward, take_planes, take_planes_backward
 from .product import matmul
 from .random import (
@@ -147,6 +148,12 @@ from .special import (
     logit,
     polygamma,
     special,
+)
+from .standardization import (
+    standardize,
+    standardize_affine,
+    standardize_affine_backward,
+    standardize_backward,
 )
 from .strides import as_strided, as_strided_backward, own_layout, view, view_as_complex, view_as_real
 from .summation import mean_along, sum_along, sum_to, unreduce

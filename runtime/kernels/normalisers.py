@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..formulas import reduced_shape
+
 
 def softmax_or_zero(x):
     """``exp(x) / sum(exp(x))`` along the last axis, zeros where every element is -inf.
@@ -49,3 +51,80 @@ def standardize(x, axis, eps, centred):
         y *= rate
         return y, rate
     return np.asarray(y * rate), rate
+
+
+def standardize_backward(grad, y, rate, axis, centred):
+    """The adjoint of standardize: ``rate * (grad - mean(grad) - y * mean(grad * y))``, without the mean where not centred.
+
+    Parameters
+    ----------
+    grad : ndarray
+    y, rate : ndarray
+        What standardize gives.
+    axis : int or tuple of int
+    centred : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    if np.shape(grad) != np.shape(y) or np.shape(rate) != reduced_shape(np.shape(y), axis, True):
+        raise ValueError(f"shapes {np.shape(grad)}, {np.shape(y)} and {np.shape(rate)} do not fit along {axis}")
+    held = grad - np.mean(grad, axis=axis, keepdims=True) if centred else grad
+    return rate * (held - y * np.mean(grad * y, axis=axis, keepdims=True))
+
+
+def standardize_affine(x, weight, bias, eps, centred):
+    """``y * weight + bias`` of what standardize makes of each block of the shape of the weight.
+
+    Parameters
+    ----------
+    x : ndarray
+        Real.
+    weight : ndarray
+    bias : ndarray or None
+    eps : float
+    centred : bool
+
+    Returns
+    -------
+    tuple of ndarray
+        The result, the standardized array, and one over its divisor with axes of length 1 in place of those of a block.
+    """
+    axes = row_axes(x, weight)
+    shared = np.result_type(*(array for array in (x, weight, bias) if array is not None))
+    y, rate = standardize(np.asarray(x, shared), axes, eps, centred)
+    z = y * weight
+    return z if bias is None else z + bias, y, rate
+
+
+def standardize_affine_backward(grad, weight, y, rate, centred):
+    """The adjoints of standardize_affine.
+
+    Parameters
+    ----------
+    grad : ndarray
+    weight : ndarray
+    y, rate : ndarray
+        What standardize_affine gives.
+    centred : bool
+
+    Returns
+    -------
+    tuple of ndarray
+        By x, by weight and by bias.
+    """
+    axes = row_axes(y, weight)
+    shared = np.result_type(grad, weight, y, rate, np.float16)
+    grad, y = np.asarray(grad, shared), np.asarray(y, shared)
+    x = standardize_backward(grad * weight, y, rate, axes, centred)
+    leading = tuple(range(np.ndim(y) - np.ndim(weight)))
+    return x, np.sum(grad * y, axis=leading), np.sum(grad, axis=leading)
+
+
+def row_axes(x, weight):
+    """The axes of a block of the shape of `weight`, the last ones of `x`."""
+    count = np.ndim(weight)
+    if count == 0 or np.shape(x)[-count:] != np.shape(weight):
+        raise ValueError(f"the weight is of shape {np.shape(weight)}, the array of shape {np.shape(x)}")
+    return tuple(range(-count, 0))
