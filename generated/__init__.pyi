@@ -15,8 +15,8 @@ from . import autograd as autograd
 from . import func as func
 from . import fft as fft
 from . import linalg as linalg
-from . import nn as nn
 from . import special as special
+from . import nn as nn
 from . import optim as optim
 from . import random as random
 from . import scipy as scipy
@@ -2833,7 +2833,8 @@ def histogram(x: Operand, bins: int = 10, range: Sequence[float] | None = None, 
     bin_edges : Tensor
     """
 def median(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one.
+    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements
+    the one that a stable sort puts there has the gradient.
 
     Parameters
     ----------
@@ -3015,7 +3016,7 @@ def ptp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = F
     """
 def quantile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
     """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An
-    axis for those of `q` stands in front.
+    axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient.
 
     Parameters
     ----------

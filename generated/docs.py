@@ -2518,7 +2518,8 @@ for _name, _text in {
     where sums = _binned(ones_like(x) if weights is None else weights + zeros_like(x), places, bins)
     where scaled = sums / (sum(sums) * diff(edges)) if density else sums
     """,
-    "median": """The middle one of the elements in order, the mean of both where there are two; NaN if there is one.
+    "median": """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements
+    the one that a stable sort puts there has the gradient.
 
     Parameters
     ----------
@@ -2758,7 +2759,7 @@ for _name, _text in {
     composite: max(x, axis, keepdims) - min(x, axis, keepdims)
     """,
     "quantile": """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An
-    axis for those of `q` stands in front.
+    axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient.
 
     Parameters
     ----------

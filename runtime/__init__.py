@@ -27,7 +27,7 @@ with no_collection():
     from .generated.tensor import Tensor
     from .generated import ops
     from .generated.ops import *
-    from . import autograd, func, optim, random, scipy
+    from . import autograd, func, nn, optim, random, scipy
     from .generator import manual_seed
     from .clip_grad import clip_grad_norm_, clip_grad_value_
     from .conversion import as_tensor, from_numpy, is_complex, is_floating_point
@@ -40,7 +40,7 @@ __version__ = "0.1.0"
 __all__ = sorted([
     "Tensor", "as_tensor", "asarray", "autograd", "clip_grad_norm_", "clip_grad_value_", "empty_cache", "enable_grad",
     "from_numpy", "func", "get_num_threads", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled",
-    "is_inference_mode_enabled", "load", "manual_seed", "memory_stats", "no_grad", "optim", "random", "save", "scipy",
+    "is_inference_mode_enabled", "load", "manual_seed", "memory_stats", "nn", "no_grad", "optim", "random", "save", "scipy",
     "set_grad_enabled", "set_num_threads", "tensor",
     *constants.__all__, *ops.__all__,
 ])  # fmt: skip

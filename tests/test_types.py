@@ -96,7 +96,7 @@ def test_what_is_misspelt_is_found(site):
     assert min(found) == 3
 
 
-PUBLIC = ["linalg", "nn", "fft", "func", "optim", "scipy", "random", "autograd", "autograd.functional", "autograd.checkpoint",
+PUBLIC = ["linalg", "nn", "nn.functional", "nn.utils", "fft", "func", "optim", "scipy", "random", "autograd", "autograd.functional", "autograd.checkpoint",
           "autograd.graph", "autograd.forward_ad", "autograd.function"]  # fmt: skip
 
 

@@ -106,14 +106,15 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops))
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts, modes=Modes(spec))
     namespaces = sorted({text.op.namespace for text in everything} - {""})
-    # A namespace that has more than operators is a module written by hand, which takes these from one beside it.
-    by_hand = {name for name in namespaces if (package.path(package.runtime) / f"{name}.py").exists()}
+    # A namespace that has more than operators is a module or a package written by hand, which takes these from one beside it.
+    runtime = package.path(package.runtime)
+    by_hand = {name for name in namespaces if (runtime / f"{name}.py").exists() or (runtime / name / "__init__.py").exists()}
     installed = [f"_{name}" if name in by_hand else name for name in namespaces]
     namespaces = [name for name in namespaces if name not in by_hand]
     for namespace, module in [("", "")] + [(module.lstrip("_"), module) for module in installed]:
         members = [text for text in everything if text.op.namespace == namespace and text.is_function]
         borrowed = [(text, name) for text in everything for where, name in text.op.elsewhere if where == namespace]
-        context = {"ops": members, "borrowed": borrowed, "namespace": namespace}
+        context = {"ops": members, "borrowed": borrowed, "namespace": namespace, "installed": installed}
         emit(f"namespaces/{module}.py" if module else "ops.py", "namespace.py.j2", namespaces=namespaces, **context)
         if module:
             emit(f"namespaces/{module}.pyi", "namespace.pyi.j2", stubs=stubs, **context)

@@ -250,7 +250,8 @@ cdef object op_median(object x, object axis, object keepdims):
         raise explain(error_, "median", x=x, axis=axis, keepdims=keepdims) from None
 
 def median(x, axis=None, keepdims=False):
-    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one."""
+    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal
+    elements the one that a stable sort puts there has the gradient."""
     return op_median(x, axis, keepdims)
 
 
@@ -539,7 +540,8 @@ cdef object op_quantile(object x, object q, object axis, object keepdims, object
 
 def quantile(x, q, axis=None, keepdims=False, *, method='linear'):
     """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is
-    one. An axis for those of `q` stands in front."""
+    one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the
+    gradient."""
     return op_quantile(x, q, axis, keepdims, method)
 
 

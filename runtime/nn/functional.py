@@ -1,0 +1,13 @@
+"""The functions of gradspec.nn under PyTorch's path: `import gradspec.nn.functional as F`.
+
+Owns nothing: a function has one place, and this is a second way to it.
+"""
+
+from .. import _nn
+from .._nn import *  # noqa: F403
+
+__all__ = list(_nn.__all__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

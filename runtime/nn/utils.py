@@ -1,0 +1,13 @@
+"""What PyTorch keeps in nn.utils: limits on gradients, and parameters as one vector.
+
+Owns nothing: the names lead to where the functions are.
+"""
+
+from ..clip_grad import clip_grad_norm_, clip_grad_value_
+from .parameters import parameters_to_vector, vector_to_parameters
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "vector_to_parameters"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

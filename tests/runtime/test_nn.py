@@ -1,0 +1,59 @@
+"""gradspec.nn: PyTorch's paths to its functions, and parameters as one vector."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import grad
+from gradspec.nn.utils import parameters_to_vector, vector_to_parameters
+
+
+def test_functional_holds_the_functions_of_nn():
+    import gradspec.nn.functional as F
+
+    assert F is gs.nn.functional and set(F.__all__) == set(gs.nn.__all__) - {"functional", "utils"}
+    assert all(getattr(F, name) is getattr(gs.nn, name) for name in F.__all__)
+    assert F.relu(gs.tensor([-1.0, 2.0])).tolist() == [0, 2]
+
+
+def test_clipping_has_one_source():
+    assert gs.nn.utils.clip_grad_norm_ is gs.clip_grad_norm_ and gs.nn.utils.clip_grad_value_ is gs.clip_grad_value_
+
+
+def test_the_paths_are_imported_when_they_are_named():
+    code = "import sys, gradspec as gs; a = set(sys.modules); gs.nn.functional, gs.nn.utils; print(*sorted(set(sys.modules) - a))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
+    assert out.split() == ["gradspec.nn.functional", "gradspec.nn.parameters", "gradspec.nn.utils"]
+
+
+def test_there_and_back():
+    p, q = gs.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), gs.tensor(5.0, requires_grad=True)
+    vector = parameters_to_vector([p, q])
+    assert vector.tolist() == [1, 2, 3, 4, 5]
+    assert [g.tolist() for g in grad(vector @ gs.tensor([1.0, 2, 3, 4, 5]), [p, q])] == [[[1, 2], [3, 4]], 5]
+    before = p.detach().numpy()
+    vector_to_parameters(vector * 2, (each for each in [p, q]))
+    assert before.tolist() == [[2, 4], [6, 8]] and q.item() == 10
+    assert p.is_leaf and p.requires_grad and q.grad_fn is None
+
+
+def test_the_dtype_of_a_parameter_stays():
+    p = gs.tensor(np.ones((2, 1), np.float32), requires_grad=True)
+    vector_to_parameters(gs.tensor([3.0, 4.0]), [p])
+    assert p.dtype == np.float32 and p.tolist() == [[3], [4]]
+
+
+@pytest.mark.parametrize("vec", [[1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]])
+def test_a_vector_that_does_not_fit_changes_nothing(vec):
+    p = gs.tensor([0.0, 0.0])
+    with pytest.raises(ValueError, match="the parameters have 2 elements"):
+        vector_to_parameters(gs.tensor(vec), [p])
+    assert p.tolist() == [0, 0]
+
+
+def test_no_parameters():
+    with pytest.raises(ValueError, match="no parameters"):
+        parameters_to_vector([])
