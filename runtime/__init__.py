@@ -3,7 +3,7 @@
 Arrays behave as NumPy's do; gradients behave as PyTorch's do.
 """
 
-from .extension import no_collection, offer
+from .extension import offer, undisturbed
 
 offer(__name__, [
     "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "copy_slices", "dual", "engine", "engine_hooks",
@@ -12,7 +12,7 @@ offer(__name__, [
     "snapshot", "tensor", "version", "view",
 ])  # fmt: skip
 
-with no_collection():
+with undisturbed(__spec__):
     from .grad_mode import (
         enable_grad,
         inference_mode,

@@ -61,9 +61,11 @@ def read_library(place: Package | Path) -> Library:
 
 
 def _imported(module: ast.Module) -> set[str]:
-    """The names that a module imports from others."""
+    """The names that a module imports from others, at once or `later(__name__, {module: names})`."""
     imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
-    return {alias.asname or alias.name for node in imports for alias in node.names}
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call) and ast.unparse(node.func) == "later"]
+    places = [names for call in calls for names in ast.literal_eval(call.args[1]).values()]
+    return {alias.asname or alias.name for node in imports for alias in node.names}.union(*places)
 
 
 def _listed(module: ast.Module) -> set[str]:

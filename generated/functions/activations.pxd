@@ -5,76 +5,76 @@ from gradspec.node cimport Node
 
 cdef class CeluBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_alpha
 
 cdef class DropoutBackward(Node):
     cdef public object saved__mask
-    cdef public uint32_t version__mask
+    cdef readonly uint32_t version__mask
 
 cdef class EluBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_alpha
 
 cdef class GeluBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_approximate
 
 cdef class HardsigmoidBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class HardswishBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class HardtanhBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
     cdef readonly object saved_min_val, saved_max_val
 
 cdef class LeakyReluBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_negative_slope
 
 cdef class MishBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class ReluBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class Relu6Backward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class RreluBackward(Node):
     cdef public object saved__slope
-    cdef public uint32_t version__slope
+    cdef readonly uint32_t version__slope
 
 cdef class SiluBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_x_dtype
 
 cdef class SoftplusBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_beta, saved_threshold
 
 cdef class SoftsignBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class TanhshrinkBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class ThresholdBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_threshold

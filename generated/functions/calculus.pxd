@@ -5,8 +5,8 @@ from gradspec.node cimport Node
 
 cdef class FullConvolutionBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a
 
 cdef class SlideBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a

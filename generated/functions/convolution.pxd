@@ -5,17 +5,17 @@ from gradspec.node cimport Node
 
 cdef class ConvolveBackward(Node):
     cdef public object saved_weight, saved_x
-    cdef public uint32_t version_weight, version_x
+    cdef readonly uint32_t version_weight, version_x
     cdef readonly object saved_x_shape, saved_stride, saved_padding, saved_dilation, saved_groups, saved_weight_shape
 
 cdef class ConvolveInputBackward(Node):
     cdef public object saved_weight, saved_x
-    cdef public uint32_t version_weight, version_x
+    cdef readonly uint32_t version_weight, version_x
     cdef readonly object saved_stride, saved_padding, saved_dilation, saved_groups, saved_weight_shape
 
 cdef class ConvolveWeightBackward(Node):
     cdef public object saved_x, saved_cotangent
-    cdef public uint32_t version_x, version_cotangent
+    cdef readonly uint32_t version_x, version_cotangent
     cdef readonly object saved_stride, saved_padding, saved_dilation, saved_groups, saved_x_shape
 
 cdef class FoldBackward(Node):

@@ -5,68 +5,68 @@ from gradspec.node cimport Node
 
 cdef class GatherBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_x_dtype, saved_axis
 
 cdef class GetitemBackward(Node):
     cdef public object saved_index
-    cdef public uint32_t version_index
+    cdef readonly uint32_t version_index
     cdef readonly object saved_x_shape
 
 cdef class GetitemBackwardBackward(Node):
     cdef public object saved_index
-    cdef public uint32_t version_index
+    cdef readonly uint32_t version_index
 
 cdef class IndexAddBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_axis
 
 cdef class IndexPutBackward(Node):
     cdef public object saved_index
-    cdef public uint32_t version_index
+    cdef readonly uint32_t version_index
     cdef readonly object saved_value_shape
 
 cdef class IndexPutBackwardBackward(Node):
     cdef public object saved_index
-    cdef public uint32_t version_index
+    cdef readonly uint32_t version_index
     cdef readonly object saved_x_shape, saved_x_dtype
 
 cdef class MaskedFillBackward(Node):
     cdef public object saved_mask
-    cdef public uint32_t version_mask
+    cdef readonly uint32_t version_mask
 
 cdef class ScatterBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_axis, saved_x_shape
 
 cdef class ScatterAddBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_axis
 
 cdef class ScatterExtremeBackward(Node):
     cdef public object saved_x, saved_y, saved_indices, saved_source
-    cdef public uint32_t version_x, version_y, version_indices, version_source
+    cdef readonly uint32_t version_x, version_y, version_indices, version_source
     cdef readonly object saved_axis, saved_x_shape, saved_include_self, saved_y_dtype
 
 cdef class TakeBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_axis
 
 cdef class TakeBackwardBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_axis
 
 cdef class TakeAlongAxisBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_axis
 
 cdef class TakeAlongAxisBackwardBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_axis

@@ -20,12 +20,12 @@ cdef class ConcatBackwardBackward(Node):
 
 cdef class JoinBackward(Node):
     cdef public object saved_shapes
-    cdef public uint32_t version_shapes
+    cdef readonly uint32_t version_shapes
     cdef readonly object saved_arrays_shape, saved_axis
 
 cdef class JoinBackwardBackward(Node):
     cdef public object saved_shapes
-    cdef public uint32_t version_shapes
+    cdef readonly uint32_t version_shapes
     cdef readonly object saved_axis
 
 cdef class MeshgridBackward(Node):
@@ -36,22 +36,22 @@ cdef class MeshgridBackwardBackward(Node):
 
 cdef class PadBackward(Node):
     cdef public object saved_pad_width
-    cdef public uint32_t version_pad_width
+    cdef readonly uint32_t version_pad_width
     cdef readonly object saved_x_shape, saved_mode
 
 cdef class PadBackwardBackward(Node):
     cdef public object saved_pad_width
-    cdef public uint32_t version_pad_width
+    cdef readonly uint32_t version_pad_width
     cdef readonly object saved_mode
 
 cdef class RepeatBackward(Node):
     cdef public object saved_repeats
-    cdef public uint32_t version_repeats
+    cdef readonly uint32_t version_repeats
     cdef readonly object saved_x_shape, saved_axis
 
 cdef class RepeatBackwardBackward(Node):
     cdef public object saved_repeats
-    cdef public uint32_t version_repeats
+    cdef readonly uint32_t version_repeats
     cdef readonly object saved_axis
 
 cdef class SplitBackward(Node):

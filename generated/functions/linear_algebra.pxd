@@ -14,38 +14,38 @@ cdef class CheckerboardBackward(Node):
 
 cdef class CholeskyBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class CofactorBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class CofactorJvpBackward(Node):
     cdef public object saved_x, saved_t
-    cdef public uint32_t version_x, version_t
+    cdef readonly uint32_t version_x, version_t
 
 cdef class CrossBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim
 
 cdef class DetBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class EigBackward(Node):
     cdef public object saved_eigenvalues, saved_eigenvectors
-    cdef public uint32_t version_eigenvalues, version_eigenvectors
+    cdef readonly uint32_t version_eigenvalues, version_eigenvectors
     cdef readonly object saved_x_shape
 
 cdef class EighBackward(Node):
     cdef public object saved_eigenvalues, saved_eigenvectors
-    cdef public uint32_t version_eigenvalues, version_eigenvectors
+    cdef readonly uint32_t version_eigenvalues, version_eigenvectors
     cdef readonly object saved_x_dtype
 
 cdef class EinsumPairBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_subscripts
 
 cdef class EinsumSingleBackward(Node):
@@ -56,26 +56,26 @@ cdef class EinsumSingleBackwardBackward(Node):
 
 cdef class InvBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class LinearBackward(Node):
     cdef public object saved_weight, saved_x
-    cdef public uint32_t version_weight, version_x
+    cdef readonly uint32_t version_weight, version_x
     cdef readonly object saved_weight_ndim, saved_x_ndim
 
 cdef class LuPartsBackward(Node):
     cdef public object saved_l, saved_u, saved_rows
-    cdef public uint32_t version_l, version_u, version_rows
+    cdef readonly uint32_t version_l, version_u, version_rows
     cdef readonly object saved_x_shape
 
 cdef class MatmulBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_b_ndim, saved_a_ndim
 
 cdef class MatrixExpBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class MinorsBackward(Node):
     pass
@@ -85,42 +85,42 @@ cdef class MinorsBackwardBackward(Node):
 
 cdef class OuterBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_a_shape, saved_b_shape
 
 cdef class PinvBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class QrTallBackward(Node):
     cdef public object saved_r, saved_q
-    cdef public uint32_t version_r, version_q
+    cdef readonly uint32_t version_r, version_q
 
 cdef class ReciprocalGapsBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class SlogdetBackward(Node):
     cdef public object saved_sign, saved_x
-    cdef public uint32_t version_sign, version_x
+    cdef readonly uint32_t version_sign, version_x
 
 cdef class SolveColumnsBackward(Node):
     cdef public object saved_a, saved_y
-    cdef public uint32_t version_a, version_y
+    cdef readonly uint32_t version_a, version_y
 
 cdef class SolveTriangularBackward(Node):
     cdef public object saved_a, saved_y
-    cdef public uint32_t version_a, version_y
+    cdef readonly uint32_t version_a, version_y
     cdef readonly object saved_lower, saved_upper, saved_unit_diagonal
 
 cdef class SvdBackward(Node):
     cdef public object saved_S, saved_U, saved_Vh
-    cdef public uint32_t version_S, version_U, version_Vh
+    cdef readonly uint32_t version_S, version_U, version_Vh
     cdef readonly object saved_x_dtype, saved_x_shape
 
 cdef class TensordotBackward(Node):
     cdef public object saved_axes, saved_b, saved_a
-    cdef public uint32_t version_axes, version_b, version_a
+    cdef readonly uint32_t version_axes, version_b, version_a
     cdef readonly object saved_a_ndim, saved_b_ndim
 
 cdef class TrilBackward(Node):
@@ -131,5 +131,5 @@ cdef class TriuBackward(Node):
 
 cdef class VecdotBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim

@@ -5,34 +5,34 @@ from gradspec.node cimport Node
 
 cdef class BernoulliLossBackward(Node):
     cdef public object saved_x, saved_target
-    cdef public uint32_t version_x, version_target
+    cdef readonly uint32_t version_x, version_target
 
 cdef class CrossEntropiesBackward(Node):
     cdef public object saved_weight, saved_target
-    cdef public uint32_t version_weight, version_target
+    cdef readonly uint32_t version_weight, version_target
     cdef readonly object saved_axis, saved_ignore_index
 
 cdef class CrossEntropiesBackwardBackward(Node):
     cdef public object saved_target, saved_weight, saved_a
-    cdef public uint32_t version_target, version_weight, version_a
+    cdef readonly uint32_t version_target, version_weight, version_a
     cdef readonly object saved_ignore_index, saved_axis
 
 cdef class KeptMeanBackward(Node):
     cdef public object saved_target
-    cdef public uint32_t version_target
+    cdef readonly uint32_t version_target
     cdef readonly object saved_ignore_index
 
 cdef class KeptMeanBackwardBackward(Node):
     cdef public object saved_target
-    cdef public uint32_t version_target
+    cdef readonly uint32_t version_target
     cdef readonly object saved_ignore_index
 
 cdef class PickBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_axis
 
 cdef class UnpickBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_axis

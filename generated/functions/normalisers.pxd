@@ -5,48 +5,48 @@ from gradspec.node cimport Node
 
 cdef class LogSoftmaxBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
     cdef readonly object saved_axis
 
 cdef class LogSoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
-    cdef public uint32_t version_y, version_a
+    cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_axis
 
 cdef class SoftmaxBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
     cdef readonly object saved_axis
 
 cdef class SoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
-    cdef public uint32_t version_y, version_a
+    cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_axis
 
 cdef class SoftmaxOrZeroBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class SoftmaxWhereBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class StandardizeBackward(Node):
     cdef public object saved_y, saved_rate
-    cdef public uint32_t version_y, version_rate
+    cdef readonly uint32_t version_y, version_rate
     cdef readonly object saved_axis, saved_centred, saved_x_shape
 
 cdef class StandardizeAffineBackward(Node):
     cdef public object saved_weight, saved_y, saved_rate
-    cdef public uint32_t version_weight, version_y, version_rate
+    cdef readonly uint32_t version_weight, version_y, version_rate
     cdef readonly object saved_weight_ndim, saved_centred, saved_x_shape
 
 cdef class StandardizeAffineBackwardBackward(Node):
     cdef public object saved_y, saved_rate, saved_weight, saved_a
-    cdef public uint32_t version_y, version_rate, version_weight, version_a
+    cdef readonly uint32_t version_y, version_rate, version_weight, version_a
     cdef readonly object saved_weight_ndim, saved_centred, saved_y_shape
 
 cdef class StandardizeBackwardBackward(Node):
     cdef public object saved_y, saved_rate, saved_a
-    cdef public uint32_t version_y, version_rate, version_a
+    cdef readonly uint32_t version_y, version_rate, version_a
     cdef readonly object saved_axis, saved_centred

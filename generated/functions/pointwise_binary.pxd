@@ -8,98 +8,98 @@ cdef class AddBackward(Node):
 
 cdef class AngleSlopeBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class Atan2Backward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class ClampMaxBackward(Node):
     cdef public object saved_x, saved_max
-    cdef public uint32_t version_x, version_max
+    cdef readonly uint32_t version_x, version_max
 
 cdef class ClampMinBackward(Node):
     cdef public object saved_x, saved_min
-    cdef public uint32_t version_x, version_min
+    cdef readonly uint32_t version_x, version_min
 
 cdef class ClipBackward(Node):
     cdef public object saved_min, saved_x, saved_max
-    cdef public uint32_t version_min, version_x, version_max
+    cdef readonly uint32_t version_min, version_x, version_max
 
 cdef class ComplexBackward(Node):
     pass
 
 cdef class CopysignBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class DirectionBackward(Node):
     cdef public object saved_a, saved_b, saved_y
-    cdef public uint32_t version_a, version_b, version_y
+    cdef readonly uint32_t version_a, version_b, version_y
 
 cdef class DivideBackward(Node):
     cdef public object saved_b, saved_y
-    cdef public uint32_t version_b, version_y
+    cdef readonly uint32_t version_b, version_y
 
 cdef class DivideOrZeroBackward(Node):
     cdef public object saved_b, saved_y
-    cdef public uint32_t version_b, version_y
+    cdef readonly uint32_t version_b, version_y
 
 cdef class FloorDivideBackward(Node):
     pass
 
 cdef class FmaxBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class FminBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class FmodBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class HypotBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class LogaddexpBackward(Node):
     cdef public object saved_y, saved_a, saved_b
-    cdef public uint32_t version_y, version_a, version_b
+    cdef readonly uint32_t version_y, version_a, version_b
 
 cdef class Logaddexp2Backward(Node):
     cdef public object saved_y, saved_a, saved_b
-    cdef public uint32_t version_y, version_a, version_b
+    cdef readonly uint32_t version_y, version_a, version_b
 
 cdef class MaximumBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class MinimumBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class MultiplyBackward(Node):
     cdef public object saved_b, saved_a
-    cdef public uint32_t version_b, version_a
+    cdef readonly uint32_t version_b, version_a
 
 cdef class PolarBackward(Node):
     cdef public object saved_b, saved_y
-    cdef public uint32_t version_b, version_y
+    cdef readonly uint32_t version_b, version_y
 
 cdef class PowBackward(Node):
     cdef public object saved_b, saved_a, saved_y
-    cdef public uint32_t version_b, version_a, version_y
+    cdef readonly uint32_t version_b, version_a, version_y
     cdef readonly object saved_y_dtype
 
 cdef class RemainderBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class ScaledPowBackward(Node):
     cdef public object saved_a, saved_b, saved_c, saved_y
-    cdef public uint32_t version_a, version_b, version_c, version_y
+    cdef readonly uint32_t version_a, version_b, version_c, version_y
     cdef readonly object saved_n, saved_y_dtype
 
 cdef class SubtractBackward(Node):
@@ -107,9 +107,9 @@ cdef class SubtractBackward(Node):
 
 cdef class WhereBackward(Node):
     cdef public object saved_mask
-    cdef public uint32_t version_mask
+    cdef readonly uint32_t version_mask
 
 cdef class XlogyBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
     cdef readonly object saved_y_dtype

@@ -5,57 +5,57 @@ from gradspec.node cimport Node
 
 cdef class AbsoluteBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AcosBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AcoshBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AngleBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AsinBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AsinSlopeBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class AsinhBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AsinhSlopeBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_x_dtype
 
 cdef class AtanBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AtanSlopeBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_x_dtype
 
 cdef class AtanhBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class AtanhSlopeBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class CbrtBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class CeilBackward(Node):
     pass
@@ -65,55 +65,55 @@ cdef class ConjBackward(Node):
 
 cdef class CosBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class CoshBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class Deg2radBackward(Node):
     pass
 
 cdef class DigammaBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class EntrBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class ErfBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class ErfcBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class ErfcxBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class ErfcxDerivativeBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_n
 
 cdef class ErfinvBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class ExpBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class Exp2Backward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class Expm1Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class FloorBackward(Node):
     pass
@@ -123,50 +123,50 @@ cdef class FracBackward(Node):
 
 cdef class GaussBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class ImagBackward(Node):
     pass
 
 cdef class LdexpBackward(Node):
     cdef public object saved_b
-    cdef public uint32_t version_b
+    cdef readonly uint32_t version_b
 
 cdef class LgammaBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class LogBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class Log10Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class Log1pBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class Log2Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class LogitBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_x_dtype
 
 cdef class NanToNumBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class NegativeBackward(Node):
     pass
 
 cdef class PolygammaBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_n
 
 cdef class PositiveBackward(Node):
@@ -180,65 +180,65 @@ cdef class RealBackward(Node):
 
 cdef class ReciprocalBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class RoundBackward(Node):
     pass
 
 cdef class RsqrtBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class SigmoidBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class SigmoidSlopeBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
 
 cdef class SignBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_x_dtype
 
 cdef class SinBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class SincBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class SincDerivativeBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_n
 
 cdef class SinhBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class SqrtBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class SquareBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class TanBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_x_dtype
 
 cdef class TanhBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class TanhSlopeBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
 
 cdef class TruncBackward(Node):
     pass

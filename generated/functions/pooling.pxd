@@ -5,12 +5,12 @@ from gradspec.node cimport Node
 
 cdef class AdaptiveMaxPoolBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_size
 
 cdef class MaxPoolBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_kernel
 
 cdef class ResampleBackward(Node):
@@ -21,10 +21,10 @@ cdef class ResampleBackwardBackward(Node):
 
 cdef class TakePlanesBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_axes
 
 cdef class TakePlanesBackwardBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_axes

@@ -8,22 +8,22 @@ cdef class CentredBackward(Node):
 
 cdef class EuclideanNormBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
 cdef class LogsumexpBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_axis, saved_keepdims
 
 cdef class LogsumexpBackwardBackward(Node):
     cdef public object saved_a, saved_x
-    cdef public uint32_t version_a, version_x
+    cdef readonly uint32_t version_a, version_x
     cdef readonly object saved_axis, saved_keepdims, saved_x_ndim, saved_x_shape
 
 cdef class MaxBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
 cdef class MeanBackward(Node):
@@ -31,22 +31,22 @@ cdef class MeanBackward(Node):
 
 cdef class MinBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
 cdef class PowerNormBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_ord
 
 cdef class ProdBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_axis, saved_x_shape, saved_keepdims
 
 cdef class StdBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims
 
 cdef class SumBackward(Node):
@@ -60,5 +60,5 @@ cdef class UnreduceBackward(Node):
 
 cdef class VarBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims

@@ -5,17 +5,17 @@ from gradspec.node cimport Node
 
 cdef class CummaxBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_axis
 
 cdef class CumminBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_axis
 
 cdef class CumprodBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_axis, saved_reverse, saved_y_shape, saved_x_shape
 
 cdef class CumsumBackward(Node):
@@ -23,12 +23,12 @@ cdef class CumsumBackward(Node):
 
 cdef class LinearRecurrenceBackward(Node):
     cdef public object saved_y, saved_a
-    cdef public uint32_t version_y, version_a
+    cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_reverse, saved_axis
 
 cdef class LogcumsumexpBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_axis
 
 cdef class ShiftBackward(Node):

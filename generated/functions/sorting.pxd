@@ -5,9 +5,9 @@ from gradspec.node cimport Node
 
 cdef class BincountBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class TopkBackward(Node):
     cdef public object saved_indices
-    cdef public uint32_t version_indices
+    cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_axis

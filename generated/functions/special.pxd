@@ -5,158 +5,158 @@ from gradspec.node cimport Node
 
 cdef class BetaBackward(Node):
     cdef public object saved_y, saved_a, saved_b
-    cdef public uint32_t version_y, version_a, version_b
+    cdef readonly uint32_t version_y, version_a, version_b
 
 cdef class BetaIntegralBackward(Node):
     cdef public object saved_a, saved_b, saved_x, saved_y
-    cdef public uint32_t version_a, version_b, version_x, version_y
+    cdef readonly uint32_t version_a, version_b, version_x, version_y
     cdef readonly object saved_m, saved_n
 
 cdef class BetaincBackward(Node):
     cdef public object saved_a, saved_b, saved_x, saved_y
-    cdef public uint32_t version_a, version_b, version_x, version_y
+    cdef readonly uint32_t version_a, version_b, version_x, version_y
 
 cdef class BetalnBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class DawsnBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class ErfcinvBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class Exp1Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class ExpiBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class GammaBackward(Node):
     cdef public object saved_y, saved_x
-    cdef public uint32_t version_y, version_x
+    cdef readonly uint32_t version_y, version_x
 
 cdef class GammaIntegralBackward(Node):
     cdef public object saved_a, saved_x, saved_y
-    cdef public uint32_t version_a, version_x, version_y
+    cdef readonly uint32_t version_a, version_x, version_y
     cdef readonly object saved_m
 
 cdef class GammaincBackward(Node):
     cdef public object saved_a, saved_x, saved_y
-    cdef public uint32_t version_a, version_x, version_y
+    cdef readonly uint32_t version_a, version_x, version_y
 
 cdef class GammainccBackward(Node):
     cdef public object saved_y, saved_a, saved_x
-    cdef public uint32_t version_y, version_a, version_x
+    cdef readonly uint32_t version_y, version_a, version_x
 
 cdef class I0Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class I0eBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class I1Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class I1eBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class IvBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_v
 
 cdef class IveBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_v
 
 cdef class J0Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class J1Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class JvBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_v
 
 cdef class K0Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class K1Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class KlTermsBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class KvBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_v
 
 cdef class LogNdtrBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class NdtrBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class NdtriBackward(Node):
     cdef public object saved_y
-    cdef public uint32_t version_y
+    cdef readonly uint32_t version_y
 
 cdef class RelEntrBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class SphericalJnBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_n
 
 cdef class SphericalYnBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_n
 
 cdef class StdtrBackward(Node):
     cdef public object saved_df, saved_t
-    cdef public uint32_t version_df, version_t
+    cdef readonly uint32_t version_df, version_t
 
 cdef class Xlog1pyBackward(Node):
     cdef public object saved_a, saved_b
-    cdef public uint32_t version_a, version_b
+    cdef readonly uint32_t version_a, version_b
 
 cdef class Y0Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class Y1Backward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
 
 cdef class YvBackward(Node):
     cdef public object saved_x
-    cdef public uint32_t version_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_v
 
 cdef class ZetaBackward(Node):
     cdef public object saved_q
-    cdef public uint32_t version_q
+    cdef readonly uint32_t version_q
     cdef readonly object saved_s

@@ -5,10 +5,10 @@ from gradspec.node cimport Node
 
 cdef class NanmaxBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
 cdef class NanminBackward(Node):
     cdef public object saved_x, saved_y
-    cdef public uint32_t version_x, version_y
+    cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype

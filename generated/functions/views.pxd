@@ -50,12 +50,12 @@ cdef class SqueezeBackward(Node):
 
 cdef class StridedBackward(Node):
     cdef public object saved_layout
-    cdef public uint32_t version_layout
+    cdef readonly uint32_t version_layout
     cdef readonly object saved_x_shape, saved_strides, saved_offset
 
 cdef class StridedBackwardBackward(Node):
     cdef public object saved_layout
-    cdef public uint32_t version_layout
+    cdef readonly uint32_t version_layout
     cdef readonly object saved_x_shape, saved_strides, saved_offset
 
 cdef class SwapaxesBackward(Node):

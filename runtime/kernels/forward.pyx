@@ -9,6 +9,7 @@ cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 
 import importlib
+import sys
 
 import numpy as np
 
@@ -29,7 +30,7 @@ cdef object as_array(object result):
 
 cdef void* load_forward(str module, str name, int arguments) except NULL:
     """The C function `forward_<name>` of a generated module, which must take that many objects and return one."""
-    capsule = importlib.import_module(module).__pyx_capi__[f"forward_{name}"]
+    capsule = (sys.modules.get(module) or importlib.import_module(module)).__pyx_capi__[f"forward_{name}"]
     cdef bytes signature = f"PyObject *({', '.join(['PyObject *'] * arguments)})".encode()
     if PyCapsule_GetName(capsule) != signature:
         raise ImportError(f"{module} has another forward_{name} than the one that was compiled for: build again "
