@@ -27,7 +27,7 @@ from .composites import check_composite
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks
 from .numeric import TOLERANCE, Value
-from .promises import check_integers, check_promises
+from .promises import check_generators, check_integers, check_promises
 from .stated import check_stated
 from .tried import check_tried
 
@@ -71,6 +71,7 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = F
     calls = check_calls(op, evaluator, report)
     if not report.keys:
         check_promises(op, evaluator, report)
+        check_generators(op, evaluator, report)
     if not report.keys:
         check_tried(op, evaluator, errors, calls)
         if integers:

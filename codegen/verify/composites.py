@@ -1,8 +1,8 @@
 """Composites: the derivative that the calls of a composite give, beside how its value changes.
 
-Owns how tangents go through the statements of a composite, by the rules of what it calls, and the proof at each call that the
-cotangents of what is called belong to its tangents there: a composite may call an operator at ranks of which its own samples
-say nothing.
+Owns how tangents go through the statements of a composite, by the rules of what it calls, how cotangents go back through
+these calls, and the proof at each call that the cotangents of what is called belong to its tangents there: a composite may
+call an operator at ranks of which its own samples say nothing.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ class Moving:
 
     value: Value
     tangent: Value
+    part: tuple[Moving, Any] | None = None  # the list that it is an item of, and which
+    items: Any = None  # the moving values that a list is made of
 
     def __getitem__(self, index: Any) -> Moving:
-        return Moving(self.value[index], self.tangent[index])
+        return Moving(self.value[index], self.tangent[index], (self, index))
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -56,8 +58,8 @@ class Tangents(Evaluator):
     def composite(self, op: Op, arguments: Mapping[str, Any]) -> list[Value | Moving]:
         """The outputs of a composite, those that change as moving values."""
         still = as_arrays(op, {name: _still(value) for name, value in arguments.items()})
-        moving = {name: Moving(still[name], tangent) for name, value in arguments.items()
-                  if (tangent := _tangent(value)) is not None}  # fmt: skip
+        moving = {name: value if isinstance(value, Moving) else Moving(still[name], tangent, items=value)
+                  for name, value in arguments.items() if (tangent := _tangent(value)) is not None}  # fmt: skip
         drawn = {name: still[name] or np.random.default_rng(0) for name in generators(op)}
         result = self.run(self._plan(op, "forward"), {**still, **moving, **drawn})[RESULT]
         return list(result) if len(op.signature.outputs) > 1 else [result]
@@ -86,6 +88,9 @@ class Tangents(Evaluator):
         outputs = self.composite(op, arguments) if op.composite else self._by_rules(op, arguments, call)
         return outputs[0] if len(op.signature.visible) == 1 else tuple(outputs[: len(op.signature.visible)])
 
+    def visited(self, case: Case, given: dict[str, Any], outputs: list[Value | Moving]) -> None:
+        """Called at each call by rules, with what moves of what it was given and what it gave."""
+
     def _by_rules(self, op: Op, arguments: dict[str, Any], call: Call) -> list[Value | Moving]:
         still = {name: _still(value) for name, value in arguments.items()}
         shapes = ", ".join(f"{a.name} of shape {np.shape(still[a.name])}" for a in op.signature.arrays if not a.type.is_list)
@@ -98,9 +103,11 @@ class Tangents(Evaluator):
             if numeric.is_inexact(outputs[i]):
                 outputs[i] = Moving(outputs[i], numeric.expanded(case.pushed(directions, i), outputs[i]))
         proved = (op.name, *((name, _described(value)) for name, value in still.items()), *directions)
-        if directions and self.proved.get(proved) is not op:
+        moving = [*directions.values(), *(y.tangent for y in outputs if isinstance(y, Moving))]
+        if directions and self.proved.get(proved) is not op and all(map(numeric.is_finite, moving)):
             self._prove(case, directions, outputs, call)
             self.proved[proved] = op
+        self.visited(case, {name: arguments[name] for name in directions}, outputs)
         return outputs
 
     def _by_differences(self, call: Call, given: list[Any]) -> Value | Moving:
@@ -136,7 +143,7 @@ def check_composite(case: Case, name: str, direction: Value) -> None:
     """What the composite calls gives the derivative of its value when one input moves."""
     change = case.differences(name, direction)
     try:
-        tangents = _tangents(case, name, direction)
+        tangents = tangents_of(case, name, direction)
     except Wrong as wrong:
         case.report(f"{wrong} at {case.call}", case.forward_key, wrong.at)
         return
@@ -154,14 +161,81 @@ def check_composite(case: Case, name: str, direction: Value) -> None:
             return
 
 
-def _tangents(case: Case, name: str, direction: Value) -> list[Value]:
+def tangents_of(case: Case, name: str, direction: Value) -> list[Value]:
     """How the differentiable outputs change, as the calls of the composite have it."""
-    drawn = {generator: copy.deepcopy(case.call.arguments[generator]) for generator in generators(case.op)}
-    arguments = {**case.arguments, **drawn, name: Moving(case.inputs[name], direction)}
-    outputs = Tangents(case.evaluator).composite(case.op, arguments)
+    outputs = _moved(Tangents(case.evaluator), case, name, Moving(case.inputs[name], direction))
     tangents = [_tangent(outputs[i]) for i in case.differentiable]
     return [numeric.scaled(0.0, case.outputs[i]) if t is None else numeric.expanded(t, case.outputs[i])
             for i, t in zip(case.differentiable, tangents)]  # fmt: skip
+
+
+def cotangent_of(case: Case, name: str, grads: list[Value]) -> Value | None:
+    """The cotangent of one input that the calls of the composite give, as the engine adds it up.
+
+    None where one of the calls has no rule: an operator that no entry has.
+    """
+    moving = Moving(case.inputs[name], _zeros(case.inputs[name]))
+    calls = _Calls(case.evaluator)
+    outputs = _moved(calls, case, name, moving)
+    calls.add([outputs[i] for i in case.differentiable], grads)
+    calls.run_back()
+    if not calls.ruled:
+        return None
+    found = calls.found.get(id(moving))
+    return moving.tangent if found is None else numeric.reduced(found, moving.value)
+
+
+class _Calls(Tangents):
+    """Runs formulas on moving values, and back through the calls that made them."""
+
+    def __init__(self, evaluator: Evaluator):
+        super().__init__(evaluator)
+        self.calls: list[tuple[Case, dict[str, Any], list[Value | Moving]]] = []
+        self.found: dict[int, Value] = {}  # the cotangent of each moving value
+        self.ruled = True  # whether every call has rules
+
+    def visited(self, case: Case, given: dict[str, Any], outputs: list[Value | Moving]) -> None:
+        self.calls.append((case, given, outputs))
+
+    def _by_differences(self, call: Call, given: list[Any]) -> Value | Moving:
+        self.ruled = False
+        return super()._by_differences(call, given)
+
+    def run_back(self) -> None:
+        for case, given, outputs in reversed(self.calls):
+            grads = [self.found.get(id(outputs[i])) for i in case.differentiable]
+            for name, value in given.items() if any(grad is not None for grad in grads) else ():
+                if (grad := case.vjp(name, grads)) is not None:
+                    self.add(value, numeric.reduced(grad, case.inputs[name]))
+
+    def add(self, value: Any, grad: Value) -> None:
+        """Adds to the cotangent of a value, of what moves in a list, and of the list that it is an item of."""
+        if isinstance(value, (list, tuple)):
+            for item, part in zip(value, grad):
+                self.add(item, part)
+        elif isinstance(value, Moving):
+            if not isinstance(value.value, list):
+                grad = np.asarray(grad if np.iscomplexobj(value.value) else np.real(grad))
+            before = self.found.get(id(value))
+            self.found[id(value)] = grad if before is None else numeric.combined(1.0, before, 1.0, grad)
+            if value.part is not None:
+                whole, index = value.part
+                rest = _zeros(whole.value)
+                rest[index] = grad
+                self.add(whole, rest)
+            if value.items is not None:
+                self.add(value.items, grad)
+
+
+def _zeros(value: Value) -> Value:
+    """Zeros like a value, which may be infinite or NaN."""
+    return ArrayList(map(_zeros, value)) if isinstance(value, list) else np.zeros_like(value)
+
+
+def _moved(tangents: Tangents, case: Case, name: str, moving: Moving) -> list[Value | Moving]:
+    """The outputs of a composite one of whose inputs moves."""
+    drawn = {generator: copy.deepcopy(case.call.arguments[generator]) for generator in generators(case.op)}
+    return tangents.composite(case.op, {**case.arguments, **drawn, name: moving})
 
 
 class _Wrong(Report):

@@ -22,7 +22,7 @@ from .case import Report
 from .check import Progress, check_calls, quiet
 from .coverage import string_arguments
 from .evaluate import Evaluator
-from .promises import check_promises
+from .promises import check_generators, check_integers, check_promises
 from .stated import check_stated
 from .tried import check_words
 
@@ -99,6 +99,8 @@ def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator) -
             check_stated(changed, evaluator, report)  # first, for it takes least and refuses most
             calls = check_calls(changed, evaluator, report)
             check_promises(changed, evaluator, report)
+            check_generators(changed, evaluator, report)
+            check_integers(changed, evaluator, report)
             for name in string_arguments(changed):
                 check_words(changed, name, evaluator, errors, calls)
     except (Refused, SpecError):
@@ -129,8 +131,11 @@ def _changes(tree: ast.expr, signatures: dict[str, Signature]) -> Iterator[ast.e
     """Copies of a tree with one node changed."""
     if not (isinstance(tree, ast.Constant) and tree.value == 0):
         yield ast.UnaryOp(ast.USub(), copy.deepcopy(tree))
+    tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.IfExp)]
     for index, node in enumerate(ast.walk(tree)):
-        for count in range(len(list(_variants(node, signatures)))):
+        for count, variant in enumerate(_variants(node, signatures)):
+            if node in tests and isinstance(variant, ast.Attribute):
+                continue  # `a if x.dtype else b` is `a`, which is a change of its own
             whole = copy.deepcopy(tree)
             target = next(n for i, n in enumerate(ast.walk(whole)) if i == index)
             changed = list(_variants(target, signatures))[count]

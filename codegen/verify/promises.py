@@ -1,7 +1,7 @@
 """Results: the forward in single precision and in integers, where differences would say nothing, and memory of its own.
 
-Owns the promises that a result has the dtype that spec/results.py says and that it shares no memory unless it is a view, and
-the hint at what breaks them.
+Owns the promises that a result has the dtype that spec/results.py says, that it shares no memory unless it is a view and
+that its random numbers come from the generator that is given, and the hint at what breaks them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ..spec.model import Formula, Op
 from ..spec.results import choices, dtype_of, result_dtype
 from .case import BoundCall, Report, make_sample, what
-from .evaluate import Evaluator
+from .evaluate import Evaluator, generators
 
 _OTHERS = {
     "real": (np.float32,), "complex": (np.complex64,), "float": (np.float32, np.complex64),
@@ -51,6 +51,18 @@ def check_promises(op: Op, evaluator: Evaluator, report: Report, dtypes: tuple[t
         # Some integers have no power with some others, but an entry for integers takes some; one for floats may take none.
         if failures and (dtype is not np.int64 or op.dtype == "any" and len(failures) == len(op.samples)):
             report(failures[0], key, formula)
+
+
+def check_generators(op: Op, evaluator: Evaluator, report: Report) -> None:
+    """Refuses numbers that come from elsewhere than the generator which a call gives."""
+    key = "composite" if op.composite else "forward" if op.forward else "inplace"
+    for name in generators(op):
+        calls = [make_sample(op, index, float) for index in range(len(op.samples))]
+        drawn = [[evaluator.forward(op, {**call.arguments, name: np.random.default_rng(seed)}) for seed in range(3)]
+                 for call in calls if call.arguments[name] is not None]  # fmt: skip
+        if drawn and all(np.array_equal(first, other) for firsts, *others in drawn for found in others
+                         for first, other in zip(firsts, found)):  # fmt: skip
+            report(f"gives the same numbers whatever '{name}' is", key, getattr(op, key))
 
 
 def _calls(op: Op, dtype: type) -> Iterator[BoundCall]:

@@ -18,6 +18,7 @@ from ..spec.samples import evaluate_stated
 from ..spec.shapes import show
 from . import numeric
 from .case import BoundCall, Case, Report, Stop, make_call, what
+from .composites import cotangent_of, tangents_of
 from .evaluate import Evaluator, as_arrays
 from .numeric import Value
 
@@ -70,7 +71,9 @@ class _StatedCase(Case):
     def check_kink(self, kink: Stated) -> None:
         for name, stated in self._stated(kink).items():
             self._check_sides(kink, name, stated)
-            if self.op.form not in ("composite", *WITHOUT_RULE):
+            if self.op.form == "composite" and self.op.differentiable:
+                self._check_calls(name, stated)
+            elif self.op.form not in ("composite", *WITHOUT_RULE):
                 self._check_reverse(name, stated)
                 self._check_forward(name, stated)
 
@@ -135,6 +138,17 @@ class _StatedCase(Case):
             for output in self.differentiable:
                 key, formula = self.jvp_rule(name, output)
                 tangents.append(self.run(lambda: self._tangent(name, direction, output), key, formula))  # noqa: B023
+            self._compare(key, formula, self._total(tangents), wanted)
+
+    def _check_calls(self, name: str, stated: np.ndarray) -> None:
+        """The rules of what a composite calls give what is stated, in both modes."""
+        key, formula = self.forward_key, self.forward_formula
+        grads = [np.ones_like(self.outputs[i]) for i in self.differentiable]
+        found = self.run(lambda: cotangent_of(self, name, grads), key, formula)
+        if found is not None:
+            self._compare(key, formula, found, stated)
+        for direction, wanted in _directions(stated):
+            tangents = self.run(lambda: tangents_of(self, name, direction), key, formula)  # noqa: B023
             self._compare(key, formula, self._total(tangents), wanted)
 
     def _tangent(self, name: str, direction: np.ndarray, output: int) -> Value:

@@ -224,3 +224,16 @@ def test_what_becomes_of_integers(small, dtype, forward, message):
     with quiet():
         check_op(spec.ops["f"], Evaluator(spec, small.root), errors, integers=True)
     assert [message in str(error) for error in errors.errors] == ([True] if message else [])
+
+
+def test_a_generator_that_says_nothing(small):
+    text = """\
+- op: noise(x, *, Generator? generator=None) -> y
+  doc: X, and noise that is left out.
+  dtype: real
+  forward: x + 0
+  dy/dx: 1
+  samples:
+  - f(x(3, 4), generator=generator(0))
+"""
+    assert "noise: forward: gives the same numbers whatever 'generator' is\n" in small.refusal("check", text)

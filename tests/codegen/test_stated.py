@@ -89,6 +89,43 @@ def test_a_tangent_of_another_shape_at_a_kink(refusal):
     assert "dy/da: has the shape (1, 3, 4), and y (3, 4) at f(x(3, 4), x(4))" in refusal(text)
 
 
+def test_what_a_composite_calls_is_held_to_its_kinks(refusal):
+    """Its values are the same on either side, and say nothing of which side takes the gradient."""
+    text = """\
+- op: above(x) -> y
+  doc: Composite.
+  dtype: real
+  composite: where(greater(x, 0), x, 2 * x)
+  samples: one
+  kinks:
+    f(0.0): 1
+"""
+    assert "above: composite: gives 2, where the entry states 1 at the kink f(0.0)" in refusal(text + CONDITIONS)
+
+
+def test_a_composite_is_run_back_at_its_kinks(small, refusal):
+    """Forward mode drops the branch that is not taken; in reverse mode its infinite slope times 0 is NaN."""
+    text = """\
+- op: root(x) -> y
+  doc: Square root where x > 0, 0 elsewhere.
+  dtype: real
+  composite: where(greater(x, 0), rooted({inside}), 0)
+  samples:
+  - f(pos(3))
+  kinks:
+    f(0.0): 0
+- op: rooted(x) -> y
+  doc: Square root.
+  domain: x > 0
+  forward: np.sqrt(x)
+  dy/dx: 1 / (2 * y)
+  samples: one
+"""
+    inner = CONDITIONS.replace("- op: where", text + "- op: where")
+    small.check(inner.format(inside="where(greater(x, 0), x, 1)"))
+    assert "root: composite: gives nan, where the entry states 0 at the kink f(0.0)" in refusal(inner.format(inside="x"))
+
+
 def test_what_is_stated_lies_between_the_derivatives_from_either_side(refusal):
     assert refusal(entry(da="where(a == b, 1.5, a > b)", stated="1.5, 0.5")) == """\
 derivatives.yaml:21:18: error: bigger: kinks: f(1.0, 1.0): 1.5 where a moves is not between the derivatives from either side, 0 and 1
