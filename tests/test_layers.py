@@ -111,7 +111,7 @@ CODEGEN = [
     ["verify.mutate"],
     ["write.bindings", "write.layout", "write.maths", "write.numpy_calls", "write.programs"],
     ["write.spelling"],
-    ["write.modes", "write.node", "write.sections"],
+    ["write.examples", "write.modes", "write.node", "write.sections"],
     ["write.op_info", "write.wrapper"],
     ["write.stubs"],
     ["write.files"],

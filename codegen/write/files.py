@@ -14,7 +14,7 @@ import jinja2
 
 from ..package import Package
 from ..spec.model import Op, Spec
-from . import layout, maths, numpy_calls, op_info, sections, stubs
+from . import examples, layout, maths, numpy_calls, op_info, sections, stubs
 from .modes import Modes
 from .programs import Elementwise
 from .wrapper import OpText
@@ -65,7 +65,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    templates.globals |= {"maths": maths, "sections": sections, "package": package}
+    templates.globals |= {"examples": examples, "maths": maths, "sections": sections, "package": package}
     signatures = {spelling: op.signature for spelling, op in spec.by_spelling.items()}
     elementwise = Elementwise(spec.by_spelling)
     texts = {

@@ -1,7 +1,7 @@
-"""The sections of a docstring after numpydoc, for the stubs and for help(): Parameters, Returns, Notes, References.
+"""The sections of a docstring after numpydoc, for the stubs and for help(): Parameters, Returns, Notes, References, Examples.
 
-Owns how types are worded for readers and which lines describe an argument.  The notes are the maths, which is worded
-elsewhere; a stub goes without.
+Owns how types are worded for readers and which lines describe an argument.  The notes are the maths and the example is a
+session, which are worded elsewhere; a stub goes without.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORDS = {"Array": "array_like", "Index": "index", "Mask": "array_like of bool",
           "Generator": "numpy.random.Generator or int"}  # fmt: skip
 
 
-def docstring(op: Bindings, notes: Iterable[str] = ()) -> str:
+def docstring(op: Bindings, notes: Iterable[str] = (), session: Iterable[str] = ()) -> str:
     """The docstring of a public function, its lines indented by four from the second on."""
     lines = list(textwrap.wrap(op.doc, WIDTH))
     parameters = [part for a in op.arguments for part in _entry(a.name, _argument(a), op.op.args.get(a.name, ""))]
@@ -30,6 +30,7 @@ def docstring(op: Bindings, notes: Iterable[str] = ()) -> str:
     lines += _section("Returns", [part for o in op.visible for part in _entry(o.name, _output(o), "")])
     lines += _section("Notes", notes)
     lines += _section("References", textwrap.wrap(op.op.ref, WIDTH))
+    lines += _section("Examples", session)
     return "\n".join(f"    {line}" if line else "" for line in [*lines, ""]).lstrip() + "    "
 
 

@@ -125,7 +125,8 @@ def entr(x):
     ndarray
     """
     above = np.maximum(x, 0)
-    return np.where(np.less(x, 0), -np.inf, 0 - xlogy(above, above)).astype(np.result_type(x, np.float16), copy=False)
+    dtype = np.result_type(np.result_type(x), np.float16)
+    return np.where(np.less(x, 0), -np.inf, 0 - xlogy(above, above)).astype(dtype, copy=False)
 
 
 def fill_(x, value):
@@ -183,7 +184,7 @@ def polar(a, b):
     -------
     ndarray
     """
-    dtype = np.result_type(a, b, np.float16)
+    dtype = np.result_type(np.result_type(a, b), np.float16)  # of two Python numbers float64
     a, b = np.asarray(a, dtype), np.asarray(b, dtype)
     return complex_of(a * np.cos(b), a * np.sin(b))
 
@@ -279,7 +280,7 @@ def sinc(x, n):
     -------
     ndarray
     """
-    x = np.asarray(x, np.result_type(x, np.float16))
+    x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
     # Far from 0 the recurrence that x * sinc(x) = sin(pi x) / pi gives is stable; near it, where its terms cancel, the
     # integral of t**n cos(pi x t + n pi / 2) over [0, 1] has a smooth integrand.
     near = np.abs(x) < n + 2 if n else x == 0

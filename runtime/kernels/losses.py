@@ -16,7 +16,7 @@ def binary_cross_entropy(x, target):
     -------
     ndarray
     """
-    x = np.asarray(x, np.result_type(x, target, np.float16))
+    x = np.asarray(x, np.result_type(np.result_type(x, target), np.float16))
     with np.errstate(divide="ignore"):
         high, low = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
     return -(target * high + (1 - target) * low)

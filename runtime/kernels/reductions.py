@@ -17,7 +17,7 @@ def centred(x, axis):
     -------
     ndarray
     """
-    x = np.asarray(x, np.result_type(x, np.float16))
+    x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
     if not x.size:
         return x.copy()
     y = np.asarray(x - np.mean(x, axis=axis, keepdims=True))
@@ -39,7 +39,7 @@ def euclidean_norm(x, axis, keepdims):
     ndarray
         Real.
     """
-    x = np.asarray(x, np.result_type(x, np.float16))
+    x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
     with np.errstate(over="ignore", under="ignore"):
         y = np.sqrt(np.sum(_squares(x), axis=axis, keepdims=keepdims))
     return y if _in_range(y) else power_norm(x, 2, axis, keepdims).astype(y.dtype, copy=False)

@@ -75,7 +75,7 @@ def erfcx(x, n):
     function = scipy_function("erfcx")
     if n == 0:
         return function(x)
-    dtype = np.result_type(x, np.float16)
+    dtype = np.result_type(np.result_type(x), np.float16)
     x = np.asarray(x, np.float64)  # the series has terms beyond float32
     far = x > 6.5
     near = np.where(far, 0, x)

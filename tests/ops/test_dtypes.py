@@ -7,6 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.dispatch import ops
+from gradspec.generated.op_info import OPS
 
 from .calls import NAMESPACES, array, cases, entries
 
@@ -100,3 +101,27 @@ def test_python_numbers(op, number):
     for name, arguments in refusals(op, lambda value: number if isinstance(value, np.ndarray) else None):
         with refused(op, op.name, name, f"type {type(number).__name__}"):
             getattr(ops, op.name)(**arguments)
+
+
+def takes_numbers(op):
+    """Whether numbers alone make a call."""
+    wanted = [type_ for _, type_, default, _ in op.arguments if default is None]
+    return bool(wanted) and set(wanted) == {"Array"} and op.dtype != "complex" and not op.name.startswith("_")
+
+
+FLOATS = [op for op in OPS if takes_numbers(op)]
+
+
+@pytest.mark.parametrize("op", FLOATS, ids=lambda op: op.name)
+def test_python_numbers_alone_are_of_double_precision(op):
+    """As NumPy takes them: `np.sin(0.5)` is a float64, whatever kernel computes it."""
+    count = sum(a[2] is None for a in op.arguments)
+
+    def dtypes(number):
+        try:
+            y = getattr(ops, op.name)(*[number] * count)
+        except (TypeError, ValueError, IndexError, np.linalg.LinAlgError):
+            return None  # what wants an axis, or a tensor
+        return [array(v).dtype for v in (y if isinstance(y, (tuple, list)) else [y])]
+
+    assert dtypes(0.5) in (None, dtypes(np.float64(0.5)))

@@ -1,0 +1,40 @@
+"""The example that help() shows of every function: it is there, and it prints what it says, up to the sign of a zero."""
+
+import doctest
+import re
+
+import pytest
+
+import gradspec as gs
+from gradspec.generated.op_info import OPS
+
+FUNCTIONS = [op for op in OPS if not op.name.startswith("_") and "function" in op.variants]
+# What is different each time, or whatever the memory held.
+RANDOM = {op.name for op in FUNCTIONS if op.namespace == "random" or "generator" in op.signature or "empty" in op.name}
+LONG = {"pixel_unshuffle"}  # of too many lines, whatever it is called with
+
+
+class UpToTheSignOfZero(doctest.OutputChecker):
+    """An entry states no signs of zeros, which the widths of what is printed depend on."""
+
+    def check_output(self, want, got, optionflags):
+        return plain(want) == plain(got)
+
+
+def plain(text):
+    return re.sub(r"-(?=0\.(?!\d)|0\.e)", "", text).replace("+", "").replace(" ", "")
+
+
+def documented(op):
+    return getattr(getattr(gs, op.namespace) if op.namespace else gs, op.name)
+
+
+@pytest.mark.parametrize("op", FUNCTIONS, ids=lambda op: op.name)
+def test_the_example_prints_what_it_says(op):
+    text = documented(op).__doc__
+    test = doctest.DocTestParser().get_doctest(text, {"gs": gs}, op.name, None, 0)
+    assert test.examples or op.name in RANDOM | LONG, "the entry has no example that is short and made of literals"
+    report = []
+    runner = doctest.DocTestRunner(UpToTheSignOfZero(), verbose=False)
+    runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
