@@ -3,6 +3,7 @@
     python -m benchmarks                          everything
     python -m benchmarks chain mlp_small          two measurements
     python -m benchmarks --peers gradspec,torch   fewer peers
+    python -m benchmarks --before PYTHON          beside the gradspec that another interpreter has
     python -m benchmarks --list                   the names
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` makes them.
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from . import table
 from .cases import CASES
-from .environments import HERE, PEERS
+from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
 
 
@@ -30,6 +31,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("case", nargs="*", help="measurements, by name; default: all")
     parser.add_argument("--list", action="store_true", help="print the names of the measurements and stop")
     parser.add_argument("--peers", default="gradspec,torch,jax,autograd,numpy", metavar="A,B", help="default: %(default)s")
+    parser.add_argument("--before", type=Path, metavar="PYTHON", help="an interpreter with an earlier gradspec")
     parser.add_argument("--rounds", type=int, default=7, help="turns of every peer (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.1, help="least length of one turn (default %(default)s)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds until a peer is given up (default %(default)s)")
@@ -58,9 +60,10 @@ def load() -> float | None:
 
 def start_workers(options: argparse.Namespace) -> list[Worker]:
     workers = []
-    for peer in PEERS:
-        if peer.library not in options.peers.split(","):
-            continue
+    peers = [peer for peer in PEERS if peer.library in options.peers.split(",")]
+    if options.before:
+        peers.append(Peer("before", "gradspec", python=options.before))
+    for peer in peers:
         reason = peer.missing()
         if reason is None:
             try:

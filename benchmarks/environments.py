@@ -4,7 +4,8 @@
     python -m benchmarks.environments torch jax    only these, made anew
 
 gradspec and the limits are measured with the interpreter that runs this; every other peer gets
-`benchmarks/.env-<name>`, so that no library's NumPy, BLAS or thread pool reaches another's.
+`benchmarks/.env-<name>`, so that no library's NumPy, BLAS or thread pool reaches another's.  An earlier gradspec runs in the
+environment that has it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Peer:
     requirements: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
     is_limit: bool = False  # what no library can do without: not every case has it, and its results are nobody's
+    python: Path | None = None  # an interpreter that has the library, where nothing is to be made
 
     @property
     def environment(self) -> Path:
@@ -36,7 +38,7 @@ class Peer:
     @property
     def interpreter(self) -> Path:
         if not self.requirements:
-            return Path(sys.executable)
+            return self.python or Path(sys.executable)
         folder = "Scripts" if sys.platform == "win32" else "bin"
         return self.environment / folder / "python"
 

@@ -8,7 +8,15 @@ from pathlib import Path
 from .rounds import Figures
 
 NOTHING = "-"
-COLUMNS = {"torch": "PyTorch", "gradspec": "gradspec", "jax": "JAX, jitted", "autograd": "HIPS autograd", "numpy": "limit"}
+COLUMNS = {
+    "torch": "PyTorch",
+    "before": "gradspec before",
+    "gradspec": "gradspec",
+    "jax": "JAX, jitted",
+    "autograd": "HIPS autograd",
+    "numpy": "limit",
+}
+BASES = {"numpy": "gradspec to it", "before": "gradspec to that"}  # with what their columns are compared
 
 
 def best_torch(figures: dict[str, Figures]) -> dict[str, Figures]:
@@ -52,17 +60,16 @@ def markdown(titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> 
         headings.append(COLUMNS[library])
         if library == "jax":
             headings.append("first call")
-        if library not in ("torch", "numpy"):
-            headings.append("ratio")
-        if library == "numpy":
-            headings.append("gradspec to it")
+        if library != "torch":
+            headings.append(BASES.get(library, "ratio"))
     lines = ["| " + " | ".join(headings) + " |", "|:--" + "|--:" * (len(headings) - 1) + "|"]
     for name, figures in folded.items():
         cells = [titles[name]]
         for library in libraries:
             figure = figures.get(library)
-            if library == "numpy":  # not every case has a limit
-                cells += [time(figure), times(ratio(figures.get("gradspec"), figure) or 0)] if figure else ["", ""]
+            if library in BASES:  # not every case has a limit
+                share = ratio(figures.get("gradspec"), figure)
+                cells += [time(figure), "" if share is None else times(share)] if figure else ["", ""]
                 continue
             cells.append(time(figure))
             if library == "jax":

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.cases import CASES
 from benchmarks.rounds import Figures, difference
-from benchmarks.table import multiples
+from benchmarks.table import markdown, multiples
 from benchmarks.worker import digest
 
 INFINITY = float("inf")
@@ -56,6 +56,14 @@ def test_multiples_of_a_base_are_each_peers_own():
     table = multiples(titles, {"g": "f", "h": "f", "alone": "missing"}, results).splitlines()
     assert table[2:] == ["| title of g | 4 | 2.5 |", "| title of h | 4.5 | - |"]
     assert multiples(titles, {"g": "missing"}, results) == ""
+
+
+def test_an_earlier_gradspec_stands_beside_this_one():
+    results = {"f": {"torch-1": Figures([2.0]), "gradspec": Figures([1.0]), "before": Figures([1.25])},
+               "g": {"torch-1": Figures([2.0]), "gradspec": Figures([1.0]), "before": Figures(note="no such operator")}}
+    lines = markdown({"f": "F", "g": "G"}, results).splitlines()
+    assert lines[0] == "|  | PyTorch | gradspec before | gradspec to that | gradspec | ratio |"
+    assert lines[2:4] == ["| F | 2 s | 1.25 s | 0.80 | 1 s | **0.50** |", "| G | 2 s | - [1] |  | 1 s | **0.50** |"]
 
 
 @pytest.mark.parametrize("name", CASES)
