@@ -285,36 +285,31 @@ cdef Node grad_accumulator(TensorBase leaf):
 
 
 cdef int leave(TensorBase leaf) except -1:
-    """From here on the leaf is another variable: gradients of what was recorded so far go to its accumulator so far."""
-    cdef Node former, last
+    """From here on the leaf is another variable: gradients of what was recorded so far go to its accumulator so far.
+
+    What was recorded before a leaf first moved has the leaf for an edge, what is recorded later the accumulator of that time.
+    """
     cdef TensorExtra extra
     if not leaf.flags & REQUIRES_GRAD or leaf.grad_fn_ is not None:
         return 0
-    former, extra = grad_accumulator(leaf), leaf.ensure_extra()
+    extra = leaf.ensure_extra()
     if extra.former is None:
-        extra.former = []
-    else:
-        last = extra.former[len(extra.former) - 1][1]
-        if Py_REFCNT(last) == 2:  # this name and the list: the next serves as well, for its shape is old, too
-            extra.former.pop()
-    extra.former.append((thread_state().sequence_nr, former))
+        extra.former = grad_accumulator(leaf)
+        extra.former.track()
+        leaf.track()
     leaf.accumulator = NULL
     leaf.flags |= MOVED
-    former.track()
-    leaf.track()
     return 0
 
 
 tensor_module.leave_accumulator = leave
 
 
-cdef Node accumulator_of_leaf(object value, uint64_t number):
-    """Where the gradient of `value` goes, of a node that was made as `number`."""
+cdef Node accumulator_of_leaf(object value, bint is_edge):
+    """Where the gradient of `value` goes: of what is recorded from now on, or of a node that has the leaf itself for an edge."""
     cdef TensorBase leaf = value
-    if leaf.flags & MOVED and leaf.extra is not None and leaf.extra.former is not None:
-        for end, former in leaf.extra.former:
-            if number < end:
-                return former
+    if is_edge and leaf.flags & MOVED and leaf.extra is not None and leaf.extra.former is not None:
+        return leaf.extra.former
     return grad_accumulator(leaf)
 
 
@@ -345,6 +340,9 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
             if operand.grad_fn_ is not None:
                 target = operand.grad_fn_
                 tracked = tracked or operand.grad_fn_.tracked
+            elif operand.flags & MOVED:
+                target = grad_accumulator(operand)
+                tracked = True
             else:
                 target = operand
                 node.leaves |= <uint64_t> 1 << min(i, 63)

@@ -78,7 +78,7 @@ cdef class Node:
         """The node that the gradient of input `i` goes to, or None."""
         cdef PyObject* item = (<PyTupleObject*> self.next_nodes).ob_item[i]
         if self.leaves and self.is_leaf(i):
-            return accumulator_of(<object> item, self.sequence_nr)
+            return accumulator_of(<object> item, True)
         return <Node> item
 
     cdef inline bint is_leaf(self, Py_ssize_t i):
@@ -103,7 +103,7 @@ cdef class Node:
 
 # How an edge that ends at a leaf, of a node with that number, finds its AccumulateGrad; set by the module of that class,
 # which knows tensors.
-ctypedef Node (*LeafNode)(object, uint64_t)
+ctypedef Node (*LeafNode)(object, bint)
 cdef LeafNode accumulator_of
 
 # How a gradient that the user passes to a node is checked; set by the module of InputBuffer.

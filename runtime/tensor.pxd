@@ -50,7 +50,7 @@ cdef class TensorExtra:
     cdef object tangents        # the innermost ForwardGrad, or None
     cdef dict attributes        # what the user set on the tensor
     cdef NodeHooks leaf_hooks   # hooks of a leaf, shared with its AccumulateGrad
-    cdef list former            # of a leaf: (number, AccumulateGrad), where gradients of nodes made before that number go
+    cdef Node former            # of a leaf that moved: the AccumulateGrad of what was recorded before
 
     cdef TensorExtra copy(self)
 

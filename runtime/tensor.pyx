@@ -10,7 +10,6 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
-from libc.stdint cimport UINT64_MAX
 from numpy cimport ndarray
 
 import warnings
@@ -162,7 +161,7 @@ cdef class TensorBase:
         if self.flags & VIEW:
             check_view(self)
         if self.flags & REQUIRES_GRAD:
-            other.grad_fn_ = self.grad_fn_ if self.grad_fn_ is not None else accumulator_of(self, UINT64_MAX)
+            other.grad_fn_ = self.grad_fn_ if self.grad_fn_ is not None else accumulator_of(self, False)
             other.output_nr_ = self.output_nr_
             other.flags |= REQUIRES_GRAD
         return other

@@ -521,6 +521,39 @@ def test_set_on_a_leaf_leaves_old_edges_that_work():
     same(x.grad, [1, 1])
 
 
+@pytest.mark.parametrize("moves", [1, 2, 3])
+def test_nodes_of_any_thread_have_the_accumulator_of_their_time(moves):
+    """A new thread counts its nodes from nought; here all are made after the leaf has moved, or in turns with its moves."""
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    first = get_gradient_edge(x)
+    y = (x * x).clone().sum() + x.sum()
+    made = [(y, first)]
+
+    def use():
+        made.append(((x * 3).sum(), get_gradient_edge(x)))
+
+    for _ in range(moves):
+        with gs.no_grad():
+            x.set_(gs.ones((2,)))
+        for thread in (threading.Thread(target=use), threading.Thread(target=use)):
+            thread.start()
+            thread.join()
+        use()
+    for i, (root, edge) in enumerate(made):
+        for other in {edge.node for _, edge in made}:
+            assert (other is edge.node) == (other in reached(root.grad_fn)), i
+        if i:
+            same(gs.autograd.grad(root, edge, retain_graph=True)[0], [3, 3])
+    assert len({edge.node for _, edge in made}) == moves + 1
+
+
+def reached(node):
+    """All nodes below one, itself included."""
+    if node is None:
+        return set()
+    return {node}.union(*(reached(other) for other, _ in node.next_functions))
+
+
 def test_a_leaf_with_a_former_accumulator_is_collected():
     x = gs.tensor([1.0, 2.0], requires_grad=True)
     y = x.clone().sum()
