@@ -10450,7 +10450,7 @@ for _name, _text in {
     tensor([[[[0., 1., 2., 0.]]]])
     """,
     "batch_norm": """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
-    running ones, which are never written to.
+    running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of the batch.
 
     Parameters
     ----------

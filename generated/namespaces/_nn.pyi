@@ -1184,7 +1184,7 @@ def max_unpool3d(x: Operand, indices: Index, kernel_size: int | Sequence[int], s
     """
 def batch_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, training: _bool = False, *, eps: float = 1e-05) -> Tensor:
     """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
-    running ones, which are never written to.
+    running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of the batch.
 
     Parameters
     ----------

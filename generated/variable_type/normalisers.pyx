@@ -98,7 +98,8 @@ cdef object op_batch_norm(
 
 def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, training=False, *, eps=1e-05):
     """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else
-    the running ones, which are never written to."""
+    the running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of
+    the batch."""
     return op_batch_norm(x, running_mean, running_var, weight, bias, training, eps)
 
 

@@ -58,8 +58,8 @@ __getattr__ = later(__name__, {
     ),
     "convolution": ("convolve", "convolve_input", "convolve_weight", "fold", "unfold"),
     "elementwise": (
-        "complex_log1p", "complex_of", "dropout", "entr", "fill_", "fill_diagonal_", "polar", "round_to", "rrelu", "scaled_pow", "sinc",
-        "xlogy", "zero_",
+        "complex_log1p", "complex_of", "dropout", "entr", "fill_", "fill_diagonal_", "polar", "round_to", "rrelu", "scaled_pow",
+        "sinc", "xlogy", "zero_",
     ),
     "factors": ("eig", "lu_order", "lu_parts", "matrix_exp", "permutation_matrix", "pivot_rows"),
     "folds": ("max_along", "min_along"),

@@ -12,7 +12,7 @@ from gradspec.autograd import forward_ad, grad
 from gradspec.codegen.spec.samples import evaluate_sample, evaluate_stated
 from gradspec.generated.op_info import OPS
 
-from .calls import applied, array, flat
+from .calls import applied, array, flat, in_place_only
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of the infinities that are meant
 EXAMPLES = [pytest.param(op, *example, id=f"{op.name}-{example[0]}") for op in OPS for example in op.examples]
@@ -42,7 +42,10 @@ def floats_of(op: Any, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(("op", "call", "stated"), EXAMPLES)
 def test_examples(op, call, stated):
     arguments = bind(op, call)
-    result = applied(op, arguments | arrays_of(op, arguments))
+    given = arrays_of(op, arguments)
+    if in_place_only(op):
+        given = {name: gs.tensor(value) for name, value in given.items()}
+    result = applied(op, arguments | given)
     outputs = flat(result)
     values = evaluate_stated(stated, 1)[0] if isinstance(result, list) else evaluate_stated(stated, len(outputs))
     for got, wanted in zip(outputs, values, strict=True):

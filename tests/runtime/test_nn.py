@@ -57,3 +57,47 @@ def test_a_vector_that_does_not_fit_changes_nothing(vec):
 def test_no_parameters():
     with pytest.raises(ValueError, match="no parameters"):
         parameters_to_vector([])
+
+
+class TestRunningStatistics:
+    def test_they_move_towards_the_batch_and_record_nothing(self):
+        rng = np.random.default_rng(0)
+        x = gs.tensor(rng.normal(size=(4, 3, 5)), requires_grad=True)
+        mean, var = gs.zeros(3), gs.ones(3)
+        before = mean._version
+        y = gs.nn.batch_norm(x, mean, var, training=True, momentum=0.25)
+        rows = x.detach().numpy().swapaxes(0, 1).reshape(3, -1)
+        np.testing.assert_allclose(mean.numpy(), 0.25 * rows.mean(1))
+        np.testing.assert_allclose(var.numpy(), 0.75 + 0.25 * rows.var(1, ddof=1))
+        assert not mean.requires_grad and not var.requires_grad and mean._version > before
+        weights = gs.tensor(rng.normal(size=(4, 3, 5)))
+        (found,) = grad((y * weights).sum(), x)
+        (wanted,) = grad((gs.nn.batch_norm(x, training=True) * weights).sum(), x)
+        np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+    def test_evaluation_takes_them_and_leaves_them(self):
+        mean, var = gs.tensor([1.0]), gs.tensor([4.0])
+        assert gs.nn.batch_norm([[3.0], [5.0]], mean, var, eps=0.0).tolist() == [[1], [2]]
+        assert mean.tolist() == [1] and var.tolist() == [4]
+
+    def test_arrays_and_either_alone(self):
+        mean, var = np.zeros(1, np.float32), np.ones(1)
+        gs.nn.functional.batch_norm([[1.0], [5.0]], mean, None, None, None, True, 1.0)
+        gs.nn.functional.batch_norm([[1.0], [5.0]], None, var, None, None, True, 1.0)
+        assert mean.tolist() == [3] and mean.dtype == np.float32 and var.tolist() == [8]
+
+    def test_what_cannot_be_written_to(self):
+        with pytest.raises(TypeError, match="running_mean is written to"):
+            gs.nn.batch_norm([[1.0], [5.0]], [0.0], training=True)
+        with pytest.raises(ValueError, match="more than 1 value per channel"):
+            gs.nn.batch_norm([[1.0]], None, gs.ones(1), training=True)
+
+    def test_a_change_of_what_backward_needs_is_noticed(self):
+        x, mean, var = gs.tensor([[1.0], [5.0]], requires_grad=True), gs.zeros(1), gs.ones(1)
+        y = gs.nn.batch_norm(x, mean, var)
+        weight = gs.tensor([2.0], requires_grad=True)
+        z = var * weight  # saves var
+        gs.nn.batch_norm(x, mean, var, training=True)
+        y.sum().backward()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.sum().backward()
