@@ -42,6 +42,7 @@ RUNTIME = [
         "kernels.scans",
         "kernels.selection",
         "kernels.strides",
+        "kernels.triangles",
         "kernels.triangular",
         "kernels.ufunc",
         "kernels.windows",

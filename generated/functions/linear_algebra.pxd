@@ -54,6 +54,9 @@ cdef class EinsumSingleBackward(Node):
 cdef class EinsumSingleBackwardBackward(Node):
     cdef readonly object saved_subscripts
 
+cdef class HermitianPartBackward(Node):
+    pass
+
 cdef class InvBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
@@ -62,6 +65,9 @@ cdef class LinearBackward(Node):
     cdef public object saved_weight, saved_x
     cdef readonly uint32_t version_weight, version_x
     cdef readonly object saved_weight_ndim, saved_x_ndim
+
+cdef class LowerHalfBackward(Node):
+    pass
 
 cdef class LuPartsBackward(Node):
     cdef public object saved_l, saved_u, saved_rows

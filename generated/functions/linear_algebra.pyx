@@ -457,6 +457,16 @@ cdef class EinsumSingleBackwardBackward(Node):
         return ops._einsum_single(grad, subscripts)
 
 
+cdef class HermitianPartBackward(Node):
+    """_hermitian_part(x) -> y; linear in x; grad_x = _hermitian_part(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward__hermitian_part(grad)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops._hermitian_part(grad)
+
+
 cdef class InvBackward(Node):
     """inv(x) -> y; grad_x = -mH(y) @ grad @ mH(y)"""
     saves = ("y",)
@@ -541,6 +551,16 @@ cdef class LinearBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_weight, self.saved_x = True, None, None
+
+
+cdef class LowerHalfBackward(Node):
+    """_lower_half(x) -> y; linear in x; grad_x = _lower_half(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward__lower_half(grad)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops._lower_half(grad)
 
 
 cdef class LuPartsBackward(Node):

@@ -238,9 +238,11 @@ cdef object forward__einsum_single_backward(object x, object subscripts, object 
     except Exception as error_:
         raise explain(error_, "_einsum_single_backward", x=x, subscripts=subscripts, shape=shape) from None
 
-cdef Program hermitian_part_y = Program("x, given_1 -> y", "y = divide(add(x, given_1), 2)")
 cdef object forward__hermitian_part(object x):
-    return hermitian_part_y.run((x, forward_mH(x)))
+    try:
+        return as_array(kernels.hermitian_part(x))
+    except Exception as error_:
+        raise explain(error_, "_hermitian_part", x=x) from None
 
 cdef object forward_inner(object a, object b):
     if ndim_of(a) == 0 or ndim_of(b) == 0:
@@ -275,9 +277,11 @@ cdef object forward_logdet(object x):
         return logdet_y.run((parts[0], parts[1]))
     return logdet_y_2.run((parts[0], math.nan, parts[1]))
 
-cdef Program lower_half_y = Program("given_0, given_1 -> y", "y = divide(add(given_0, given_1), 2)")
 cdef object forward__lower_half(object x):
-    return lower_half_y.run((forward_tril(x, 0), forward_tril(x, -1)))
+    try:
+        return as_array(kernels.lower_half(x))
+    except Exception as error_:
+        raise explain(error_, "_lower_half", x=x) from None
 
 cdef object forward_lstsq(object a, object b):
     return forward_matmul(forward_pinv(a), b)
@@ -572,13 +576,13 @@ cdef object forward__triangle(object x, object lower, object strict):
 
 cdef object forward_tril(object x, object k):
     try:
-        return as_array(np.tril(x, k))
+        return as_array(kernels.tril(x, k))
     except Exception as error_:
         raise explain(error_, "tril", x=x, k=k) from None
 
 cdef object forward_triu(object x, object k):
     try:
-        return as_array(np.triu(x, k))
+        return as_array(kernels.triu(x, k))
     except Exception as error_:
         raise explain(error_, "triu", x=x, k=k) from None
 

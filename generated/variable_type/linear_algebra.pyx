@@ -34,10 +34,10 @@ from gradspec.generated.kernels.linear_algebra cimport (
 from gradspec.generated.functions.linear_algebra cimport (
     BlockDiagBackward, BlockDiagBackwardBackward, CheckerboardBackward, CholeskyBackward, CofactorBackward,
     CofactorJvpBackward, CrossBackward, DetBackward, EigBackward, EighBackward, EinsumPairBackward, EinsumSingleBackward,
-    EinsumSingleBackwardBackward, InvBackward, LinearBackward, LuPartsBackward, MatmulBackward, MatrixExpBackward,
-    MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward,
-    SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward, TrilBackward,
-    TriuBackward, VecdotBackward,
+    EinsumSingleBackwardBackward, HermitianPartBackward, InvBackward, LinearBackward, LowerHalfBackward, LuPartsBackward,
+    MatmulBackward, MatrixExpBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward,
+    ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward,
+    TrilBackward, TriuBackward, VecdotBackward,
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.accumulate_grad cimport (
@@ -923,14 +923,25 @@ def _einsum_single_backward(x, subscripts, shape):
 
 cdef object op__hermitian_part(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef HermitianPartBackward node_ = None
+    cdef TensorBase y
     x = as_operand(x, "_hermitian_part", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return (x + ops.mH(x)) / 2
-        return wrap_forward(forward__hermitian_part(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "_hermitian_part", x=x) from None
+    if needs_grad(state_, x):
+        node_ = HermitianPartBackward.__new__(HermitianPartBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__hermitian_part(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__hermitian_part, (y,), (x,))
+    return y
+
+cdef tuple jvp__hermitian_part(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops._hermitian_part(x_t),)
 
 def _hermitian_part(x):
     """(x + mH(x)) / 2."""
@@ -1066,14 +1077,25 @@ def logdet(x):
 
 cdef object op__lower_half(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef LowerHalfBackward node_ = None
+    cdef TensorBase y
     x = as_operand(x, "_lower_half", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return (ops.tril(x) + ops.tril(x, -1)) / 2
-        return wrap_forward(forward__lower_half(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "_lower_half", x=x) from None
+    if needs_grad(state_, x):
+        node_ = LowerHalfBackward.__new__(LowerHalfBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__lower_half(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__lower_half, (y,), (x,))
+    return y
+
+cdef tuple jvp__lower_half(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops._lower_half(x_t),)
 
 def _lower_half(x):
     """Lower triangle with half of the diagonal, so that _lower_half(h) + mH(_lower_half(h)) is h for a Hermitian h."""

@@ -25,6 +25,7 @@ offer(
         "standardization",
         "summation",
         "threads",
+        "triangles",
         "triangular",
         "ufunc",
         "windows",
@@ -48,6 +49,7 @@ from .softmax import (
 )
 from .standardization import standardize, standardize_affine, standardize_affine_backward, standardize_backward
 from .summation import mean_along, sum_along, sum_to, unreduce
+from .triangles import hermitian_part, lower_half, tril, triu
 from .triangular import solve_triangular
 
 __getattr__ = later(__name__, {
