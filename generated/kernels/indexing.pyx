@@ -243,7 +243,7 @@ cdef object forward__spread_index(object indices, object shape, object axis):
 
 cdef object forward_take(object x, object indices, object axis):
     try:
-        return as_array(np.take(x, indices, axis))
+        return as_array(kernels.take(x, indices, axis))
     except Exception as error_:
         raise explain(error_, "take", x=x, indices=indices, axis=axis) from None
 

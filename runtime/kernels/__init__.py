@@ -37,6 +37,7 @@ from .choice import divide_or_zero, where
 from .error_function import erf, erfc
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
 from .product import matmul
+from .rows import take
 from .softmax import (
     cross_entropies,
     cross_entropies_backward,

@@ -44,7 +44,7 @@ def getitem(x, index):
     if basic and Ellipsis not in index:
         index += (Ellipsis,)
     if len(index) == 1 and not basic and index[0].dtype.kind in "iu" and x.ndim and x.flags.c_contiguous:
-        return np.take(x, index[0], 0)  # half again as fast, but it copies what is not contiguous
+        return rows.take(x, index[0], 0)  # half again as fast, but it copies what is not contiguous
     return x[index]
 
 

@@ -7,6 +7,7 @@ says what is wrong.  The limit is memory: each row is read once and its target r
 """
 
 cimport numpy as cnp
+from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
 import numpy as np
@@ -17,6 +18,8 @@ from ..capi cimport (
 )
 from .memory cimport empty
 from .plain cimport is_plain
+from .span cimport DIMENSIONS
+from .threads cimport GRAIN, parallel
 
 cnp.import_array()
 
@@ -305,6 +308,53 @@ def take_across(x, int axis, indices):
         else:
             take_elements(<cnp.npy_uint8*> to, <cnp.npy_uint8*> source, at, outer, length, count, inner)
     return y
+
+
+cdef struct Gather:
+    char* x
+    char* y
+    npy_intp* places
+    npy_intp length     # of the axis
+    npy_intp size       # of a row, in bytes
+
+
+cdef void copy_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef Gather* job = <Gather*> context
+    cdef npy_intp i, place
+    for i in range(start, stop):
+        place = job.places[i] + job.length if job.places[i] < 0 else job.places[i]
+        memcpy(job.y + i * job.size, job.x + place * job.size, job.size)
+
+
+cdef ndarray taken_rows(ndarray x, object indices):
+    """``x[indices]`` of many rows; None where they are few, or NumPy has to do it."""
+    cdef Gather job
+    cdef npy_intp[DIMENSIONS] dims
+    cdef ndarray places, y
+    cdef npy_intp count, inner
+    cdef int ndim, own = PyArray_NDIM(x) - 1
+    if not PyArray_CheckExact(indices) or own < 0 or not is_plain(x) or PyArray_SIZE(x) == 0:
+        return None
+    ndim, count, inner = PyArray_NDIM(indices), PyArray_SIZE(indices), PyArray_SIZE(x) // PyArray_DIMS(x)[0]
+    if count * inner < GRAIN or ndim + own > DIMENSIONS or (<object> x).dtype.kind not in "biufc":
+        return None
+    places = as_places(indices, PyArray_DIMS(x)[0])
+    if places is None:
+        return None
+    memcpy(dims, PyArray_DIMS(indices), ndim * sizeof(npy_intp))
+    memcpy(dims + ndim, PyArray_DIMS(x) + 1, own * sizeof(npy_intp))
+    y = empty(ndim + own, dims, PyArray_TYPE(x))
+    job.x, job.y, job.places = PyArray_BYTES(x), PyArray_BYTES(y), <npy_intp*> PyArray_BYTES(places)
+    job.length, job.size = PyArray_DIMS(x)[0], inner * PyArray_ITEMSIZE(x)
+    with nogil:
+        parallel(copy_rows, &job, count, max(<npy_intp> 1, 4 * GRAIN // inner))
+    return y
+
+
+def take(x, indices, axis):
+    """Elements at `indices` along `axis`, of the flat array where it is None, as ``np.take``."""
+    y = taken_rows(x, indices) if type(axis) is int and axis == 0 and PyArray_CheckExact(x) else None
+    return np.take(x, indices, axis) if y is None else y
 
 
 cdef bint fits(ndarray x, object indices, int axis):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradspec import kernels
+from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels import rows
 from gradspec.kernels.add_at import add_at
 
@@ -90,6 +90,27 @@ def test_elements_are_taken_and_added_across_an_axis(shape, dtype):
                 for laid in layouts(values):
                     found = kernels.scatter_add(numbers(shape, dtype, 1), axis, indices, laid)
                     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, np.longdouble, "S3", object])
+@pytest.mark.parametrize("shape", [(7,), (7, 3), (5, 40), (3, 2, 5), (1, 1), (4, 0), (0, 4)])
+def test_rows_are_taken_as_numpy_takes_them(shape, dtype):
+    x = numbers(shape, float).astype(dtype)
+    before = get_num_threads()
+    try:
+        for threads in (1, 2, 3):
+            set_num_threads(threads)
+            for indices in (integers(shape[0], 5000), integers(shape[0], 60, 100), integers(shape[0], 3).astype(np.int16)):
+                for laid in layouts(x):
+                    for way in (indices, indices[::-1], np.asfortranarray(indices)):
+                        np.testing.assert_array_equal(kernels.take(laid, way, 0), np.take(x, way, 0))
+    finally:
+        set_num_threads(before)
+    for wrong in (shape[0], -shape[0] - 1):
+        with pytest.raises(IndexError):
+            kernels.take(x, np.full(20000, wrong), 0)
+    with pytest.raises(TypeError):
+        kernels.take(x, np.zeros(20000), 0)
 
 
 def test_the_order_of_additions_is_that_of_the_indices():
