@@ -558,6 +558,12 @@ class Tensor(ArrayTensor):
     def copy(self, *, order: Any = None) -> Tensor:
         """The same elements in memory of their own."""
     clone = copy
+    def new_full(self, shape: int | Sequence[int], fill_value: complex, *, dtype: npt.DTypeLike | None = None) -> Tensor:
+        """One number everywhere, in a shape of its own and the dtype of `x`."""
+    def new_ones(self, *shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None) -> Tensor:
+        """Ones in a shape of their own and the dtype of `x`."""
+    def new_zeros(self, *shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None) -> Tensor:
+        """Zeros in a shape of their own and the dtype of `x`."""
     def absolute_(self) -> Tensor:
         """Modulus; the derivative at 0 is 0. In place."""
     abs_ = absolute_

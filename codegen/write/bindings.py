@@ -178,7 +178,7 @@ class Bindings:
             only = self.arguments[1]
             optional = only.default is not None
             return f'self, star({only.name}, keyword_, "{self.name}", "{only.name}", {optional})'
-        return ", ".join(["self", *(a.name for a in self.arguments[1:])])
+        return ", ".join(["self", *self.public_arguments[1:]])
 
     @property
     def operator_defaults(self) -> str:

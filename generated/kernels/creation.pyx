@@ -10,6 +10,7 @@ from gradspec import kernels
 from gradspec.errors import explain
 
 from gradspec.kernels.forward cimport as_array
+from gradspec.operand cimport dtype_of
 
 
 cdef object forward_arange(object start, object stop, object step, object dtype):
@@ -71,6 +72,15 @@ cdef object forward_logspace(object start, object stop, object num, object endpo
         return as_array(np.logspace(start, stop, num, endpoint=endpoint, base=base, dtype=dtype))
     except Exception as error_:
         raise explain(error_, "logspace", start=start, stop=stop, num=num, endpoint=endpoint, base=base, dtype=dtype) from None
+
+cdef object forward_new_full(object x, object shape, object fill_value, object dtype):
+    return forward_full(shape, fill_value, dtype_of(x) if dtype is None else dtype)
+
+cdef object forward_new_ones(object x, object shape, object dtype):
+    return forward_ones(shape, dtype_of(x) if dtype is None else dtype)
+
+cdef object forward_new_zeros(object x, object shape, object dtype):
+    return forward_zeros(shape, dtype_of(x) if dtype is None else dtype)
 
 cdef object forward_one_hot(object indices, object num_classes, object dtype):
     try:

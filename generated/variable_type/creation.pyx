@@ -5,11 +5,12 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec.dispatch import ops, register
+from gradspec.errors import explain
 
 from gradspec.generated.kernels.creation cimport (
     forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
-    forward_full_like, forward_linspace, forward_logspace, forward_one_hot, forward_ones, forward_ones_like, forward_zeros,
-    forward_zeros_like,
+    forward_full_like, forward_linspace, forward_logspace, forward_new_full, forward_new_ones, forward_new_zeros,
+    forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
 )
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
@@ -17,7 +18,7 @@ from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_index, as_operand, index_of, star, wrap_forward
+from gradspec.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
 from gradspec.tensor cimport TensorBase
 
 
@@ -183,6 +184,61 @@ def logspace(start, stop, num=50, *, endpoint=True, base=10.0, dtype=None, requi
     return result_.requires_grad_() if requires_grad else result_
 
 
+cdef object op_new_full(object x, object shape, object fill_value, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "new_full", "x")
+    shape = as_ints(shape, "new_full", "shape", -1)
+    fill_value = as_scalar(fill_value, "new_full", "fill_value")
+    dtype = None if dtype is None else as_dtype(dtype, "new_full", "dtype")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.full(shape, fill_value, dtype=dtype_of(x) if dtype is None else dtype)
+        return wrap_forward(forward_new_full(array_of(x), shape, fill_value, dtype))
+    except Exception as error_:
+        raise explain(error_, "new_full", x=x, shape=shape, fill_value=fill_value, dtype=dtype) from None
+
+def new_full(x, shape, fill_value, *, dtype=None):
+    """One number everywhere, in a shape of its own and the dtype of `x`."""
+    return op_new_full(x, shape, fill_value, dtype)
+
+
+cdef object op_new_ones(object x, object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "new_ones", "x")
+    shape = as_ints(shape, "new_ones", "shape", -1)
+    dtype = None if dtype is None else as_dtype(dtype, "new_ones", "dtype")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.ones(shape, dtype=dtype_of(x) if dtype is None else dtype)
+        return wrap_forward(forward_new_ones(array_of(x), shape, dtype))
+    except Exception as error_:
+        raise explain(error_, "new_ones", x=x, shape=shape, dtype=dtype) from None
+
+def new_ones(x, *shape, dtype=None, **keyword_):
+    """Ones in a shape of their own and the dtype of `x`."""
+    return op_new_ones(x, star(shape, keyword_, "new_ones", "shape", False), dtype)
+
+
+cdef object op_new_zeros(object x, object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "new_zeros", "x")
+    shape = as_ints(shape, "new_zeros", "shape", -1)
+    dtype = None if dtype is None else as_dtype(dtype, "new_zeros", "dtype")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.zeros(shape, dtype=dtype_of(x) if dtype is None else dtype)
+        return wrap_forward(forward_new_zeros(array_of(x), shape, dtype))
+    except Exception as error_:
+        raise explain(error_, "new_zeros", x=x, shape=shape, dtype=dtype) from None
+
+def new_zeros(x, *shape, dtype=None, **keyword_):
+    """Zeros in a shape of their own and the dtype of `x`."""
+    return op_new_zeros(x, star(shape, keyword_, "new_zeros", "shape", False), dtype)
+
+
 cdef object op_one_hot(object indices, object num_classes, object dtype):
     indices = as_index(indices, "one_hot", "indices")
     num_classes = as_int(num_classes, "one_hot", "num_classes")
@@ -245,6 +301,7 @@ answer_calls()
 
 register({
 "arange": arange, "astype": astype, "copy": copy, "empty": empty, "empty_like": empty_like, "eye": eye, "full": full,
-    "full_like": full_like, "linspace": linspace, "logspace": logspace, "one_hot": one_hot, "ones": ones, "ones_like":
-    ones_like, "zeros": zeros, "zeros_like": zeros_like,
+    "full_like": full_like, "linspace": linspace, "logspace": logspace, "new_full": new_full, "new_ones": new_ones,
+    "new_zeros": new_zeros, "one_hot": one_hot, "ones": ones, "ones_like": ones_like, "zeros": zeros, "zeros_like":
+    zeros_like,
 })

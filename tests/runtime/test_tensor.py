@@ -214,3 +214,12 @@ def test_user_attributes():
         _ = x.name
     with pytest.raises(AttributeError, match="attribute of its grad_fn"):
         _ = x._saved_x
+
+
+@pytest.mark.parametrize(("name", "value", "number"), [("new_zeros", (), 0), ("new_ones", (), 1), ("new_full", (7.0,), 7)])
+def test_new_arrays_take_the_dtype_of_an_old_one(name, value, number):
+    x = gs.tensor(np.ones(3, np.float32), requires_grad=True)
+    new = getattr(x, name)
+    for y in (new((2, 1), *value), new([2, 1], *value), *(() if value else (new(2, 1), new(shape=(2, 1))))):
+        assert y.tolist() == [[number], [number]] and y.dtype == np.float32 and not y.requires_grad
+    assert new((2,), *value, dtype="int64").dtype == np.int64
