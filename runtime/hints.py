@@ -55,20 +55,23 @@ ATTRIBUTES = {
 }
 
 
-def of_call(error):
+def of_call(error, function=None):
     """What Cython says of a call, with what to write.
 
     Parameters
     ----------
     error : str or TypeError
+    function : callable, optional
+        What was called; by default the operator that the error names.
 
     Returns
     -------
     str
     """
     message = str(error)
-    called = re.match(r"(\w+)\(\)", message)
-    function = called and vars(ops).get(called[1].rstrip("_"))
+    if function is None:
+        called = re.match(r"(\w+)\(\)", message)
+        function = called and vars(ops).get(called[1].rstrip("_"))
     code = getattr(function, "__code__", None)
     if code is None:
         return message

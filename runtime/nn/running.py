@@ -3,6 +3,10 @@
 Owns what becomes of the buffers; the function itself is the operator of the spec.
 """
 
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,9 +14,29 @@ from .. import _nn
 from ..generated import ops
 from ..generated.tensor import Tensor
 from ..grad_mode import no_grad
+from ..hints import of_call
 from ..operand import asarray
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+def _answering(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which says what to write where a call does not fit, as those of the spec do."""
+
+    @functools.wraps(function)
+    def answered(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the function was not entered
+                raise TypeError(of_call(error, function)) from None
+            raise
+
+    return answered
+
+
+@_answering
 def batch_norm(
     x: Tensor | npt.ArrayLike,
     running_mean: Tensor | npt.ArrayLike | None = None,
