@@ -185,6 +185,23 @@ def cotangent_of(case: Case, name: str, grads: list[Value]) -> Value | None:
     return moving.tangent if found is None else numeric.reduced(found, moving.value)
 
 
+def bend_of(case: Case, name: str, output: int) -> tuple[Value, Value] | None:
+    """The derivative of a partial where its input moves, by what the rule calls: forward and in reverse mode.
+
+    None where it does not change, or one of the calls has no rule.
+    """
+    ones = np.ones_like(case.inputs[name])
+    moving, calls = Moving(case.inputs[name], ones), _Calls(case.evaluator)
+    tangents = {f"{a.name}_t": None for a in case.op.signature.arrays} | {f"{name}_t": ones}
+    rules = calls.run(calls._plan(case.op, "jvp"), {**case.known(tangents), name: moving})
+    found = rules[f"{case.op.signature.outputs[output].name}_t"]
+    if not isinstance(found, Moving):
+        return None
+    calls.add(found, np.ones_like(found.value))
+    calls.run_back()
+    return (found.tangent, calls.found.get(id(moving), 0.0)) if calls.ruled else None
+
+
 class _Calls(Tangents):
     """Runs formulas on moving values, and back through the calls that made them."""
 

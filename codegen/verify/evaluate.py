@@ -286,6 +286,8 @@ def _mapped(function: Any, *values: Any) -> Any:
 def _metadata(value: Any, attribute: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [_metadata(item, attribute) for item in value]
+    if value is None:
+        raise AttributeError(f"None has no .{attribute}")
     return getattr(np.asarray(value), attribute)
 
 

@@ -18,7 +18,7 @@ from ..spec.samples import evaluate_stated
 from ..spec.shapes import show
 from . import numeric
 from .case import BoundCall, Case, Report, Stop, make_call, what
-from .composites import cotangent_of, tangents_of
+from .composites import bend_of, cotangent_of, tangents_of
 from .evaluate import Evaluator, as_arrays
 from .numeric import Value
 
@@ -76,6 +76,8 @@ class _StatedCase(Case):
             elif self.op.form not in ("composite", *WITHOUT_RULE):
                 self._check_reverse(name, stated)
                 self._check_forward(name, stated)
+                if self.op.form == "partial":
+                    self._check_bend(name)
 
     def _stated(self, kink: Stated) -> dict[str, np.ndarray]:
         """The stated derivative of each floating-point input."""
@@ -150,6 +152,15 @@ class _StatedCase(Case):
         for direction, wanted in _directions(stated):
             tangents = self.run(lambda: tangents_of(self, name, direction), key, formula)  # noqa: B023
             self._compare(key, formula, self._total(tangents), wanted)
+
+    def _check_bend(self, name: str) -> None:
+        """What a rule drops, as the other side of a condition, does not make its own derivative NaN in reverse mode."""
+        for output in self.differentiable:
+            key, formula = self.jvp_rule(name, output)
+            both = self.run(lambda: bend_of(self, name, output), key, formula)  # noqa: B023
+            if both is not None and numeric.is_finite(both[0]) and not numeric.is_finite(both[1]):
+                self.report(f"its own derivative is not finite in reverse mode at the kink {self.call.source}", key, formula)
+                raise Stop
 
     def _tangent(self, name: str, direction: np.ndarray, output: int) -> Value:
         return numeric.expanded(self.jvp(name, direction, output), self.outputs[output])

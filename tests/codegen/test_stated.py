@@ -126,6 +126,38 @@ def test_a_composite_is_run_back_at_its_kinks(small, refusal):
     assert "root: composite: gives nan, where the entry states 0 at the kink f(0.0)" in refusal(inner.format(inside="x"))
 
 
+def test_the_derivative_of_a_rule_at_its_kinks(small, refusal):
+    """Where exp overflows in the branch that is not taken, the first derivative is right and the second one NaN."""
+    text = """\
+- op: bent(x) -> y
+  doc: exp(x) where x < 0, 1 + x elsewhere.
+  dtype: real
+  forward: np.where(x < 0, np.exp(x), 1 + x)
+  dy/dx: where(greater(0, x), exp({inside}), 1)
+  samples: one
+  kinks:
+    f(0.0): 1
+    f(1000.0): 1
+- op: equal"""
+    exp = "- op: exp(x) -> y\n  doc: Exponential.\n  forward: np.exp(x)\n  dy/dx: y\n  samples: one\n"
+    product = """\
+- op: multiply(a, b) -> y
+  doc: Product.
+  operator: __mul__
+  dtype: real
+  forward: np.multiply(a, b)
+  multilinear: [a, b]
+  vjp:
+    a: grad * b
+    b: grad * a
+  samples: two
+"""
+    after = CONDITIONS.replace("- op: equal", text).replace("- op: greater", exp + "- op: greater")
+    after = after.replace("- op: where", product + "- op: where")
+    small.check(after.format(inside="where(greater(0, x), x, 0)"))
+    assert "bent: dy/dx: its own derivative is not finite in reverse mode at the kink f(1000.0)" in refusal(after.format(inside="x"))
+
+
 def test_what_is_stated_lies_between_the_derivatives_from_either_side(refusal):
     assert refusal(entry(da="where(a == b, 1.5, a > b)", stated="1.5, 0.5")) == """\
 derivatives.yaml:21:18: error: bigger: kinks: f(1.0, 1.0): 1.5 where a moves is not between the derivatives from either side, 0 and 1
