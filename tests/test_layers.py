@@ -273,3 +273,13 @@ def test_imports_are_found():
     assert {"operand", "formulas", "kernels"} <= {target for _, target in tensor["generated/kernels/linear_algebra.pyx"]}
     assert {"dispatch"} <= {target for _, target in tensor["runtime/backward.pyx"]}
     assert {"generated.variable_type", "autograd"} & {target for _, target in tensor["runtime/__init__.py"]}
+
+
+def test_a_kernel_is_not_hidden_by_a_module_of_its_name():
+    """An import of `kernels.x` makes it an attribute of the package: of kernels that wait for their first use, the only one."""
+    tree = ast.parse((ROOT / "runtime/kernels/__init__.py").read_text())
+    (places,) = [ast.literal_eval(node.args[1]) for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "later"]
+    modules = {path.stem for path in (ROOT / "runtime/kernels").glob("*.py*")}
+    assert modules & {name for names in places.values() for name in names} == set()
+    at_once = {alias.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1 for alias in node.names}
+    assert {name: module for name, module in at_once.items() if name in modules and name != module} == {}
