@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _nn
-from ..generated import ops
 from ..generated.tensor import Tensor
 from ..grad_mode import no_grad
 from ..hints import of_call
@@ -78,7 +77,7 @@ def batch_norm(
     (tensor([1.5]), tensor([4.5]))
     """
     if training:
-        batch = asarray(x).detach()
+        batch = asarray(x).detach().numpy()
         axes = tuple(axis for axis in range(batch.ndim) if axis != 1)
         for name, buffer in (("running_mean", running_mean), ("running_var", running_var)):
             if buffer is not None and not isinstance(buffer, (Tensor, np.ndarray)):
@@ -90,17 +89,17 @@ def batch_norm(
     if training:
         with no_grad():
             if running_mean is not None:
-                _move(running_mean, ops.mean(batch, axes), momentum)
+                _move(running_mean, batch.mean(axes), momentum)
             if running_var is not None:
-                _move(running_var, ops.var(batch, axes, correction=1), momentum)
+                _move(running_var, batch.var(axes, ddof=1), momentum)
     return y
 
 
-def _move(buffer: Tensor | npt.ArrayLike, towards: Tensor, momentum: float) -> None:
+def _move(buffer: Tensor | npt.ArrayLike, towards: np.ndarray, momentum: float) -> None:
     """The buffer, a part `momentum` of the way towards what a batch says."""
     assert isinstance(buffer, (Tensor, np.ndarray))
     buffer *= 1 - momentum
-    buffer += momentum * (towards if isinstance(buffer, Tensor) else towards.numpy())
+    buffer += momentum * towards
 
 
 def __dir__() -> list[str]:
