@@ -245,6 +245,8 @@ def scaled_pow(c, a, b, n):
     -------
     ndarray
     """
+    if isinstance(b, (int, float)) and isinstance(c, (int, float)) and c != 0 and b - n in (0, 1):
+        return c * (a if b - n else np.ones_like(a))  # squares, twice: nothing is lost, so there is nothing to look at
     zero = np.equal(c, 0)
     base = np.where(zero, 1, a) if zero.any() else a
     exponent = b - n
