@@ -3,18 +3,22 @@
 Owns what becomes of the buffers; the function itself is the operator of the spec.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _nn
 from ..generated.tensor import Tensor
 from ..grad_mode import no_grad
 from ..hints import of_call
 from ..operand import asarray
+
+if TYPE_CHECKING:  # for checkers alone: it is slow to import
+    import numpy.typing as npt
 
 P = ParamSpec("P")
 R = TypeVar("R")
