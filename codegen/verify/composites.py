@@ -188,8 +188,10 @@ def cotangent_of(case: Case, name: str, grads: list[Value]) -> Value | None:
 def bend_of(case: Case, name: str, output: int) -> tuple[Value, Value] | None:
     """The derivative of a partial where its input moves, by what the rule calls: forward and in reverse mode.
 
-    None where it does not change, or one of the calls has no rule.
+    None where it does not change, or one of the calls has no rule, or one whose kernels are not built.
     """
+    if case.evaluator.defers_rules(case.op):
+        return None
     ones = np.ones_like(case.inputs[name])
     moving, calls = Moving(case.inputs[name], ones), _Calls(case.evaluator)
     tangents = {f"{a.name}_t": None for a in case.op.signature.arrays} | {f"{name}_t": ones}

@@ -91,6 +91,11 @@ class Evaluator:
                 known |= called
         return False
 
+    def defers_rules(self, op: Op) -> bool:
+        """Whether the rules of something that the op's own rules call need a kernel that is not built."""
+        called = {node.op for e in _expressions_of(op) for node in walk(e) if isinstance(node, Call) and node.op}
+        return any(self.deferred(self.ops[name]) for name in called if name in self.ops)
+
     def forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
         """The outputs of an op for what users pass, as a list of arrays and lists of arrays.
 
