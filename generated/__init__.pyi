@@ -558,6 +558,8 @@ class Tensor(ArrayTensor):
     def copy(self, *, order: Any = None) -> Tensor:
         """The same elements in memory of their own."""
     clone = copy
+    def new_empty(self, *shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None) -> Tensor:
+        """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
     def new_full(self, shape: int | Sequence[int], fill_value: complex, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """One number everywhere, in a shape of its own and the dtype of `x`."""
     def new_ones(self, *shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None) -> Tensor:

@@ -1761,7 +1761,8 @@ for _name, _text in {
     pow(a, b) -> y
     dy/da = _scaled_pow(b, a, b, 1)
     dy/db = y * log(base)
-    where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
+    where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)
+    where nonzero = where(vanishing, 1, a)
     where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
 
     Examples
@@ -10522,14 +10523,21 @@ for _name, _text in {
     >>> gs.nn.group_norm([[1.0, 3.0, 5.0, 9.0]], 2, [1.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.5, 0.0], 0.0)
     tensor([[-1. ,  1. , -1.5,  1. ]])
     """,
-    "instance_norm": """Each channel of an example less its mean, divided by the root of its variance plus eps.
+    "instance_norm": """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel
+    where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones.
 
     Parameters
     ----------
     x : array_like
         The array, channels along axis 1.
+    running_mean : array_like or None, default None
+        Mean of each channel, for `use_input_stats` False.
+    running_var : array_like or None, default None
+        Variance of each channel, for `use_input_stats` False.
     weight : array_like or None, default None
     bias : array_like or None, default None
+    use_input_stats : bool, default True
+        Whether the mean and the variance are those of each example.
     eps : float, default 1e-05
 
     Returns
@@ -10538,8 +10546,10 @@ for _name, _text in {
 
     Notes
     -----
-    instance_norm(x, Array? weight=None, Array? bias=None, float eps=1e-05) -> y
-    composite: _affine(_standardize(x, last_axes(x.ndim - 2), eps)[0], weight, bias, x.ndim - 2)
+    instance_norm(x, Array? running_mean=None, Array? running_var=None, Array? weight=None, Array? bias=None, bool
+      use_input_stats=True, *, float eps=1e-05) -> y
+    composite: _affine(_standardize(x, last_axes(x.ndim - 2), eps)[0], weight, bias, x.ndim - 2) if use_input_stats
+      else batch_norm(x, running_mean, running_var, weight, bias, eps=eps)
 
     References
     ----------
@@ -10547,7 +10557,7 @@ for _name, _text in {
 
     Examples
     --------
-    >>> gs.nn.instance_norm([[[1.0, 3.0], [5.0, 9.0]]], [1.0, 2.0], [0.0, 0.5], 0.0)
+    >>> gs.nn.instance_norm([[[1.0, 3.0], [5.0, 9.0]]], None, None, [1.0, 2.0], [0.0, 0.5], eps=0.0)
     tensor([[[-1. ,  1. ],
              [-1.5,  2.5]]])
     """,

@@ -72,7 +72,9 @@ from gradspec.generated.variable_type.activations cimport (
     op_tanhshrink_, op_threshold_,
 )
 from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax
-from gradspec.generated.variable_type.creation cimport op_astype, op_copy, op_new_full, op_new_ones, op_new_zeros
+from gradspec.generated.variable_type.creation cimport (
+    op_astype, op_copy, op_new_empty, op_new_full, op_new_ones, op_new_zeros,
+)
 from gradspec.generated.variable_type.special cimport (
     op_beta_, op_betaln_, op_dawsn_, op_erfcinv_, op_exp1_, op_expi_, op_gamma_, op_i0_, op_i0e_, op_i1_, op_i1e_, op_j0_,
     op_j1_, op_k0_, op_k1_, op_kl_terms_, op_log_ndtr_, op_ndtr_, op_ndtri_, op_rel_entr_, op_xlog1py_, op_y0_, op_y1_,
@@ -1803,6 +1805,10 @@ cdef class Tensor(ArrayTensor):
             return call_method("copy", self, dict(order=order))
         return op_copy(self)
     clone = copy
+
+    def new_empty(self, *shape, dtype=None, **keyword_):
+        """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
+        return op_new_empty(self, star(shape, keyword_, "new_empty", "shape", False), dtype)
 
     def new_full(self, shape, fill_value, *, dtype=None):
         """One number everywhere, in a shape of its own and the dtype of `x`."""

@@ -36,8 +36,6 @@ ATTRIBUTES = {
     "nelement": "x.numel()",
     "type": "x.dtype, or x.astype(dtype)",
     "type_as": "x.astype(other.dtype)",
-    "new_empty": "gs.empty(shape, dtype=x.dtype)",
-    "new_tensor": "gs.tensor(data, dtype=x.dtype)",
     "fill": "x.fill_(value)",
     "sort_": "x = x.sort()",
     "data_ptr": "x.numpy().ctypes.data",

@@ -10,6 +10,7 @@ import numpy as np
 
 from .capi cimport PyArray_NDIM
 from .dispatch import ops
+from .operand import tensor
 from .tensor cimport TensorBase
 
 
@@ -58,6 +59,21 @@ cdef class PyTorchTensor(TensorBase):
     def is_signed(self):
         """Whether the dtype has negative numbers."""
         return (<object> self.array).dtype.kind in "ifc"
+
+    def new_tensor(self, data, dtype=None, requires_grad=False):
+        """A new leaf with a copy of `data`, of the dtype of this tensor where none is given.
+
+        Parameters
+        ----------
+        data : array_like
+        dtype : dtype, optional
+        requires_grad : bool
+
+        Returns
+        -------
+        Tensor
+        """
+        return tensor(data, (<object> self.array).dtype if dtype is None else dtype, requires_grad)
 
     def float(self):
         """`astype` of float32."""

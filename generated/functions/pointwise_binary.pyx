@@ -4,6 +4,8 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops
 
@@ -51,12 +53,15 @@ cdef class AddBackward(Node):
         return grad_a, grad_b
 
 
-cdef Program angle_slope_grad_a = Program("grad, a, b, distance -> grad_a", """
-    across = _divide_or_zero(_divide_or_zero(a, hypot(a, b)), distance)
-    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(_divide_or_zero(b, hypot(b, a)), distance)))""")
+cdef Program angle_slope_grad_a = Program("grad, b, a, distance -> grad_a", """
+    across = _divide_or_zero(where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)),
+        -1, _divide_or_zero(a, hypot(a, b)))), distance)
+    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(where(bitwise_and(isfinite(a), equal(b, inf)), 1,
+        where(bitwise_and(isfinite(a), equal(b, -inf)), -1, _divide_or_zero(b, hypot(b, a)))), distance)))""")
 cdef Program angle_slope_grad_b = Program("grad, a, b, distance -> grad_b", """
-    apart = _divide_or_zero(_divide_or_zero(subtract(divide(a, 2), divide(b, 2)), distance), distance)
-    together = _divide_or_zero(_divide_or_zero(add(divide(a, 2), divide(b, 2)), distance), distance)
+    far = equal(maximum(absolute(a), absolute(b)), inf)
+    apart = _divide_or_zero(_divide_or_zero(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance), distance)
+    together = _divide_or_zero(_divide_or_zero(where(far, 0, add(divide(a, 2), divide(b, 2))), distance), distance)
     grad_b = multiply(grad, multiply(multiply(4, apart), together))""")
 
 cdef class AngleSlopeBackward(Node):
@@ -66,8 +71,9 @@ cdef class AngleSlopeBackward(Node):
     dy/db = 4 * apart * together
     where distance = hypot(a, b)
     where across = _divide_or_zero(_direction(a, b), distance)
-    where apart = _divide_or_zero(_divide_or_zero(a / 2 - b / 2, distance), distance)
-    where together = _divide_or_zero(_divide_or_zero(a / 2 + b / 2, distance), distance)
+    where far = maximum(absolute(a), absolute(b)) == inf
+    where apart = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 - b / 2), distance), distance)
+    where together = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 + b / 2), distance), distance)
     """
     saves = ("a", "b")
 
@@ -77,7 +83,7 @@ cdef class AngleSlopeBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         distance = forward_hypot(a, b)
         if wanted_ & 1:
-            grad_a = angle_slope_grad_a.run((grad, a, b, distance))
+            grad_a = angle_slope_grad_a.run((grad, b, a, distance))
         if wanted_ & 2:
             grad_b = angle_slope_grad_b.run((grad, a, b, distance))
         return grad_a, grad_b
@@ -91,8 +97,9 @@ cdef class AngleSlopeBackward(Node):
             across = ops._divide_or_zero(ops._direction(a, b), distance)
             grad_a = grad * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
         if wanted_ & 2:
-            apart = ops._divide_or_zero(ops._divide_or_zero(a / 2 - b / 2, distance), distance)
-            together = ops._divide_or_zero(ops._divide_or_zero(a / 2 + b / 2, distance), distance)
+            far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
+            apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
+            together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
             grad_b = grad * (4 * apart * together)
         return grad_a, grad_b
 
@@ -101,9 +108,11 @@ cdef class AngleSlopeBackward(Node):
 
 
 cdef Program atan2_grad_a = Program("grad, b, a -> grad_a", """
-    grad_a = multiply(grad, _divide_or_zero(_divide_or_zero(b, hypot(a, b)), hypot(a, b)))""")
+    grad_a = multiply(grad, where(bitwise_and(isinf(b), bitwise_invert(isnan(a))), 0, _divide_or_zero(_divide_or_zero(b,
+        hypot(a, b)), hypot(a, b))))""")
 cdef Program atan2_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, negative(_divide_or_zero(_divide_or_zero(a, hypot(b, a)), hypot(b, a))))""")
+    grad_b = multiply(grad, negative(where(bitwise_and(isinf(a), bitwise_invert(isnan(b))), 0,
+        _divide_or_zero(_divide_or_zero(a, hypot(b, a)), hypot(b, a)))))""")
 
 cdef class Atan2Backward(Node):
     """atan2(a, b) -> y; dy/da = _angle_slope(a, b); dy/db = -_angle_slope(b, a)"""
@@ -316,7 +325,9 @@ cdef class CopysignBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program direction_other = Program("b, a -> other", "other = _divide_or_zero(b, hypot(b, a))")
+cdef Program direction_other = Program("a, b -> other", """
+    other = where(bitwise_and(isfinite(a), equal(b, inf)), 1, where(bitwise_and(isfinite(a), equal(b, -inf)), -1,
+        _divide_or_zero(b, hypot(b, a))))""")
 cdef Program direction_grad_a = Program("grad, other, distance -> grad_a", """
     grad_a = multiply(grad, _divide_or_zero(square(other), distance))""")
 cdef Program direction_grad_b = Program("grad, y, other, distance -> grad_b", """
@@ -337,7 +348,7 @@ cdef class DirectionBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         distance = forward_hypot(a, b)
-        other = direction_other.run((b, a))
+        other = direction_other.run((a, b))
         if wanted_ & 1:
             grad_a = direction_grad_a.run((grad, other, distance))
         if wanted_ & 2:
@@ -549,8 +560,12 @@ cdef class FmodBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program hypot_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, _divide_or_zero(a, hypot(a, b)))")
-cdef Program hypot_grad_b = Program("grad, b, a -> grad_b", "grad_b = multiply(grad, _divide_or_zero(b, hypot(b, a)))")
+cdef Program hypot_grad_a = Program("grad, b, a -> grad_a", """
+    grad_a = multiply(grad, where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)),
+        -1, _divide_or_zero(a, hypot(a, b)))))""")
+cdef Program hypot_grad_b = Program("grad, a, b -> grad_b", """
+    grad_b = multiply(grad, where(bitwise_and(isfinite(a), equal(b, inf)), 1, where(bitwise_and(isfinite(a), equal(b, -inf)),
+        -1, _divide_or_zero(b, hypot(b, a)))))""")
 
 cdef class HypotBackward(Node):
     """hypot(a, b) -> y; dy/da = _direction(a, b); dy/db = _direction(b, a)"""
@@ -561,9 +576,9 @@ cdef class HypotBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = hypot_grad_a.run((grad, a, b))
+            grad_a = hypot_grad_a.run((grad, b, a))
         if wanted_ & 2:
-            grad_b = hypot_grad_b.run((grad, b, a))
+            grad_b = hypot_grad_b.run((grad, a, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -793,7 +808,8 @@ cdef class PolarBackward(Node):
 
 
 cdef Program pow_nonzero = Program("a, given_1 -> nonzero", """
-    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), 1, a)""")
+    vanishing = bitwise_or(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), bitwise_and(isinf(a), less(given_1, 0)))
+    nonzero = where(vanishing, 1, a)""")
 cdef Program pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
 
 cdef class PowBackward(Node):
@@ -801,7 +817,8 @@ cdef class PowBackward(Node):
 
     dy/da = _scaled_pow(b, a, b, 1)
     dy/db = y * log(base)
-    where nonzero = where((a == 0) & (real(b) >= 0), 1, a)
+    where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)
+    where nonzero = where(vanishing, 1, a)
     where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
     """
     saves = ("b", "a", "y_dtype", "y")
@@ -832,7 +849,8 @@ cdef class PowBackward(Node):
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             y_dtype = self.saved_y_dtype
-            nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+            vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
+            nonzero = ops.where(vanishing, 1, a)
             if formulas.is_complex(y_dtype):
                 base = ops.astype(nonzero, y_dtype)
             else:

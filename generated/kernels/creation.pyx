@@ -73,6 +73,9 @@ cdef object forward_logspace(object start, object stop, object num, object endpo
     except Exception as error_:
         raise explain(error_, "logspace", start=start, stop=stop, num=num, endpoint=endpoint, base=base, dtype=dtype) from None
 
+cdef object forward_new_empty(object x, object shape, object dtype):
+    return forward_empty(shape, dtype_of(x) if dtype is None else dtype)
+
 cdef object forward_new_full(object x, object shape, object fill_value, object dtype):
     return forward_full(shape, fill_value, dtype_of(x) if dtype is None else dtype)
 

@@ -71,10 +71,14 @@ cdef object forward_group_norm(object x, object num_groups, object weight, objec
     groups = forward__standardize(forward_reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps, True)[0]
     return forward__affine(forward_reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
 
-cdef object forward_instance_norm(object x, object weight, object bias, object eps):
-    return forward__affine(
-        forward__standardize(x, formulas.last_axes(ndim_of(x) - 2), eps, True)[0], weight, bias, ndim_of(x) - 2
-    )
+cdef object forward_instance_norm(
+    object x, object running_mean, object running_var, object weight, object bias, object use_input_stats, object eps
+):
+    if use_input_stats:
+        return forward__affine(
+            forward__standardize(x, formulas.last_axes(ndim_of(x) - 2), eps, True)[0], weight, bias, ndim_of(x) - 2
+        )
+    return forward_batch_norm(x, running_mean, running_var, weight, bias, False, eps)
 
 cdef object forward_layer_norm(object x, object normalized_shape, object weight, object bias, object eps):
     whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)

@@ -27,7 +27,9 @@ cdef Program addcmul_y = Program("x, value, a, b -> y", "y = add(x, multiply(val
 cdef object forward_addcmul(object x, object a, object b, object value):
     return addcmul_y.run((x, value, a, b))
 
-cdef Program angle_slope_y = Program("b, a -> y", "y = _divide_or_zero(_divide_or_zero(b, hypot(a, b)), hypot(a, b))")
+cdef Program angle_slope_y = Program("b, a -> y", """
+    y = where(bitwise_and(isinf(b), bitwise_invert(isnan(a))), 0, _divide_or_zero(_divide_or_zero(b, hypot(a, b)), hypot(a,
+        b)))""")
 cdef object forward__angle_slope(object a, object b):
     try:
         return as_array(angle_slope_y.run((b, a)))
@@ -62,10 +64,12 @@ copysign_ufunc = offer(Ufunc(np.copysign, "copysign", REALS))
 cdef object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
 
-cdef Program direction_y = Program("a, b -> y", "y = _divide_or_zero(a, hypot(a, b))")
+cdef Program direction_y = Program("b, a -> y", """
+    y = where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)), -1,
+        _divide_or_zero(a, hypot(a, b))))""")
 cdef object forward__direction(object a, object b):
     try:
-        return as_array(direction_y.run((a, b)))
+        return as_array(direction_y.run((b, a)))
     except Exception as error_:
         raise explain(error_, "_direction", a=a, b=b) from None
 

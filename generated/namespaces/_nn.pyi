@@ -1229,15 +1229,22 @@ def group_norm(x: Operand, num_groups: int, weight: Operand | None = None, bias:
     ----------
     Wu and He (2018), Group normalization.
     """
-def instance_norm(x: Operand, weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-05) -> Tensor:
-    """Each channel of an example less its mean, divided by the root of its variance plus eps.
+def instance_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, use_input_stats: _bool = True, *, eps: float = 1e-05) -> Tensor:
+    """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel
+    where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones.
 
     Parameters
     ----------
     x : array_like
         The array, channels along axis 1.
+    running_mean : array_like or None, default None
+        Mean of each channel, for `use_input_stats` False.
+    running_var : array_like or None, default None
+        Variance of each channel, for `use_input_stats` False.
     weight : array_like or None, default None
     bias : array_like or None, default None
+    use_input_stats : bool, default True
+        Whether the mean and the variance are those of each example.
     eps : float, default 1e-05
 
     Returns

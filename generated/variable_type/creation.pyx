@@ -9,8 +9,8 @@ from gradspec.errors import explain
 
 from gradspec.generated.kernels.creation cimport (
     forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
-    forward_full_like, forward_linspace, forward_logspace, forward_new_full, forward_new_ones, forward_new_zeros,
-    forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
+    forward_full_like, forward_linspace, forward_logspace, forward_new_empty, forward_new_full, forward_new_ones,
+    forward_new_zeros, forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
 )
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
@@ -184,6 +184,24 @@ def logspace(start, stop, num=50, *, endpoint=True, base=10.0, dtype=None, requi
     return result_.requires_grad_() if requires_grad else result_
 
 
+cdef object op_new_empty(object x, object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "new_empty", "x")
+    shape = as_ints(shape, "new_empty", "shape", -1)
+    dtype = None if dtype is None else as_dtype(dtype, "new_empty", "dtype")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.empty(shape, dtype=dtype_of(x) if dtype is None else dtype)
+        return wrap_forward(forward_new_empty(array_of(x), shape, dtype))
+    except Exception as error_:
+        raise explain(error_, "new_empty", x=x, shape=shape, dtype=dtype) from None
+
+def new_empty(x, *shape, dtype=None, **keyword_):
+    """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
+    return op_new_empty(x, star(shape, keyword_, "new_empty", "shape", False), dtype)
+
+
 cdef object op_new_full(object x, object shape, object fill_value, object dtype):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "new_full", "x")
@@ -301,7 +319,7 @@ answer_calls()
 
 register({
 "arange": arange, "astype": astype, "copy": copy, "empty": empty, "empty_like": empty_like, "eye": eye, "full": full,
-    "full_like": full_like, "linspace": linspace, "logspace": logspace, "new_full": new_full, "new_ones": new_ones,
-    "new_zeros": new_zeros, "one_hot": one_hot, "ones": ones, "ones_like": ones_like, "zeros": zeros, "zeros_like":
-    zeros_like,
+    "full_like": full_like, "linspace": linspace, "logspace": logspace, "new_empty": new_empty, "new_full": new_full,
+    "new_ones": new_ones, "new_zeros": new_zeros, "one_hot": one_hot, "ones": ones, "ones_like": ones_like, "zeros": zeros,
+    "zeros_like": zeros_like,
 })

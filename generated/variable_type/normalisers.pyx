@@ -136,23 +136,42 @@ def group_norm(x, num_groups, weight=None, bias=None, eps=1e-05):
     return op_group_norm(x, num_groups, weight, bias, eps)
 
 
-cdef object op_instance_norm(object x, object weight, object bias, object eps):
+cdef object op_instance_norm(
+    object x, object running_mean, object running_var, object weight, object bias, object use_input_stats, object eps
+):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "instance_norm", "x")
+    running_mean = None if running_mean is None else as_real_operand(running_mean, "instance_norm", "running_mean")
+    running_var = None if running_var is None else as_real_operand(running_var, "instance_norm", "running_var")
     weight = None if weight is None else as_real_operand(weight, "instance_norm", "weight")
     bias = None if bias is None else as_real_operand(bias, "instance_norm", "bias")
+    use_input_stats = as_bool(use_input_stats, "instance_norm", "use_input_stats")
     eps = as_float(eps, "instance_norm", "eps")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
-            return ops._affine(ops._standardize(x, formulas.last_axes(ndim_of(x) - 2), eps)[0], weight, bias, ndim_of(x) - 2)
-        return wrap_forward(forward_instance_norm(array_of(x), array_of(weight), array_of(bias), eps))
+        if (
+            needs_grad(state_, x) or needs_grad(state_, running_mean) or needs_grad(state_, running_var)
+            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL
+        ):
+            if use_input_stats:
+                return ops._affine(ops._standardize(x, formulas.last_axes(ndim_of(x) - 2), eps)[0], weight, bias, ndim_of(x) - 2)
+            return ops.batch_norm(x, running_mean, running_var, weight, bias, eps=eps)
+        return wrap_forward(
+            forward_instance_norm(
+                array_of(x), array_of(running_mean), array_of(running_var), array_of(weight), array_of(bias), use_input_stats, eps
+            )
+        )
     except Exception as error_:
-        raise explain(error_, "instance_norm", x=x, weight=weight, bias=bias, eps=eps) from None
+        raise explain(
+            error_, "instance_norm", x=x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias,
+            use_input_stats=use_input_stats, eps=eps
+        ) from None
 
-def instance_norm(x, weight=None, bias=None, eps=1e-05):
-    """Each channel of an example less its mean, divided by the root of its variance plus eps."""
-    return op_instance_norm(x, weight, bias, eps)
+def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, *, eps=1e-05):
+    """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the
+    channel where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running
+    ones."""
+    return op_instance_norm(x, running_mean, running_var, weight, bias, use_input_stats, eps)
 
 
 cdef object op_layer_norm(object x, object normalized_shape, object weight, object bias, object eps):

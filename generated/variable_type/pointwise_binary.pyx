@@ -4,6 +4,8 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
@@ -153,8 +155,9 @@ cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     if a_t is not None:
         across = ops._divide_or_zero(ops._direction(a, b), distance)
     if b_t is not None:
-        apart = ops._divide_or_zero(ops._divide_or_zero(a / 2 - b / 2, distance), distance)
-        together = ops._divide_or_zero(ops._divide_or_zero(a / 2 + b / 2, distance), distance)
+        far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
+        apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
+        together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
     y_t = None if a_t is None else a_t * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
     if b_t is not None:
         y_t = plus(y_t, b_t * (4 * apart * together))
@@ -1010,7 +1013,8 @@ cdef object op_pow(object a, object b):
 cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     if b_t is not None:
-        nonzero = ops.where((a == 0) & (ops.real(b) >= 0), 1, a)
+        vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
+        nonzero = ops.where(vanishing, 1, a)
         if formulas.is_complex(dtype_of(y)):
             base = ops.astype(nonzero, dtype_of(y))
         else:

@@ -1,7 +1,7 @@
 """The functions of neural networks: gradspec.nn, and PyTorch's paths `nn.functional` and `nn.utils` to what is here.
 
-Owns the names.  The functions are operators of the spec, batch_norm with what it writes to; the two paths are imported when they
-are named.
+Owns the names.  The functions are operators of the spec, batch_norm and instance_norm with what they write to; the two paths are
+imported when they are named.
 """
 
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from .. import _nn
 from .._nn import *  # noqa: F403
 from ..later import later
 from .running import batch_norm as batch_norm
+from .running import instance_norm as instance_norm
 
 if TYPE_CHECKING:
     from . import functional, utils

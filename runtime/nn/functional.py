@@ -6,6 +6,7 @@ Owns nothing: a function has one place, and this is a second way to it.
 from .. import _nn
 from .._nn import *  # noqa: F403
 from .running import batch_norm as batch_norm
+from .running import instance_norm as instance_norm
 
 __all__ = list(_nn.__all__)
 

@@ -1,11 +1,12 @@
-"""batch_norm with running statistics, which it writes to as PyTorch's does.
+"""batch_norm and instance_norm with running statistics, which they write to as PyTorch's do.
 
-Owns what becomes of the buffers; the function itself is the operator of the spec.
+Owns what becomes of the buffers; the functions themselves are operators of the spec.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from .. import _nn
 from ..generated.tensor import Tensor
-from ..grad_mode import no_grad
+from ..grad_mode import is_inference_mode_enabled, no_grad
 from ..hints import of_call
 from ..operand import asarray
 
@@ -80,31 +81,107 @@ def batch_norm(
     >>> mean, var
     (tensor([1.5]), tensor([4.5]))
     """
-    if training:
-        batch = asarray(x).detach().numpy()
-        axes = tuple(axis for axis in range(batch.ndim) if axis != 1)
-        for name, buffer in (("running_mean", running_mean), ("running_var", running_var)):
-            if buffer is not None and not isinstance(buffer, (Tensor, np.ndarray)):
-                got = type(buffer).__name__
-                raise TypeError(f"batch_norm: {name} is written to and must be a Tensor or an ndarray, got {got}")
-        if running_var is not None and batch.size == batch.shape[1]:
-            raise ValueError("batch_norm: expected more than 1 value per channel when training with a running variance")
+    x = asarray(x)
+    _check_running("batch_norm", running_mean, running_var, x.shape, training)
     y = _nn.batch_norm(x, running_mean, running_var, weight, bias, training, eps=eps)
-    if training:
-        with no_grad():
-            if running_mean is not None:
-                _move(running_mean, batch.mean(axes), momentum)
-            if running_var is not None:
-                _move(running_var, batch.var(axes, ddof=1), momentum)
+    if training and not (running_mean is None and running_var is None):
+        batch = x.detach().numpy()
+        _move("batch_norm", running_mean, running_var, batch, (0, *range(2, batch.ndim)), momentum)
     return y
 
 
-def _move(buffer: Tensor | npt.ArrayLike, towards: np.ndarray, momentum: float) -> None:
-    """The buffer, a part `momentum` of the way towards what a batch says."""
-    assert isinstance(buffer, (Tensor, np.ndarray))
-    buffer *= 1 - momentum
-    buffer += momentum * towards
+@_answering
+def instance_norm(
+    x: Tensor | npt.ArrayLike,
+    running_mean: Tensor | npt.ArrayLike | None = None,
+    running_var: Tensor | npt.ArrayLike | None = None,
+    weight: Tensor | npt.ArrayLike | None = None,
+    bias: Tensor | npt.ArrayLike | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+) -> Tensor:
+    """Each channel of an example less its mean, divided by the root of its variance plus eps.
+
+    Parameters
+    ----------
+    x : array_like
+        The array, channels along axis 1.
+    running_mean, running_var : Tensor or ndarray or None
+        Mean and variance of each channel, taken where not `use_input_stats`. Elsewhere those of each example are taken, and these
+        move in place towards their averages over the examples, without being recorded; a variance counts as that of a sample.
+    weight, bias : array_like or None
+        Factor and summand of each channel.
+    use_input_stats : bool
+    momentum : float
+        How far the running ones move: 0 not at all, 1 all the way.
+    eps : float
+        Added to the variance.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> mean = gs.zeros(1)
+    >>> gs.nn.instance_norm([[[1.0, 5.0]]], mean, momentum=0.5, eps=0.0)
+    tensor([[[-1.,  1.]]])
+    >>> mean
+    tensor([1.5])
+    """
+    x = asarray(x)
+    _check_running("instance_norm", running_mean, running_var, x.shape, use_input_stats)
+    y = _nn.instance_norm(x, running_mean, running_var, weight, bias, use_input_stats, eps=eps)
+    if use_input_stats and not (running_mean is None and running_var is None):
+        batch = x.detach().numpy()
+        _move("instance_norm", running_mean, running_var, batch, tuple(range(2, batch.ndim)), momentum)
+    return y
+
+
+def _check_running(op: str, mean: object, var: object, shape: tuple[int, ...], written: bool) -> None:
+    """Refuse buffers that are missing, or that cannot be written to, before either is."""
+    if len(shape) < 2:
+        raise ValueError(f"{op}: x must have a batch axis and a channel axis, got shape {tuple(shape)}")
+    if not written:
+        if mean is None or var is None:
+            raise ValueError(f"{op}: running_mean and running_var are needed where the statistics are not those of x")
+        return
+    for name, buffer in (("running_mean", mean), ("running_var", var)):
+        if buffer is None:
+            continue
+        if not isinstance(buffer, (Tensor, np.ndarray)):
+            raise TypeError(f"{op}: {name} is written to and must be a Tensor or an ndarray, got {type(buffer).__name__}")
+        if buffer.shape != shape[1:2]:
+            raise ValueError(f"{op}: {name} must have a number for each of {shape[1]} channels, got shape {tuple(buffer.shape)}")
+        if buffer.dtype.kind != "f":
+            raise TypeError(f"{op}: {name} must be floating-point, got {buffer.dtype}")
+        array = buffer.detach().numpy() if isinstance(buffer, Tensor) else buffer
+        if not array.flags.writeable:
+            raise ValueError(f"{op}: {name} is written to and must not be read-only")
+        if isinstance(buffer, Tensor) and buffer.is_inference() and not is_inference_mode_enabled():
+            raise RuntimeError(f"{op}: {name} is an inference tensor, which cannot be written to outside inference_mode")
+
+
+def _move(op: str, mean: object, var: object, batch: np.ndarray, axes: tuple[int, ...], momentum: float) -> None:
+    """The buffers, a part `momentum` of the way towards the statistics along `axes`; an empty batch says nothing."""
+    count = math.prod(batch.shape[axis] for axis in axes)
+    if var is not None and count == 1:
+        raise ValueError(f"{op}: expected more than 1 value per channel when training with a running variance")
+    if batch.size == 0:
+        return
+    moved = []
+    for buffer, statistics in ((mean, lambda: batch.mean(axes)), (var, lambda: batch.var(axes, ddof=1))):
+        if buffer is not None:
+            found = statistics()
+            towards = found if found.ndim == 1 else found.mean(0)
+            assert isinstance(buffer, (Tensor, np.ndarray))
+            held = buffer.detach().numpy() if isinstance(buffer, Tensor) else buffer
+            moved.append((buffer, (1 - momentum) * held + momentum * towards))
+    with no_grad():
+        for buffer, value in moved:
+            buffer[...] = value
 
 
 def __dir__() -> list[str]:
-    return ["batch_norm"]
+    return ["batch_norm", "instance_norm"]

@@ -92,6 +92,62 @@ class TestRunningStatistics:
         with pytest.raises(ValueError, match="more than 1 value per channel"):
             gs.nn.batch_norm([[1.0]], None, gs.ones(1), training=True)
 
+    @pytest.mark.parametrize("name", ["batch_norm", "instance_norm"])
+    @pytest.mark.parametrize("refused", [
+        np.zeros(3), np.zeros((1, 2)), np.zeros(2, int), np.zeros(2, complex), gs.zeros(3), "read-only", "inference", [0.0, 0.0],
+    ])  # fmt: skip
+    def test_neither_moves_where_one_is_refused(self, name, refused):
+        if isinstance(refused, str) and refused == "read-only":
+            refused = np.zeros(2)
+            refused.flags.writeable = False
+        elif isinstance(refused, str):
+            with gs.inference_mode():
+                refused = gs.zeros(2)
+        x = np.arange(12.0).reshape(2, 2, 3)
+        kept = np.ones(2)
+        flag = {"training": True} if name == "batch_norm" else {}
+        for buffers in ((kept, refused), (refused, kept)):
+            with pytest.raises((TypeError, ValueError, RuntimeError), match=f"{name}: running_"):
+                getattr(gs.nn, name)(x, *buffers, **flag)
+        with pytest.raises(TypeError):
+            getattr(gs.nn, name)(x, kept, kept.copy(), momentum=None, **flag)
+        assert kept.tolist() == [1, 1]
+
+    @pytest.mark.parametrize("name", ["batch_norm", "instance_norm"])
+    def test_statistics_that_are_needed(self, name):
+        flag = {"training": False} if name == "batch_norm" else {"use_input_stats": False}
+        for buffers in ((None, None), ([0.0], None), (None, [1.0])):
+            with pytest.raises(ValueError, match="running_mean and running_var are needed"):
+                getattr(gs.nn, name)([[[1.0]]], *buffers, **flag)
+        with pytest.raises(ValueError, match="a batch axis and a channel axis"):
+            getattr(gs.nn, name)([1.0])
+
+    @pytest.mark.parametrize("name", ["batch_norm", "instance_norm"])
+    def test_an_empty_batch_moves_nothing(self, name):
+        mean, var = gs.zeros(2), gs.ones(2)
+        flag = {"training": True} if name == "batch_norm" else {}
+        assert getattr(gs.nn, name)(np.zeros((0, 2, 3)), mean, var, **flag).shape == (0, 2, 3)
+        assert mean.tolist() == [0, 0] and var.tolist() == [1, 1]
+
+    def test_of_each_example(self):
+        rng = np.random.default_rng(1)
+        x = rng.normal(size=(4, 3, 5, 2)).astype(np.float32)
+        mean, var = gs.tensor(rng.normal(size=3)), gs.tensor(rng.uniform(1, 2, size=3))
+        before = mean.numpy().copy(), var.numpy().copy()
+        y = gs.nn.instance_norm(x, mean, var, momentum=0.25, eps=0.0)
+        wide = x.astype(float)
+        centred = wide - wide.mean((2, 3), keepdims=True)
+        np.testing.assert_allclose(y.numpy(), centred / np.sqrt((centred**2).mean((2, 3), keepdims=True)), rtol=2e-5, atol=2e-6)
+        np.testing.assert_allclose(mean.numpy(), 0.75 * before[0] + 0.25 * wide.mean((0, 2, 3)), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(var.numpy(), 0.75 * before[1] + 0.25 * wide.var((2, 3), ddof=1).mean(0), rtol=1e-6)
+        y = gs.nn.functional.instance_norm(x, mean, var, [1.0, 2.0, 3.0], [0.5, 0.0, 0.0], False, 0.25, 0.0)
+        lying = (1, 3, 1, 1)
+        wanted = (wide - mean.numpy().reshape(lying)) / np.sqrt(var.numpy()).reshape(lying)
+        wanted = wanted * np.array([1.0, 2.0, 3.0]).reshape(lying) + np.array([0.5, 0.0, 0.0]).reshape(lying)
+        np.testing.assert_allclose(y.numpy(), wanted, rtol=2e-5, atol=2e-6)
+        with pytest.raises(ValueError, match="more than 1 value per channel"):
+            gs.nn.instance_norm([[[1.0]]], None, gs.ones(1))
+
     def test_a_change_of_what_backward_needs_is_noticed(self):
         x, mean, var = gs.tensor([[1.0], [5.0]], requires_grad=True), gs.zeros(1), gs.ones(1)
         y = gs.nn.batch_norm(x, mean, var)

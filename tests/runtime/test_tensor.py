@@ -223,3 +223,16 @@ def test_new_arrays_take_the_dtype_of_an_old_one(name, value, number):
     for y in (new((2, 1), *value), new([2, 1], *value), *(() if value else (new(2, 1), new(shape=(2, 1))))):
         assert y.tolist() == [[number], [number]] and y.dtype == np.float32 and not y.requires_grad
     assert new((2,), *value, dtype="int64").dtype == np.int64
+
+
+def test_a_new_empty_array_and_a_new_tensor():
+    x = gs.tensor(np.ones(3, np.float32), requires_grad=True)
+    y = x.new_empty(2, 4)
+    assert y.shape == (2, 4) and y.dtype == np.float32 and not y.requires_grad
+    data = np.arange(2.0)
+    z = x.new_tensor(data, requires_grad=True)
+    data += 1
+    assert z.tolist() == [0, 1] and z.dtype == np.float32 and z.requires_grad and z.is_leaf
+    assert x.new_tensor([1.5], dtype="int64").tolist() == [1]
+    with pytest.raises(RuntimeError, match="requires grad"):
+        x.new_tensor(x)

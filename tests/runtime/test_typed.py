@@ -106,7 +106,7 @@ def test_size_is_a_number_that_says_what_to_write_when_it_is_called():
 
 @pytest.mark.parametrize(("name", "answer"), [
     ("summ", "did you mean 'sum'"), ("requires_gradd", "did you mean 'requires_grad'"), ("nelement", r"write x\.numel\(\)"),
-    ("new_empty", r"write gs\.empty\(shape, dtype=x\.dtype\)"), ("type", r"write x\.dtype, or x\.astype\(dtype\)"),
+    ("fill", r"write x\.fill_\(value\)"), ("type", r"write x\.dtype, or x\.astype\(dtype\)"),
 ])  # fmt: skip
 def test_a_missing_attribute_is_answered(name, answer):
     x = gs.asarray(X)
