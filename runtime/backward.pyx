@@ -13,6 +13,7 @@ import numpy as np
 
 from .accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
+from .grad_mode cimport ANOMALY, thread_state
 from .node cimport Node, metadata_shape
 from .operand cimport as_tensor
 from .ready_queue cimport NodeStack
@@ -185,7 +186,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     allow_unused : bool, optional
         Return None for an input that the outputs do not depend on, instead of raising.
     is_grads_batched : bool
-        The first axis of every `grad_outputs` is a batch; so is that of every result.
+        The first axis of every `grad_outputs` is a batch; so is that of every result.  One pass takes the whole batch, unless a
+        hook is on its way, which sees each row by itself.
     materialize_grads : bool
         Return zeros instead of None.
 
@@ -206,6 +208,11 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     edges, grads = prepare(outputs, grad_outputs, create_graph)
     cdef list targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
     results = run_backward(edges, grads, create_graph if retain_graph is None else retain_graph, create_graph, targets, True)
+    return finished(results, inputs, unused, materialize_grads, create_graph, ())
+
+
+cdef tuple finished(list results, tuple inputs, bint unused, bint materialize_grads, bint create_graph, tuple leading):
+    """The gradients as users get them; zeros have the axes `leading` in front."""
     for i, result in enumerate(results):
         if result is None and not unused:
             raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -214,7 +221,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
             if not isinstance(inputs[i], TensorBase):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge that was not "
                                    f"reached: there is no tensor whose zeros to return (input {i})")
-            results[i] = wrap(np.zeros_like((<TensorBase> inputs[i]).array))
+            array = <object> (<TensorBase> inputs[i]).array
+            results[i] = wrap(np.zeros(leading + array.shape, array.dtype) if leading else np.zeros_like(array))
             if create_graph:
                 results[i].requires_grad = True  # so that it can be differentiated again, to None or zeros
     return tuple(results)
@@ -222,7 +230,6 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads):
     """`grad` for each item of a batch of output gradients, stacked."""
-    from .dispatch import ops
     outputs, batches = as_sequence(outputs), as_sequence(grad_outputs)
     if any(batch is not None and batch.ndim == 0 for batch in batches):
         raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
@@ -238,12 +245,45 @@ def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
                                f"corresponding output, but a mismatch was detected: grad_output[{i}] has a shape of "
                                f"{list(batch.shape)} and output[{i}] has a shape of {list(output.shape)}. If you only want some "
                                "tensors in `grad_output` to be considered batched, pass a batch for each.")
+    cdef bint keep = create_graph if retain_graph is None else retain_graph
+    if thread_state().flags & ANOMALY:  # which names the row that is NaN
+        results = None
+    else:
+        results = run_batch(outputs, inputs, batches, keep, create_graph, size)
+    if results is None:
+        results = run_rows(outputs, inputs, batches, keep, create_graph, size)
+    return finished(results, inputs, allow_unused or materialize_grads, materialize_grads, create_graph, (size,))
+
+
+cdef list run_batch(tuple outputs, tuple inputs, tuple batches, bint keep, bint create_graph, Py_ssize_t size):
+    """The gradients by one pass; None where it has to be one for each row."""
+    cdef TensorBase one
+    cdef list grads = [], targets
+    edges = tuple([edge_of(output, i, "element") for i, output in enumerate(outputs)])
+    for i, (output, batch) in enumerate(zip(outputs, batches)):
+        if batch is None or size == 0:
+            one = initial_gradient(output, None if batch is None else np.zeros(batch.shape[1:], batch.dtype), i, create_graph)
+            grads.append(wrap(np.repeat(one.array[np.newaxis], max(size, 1), axis=0)))
+            continue
+        one = initial_gradient(output, batch[0], i, create_graph)
+        batch = as_tensor(batch, "backward", "gradient")
+        grads.append(batch if batch.dtype == one.dtype else batch.astype(one.dtype))
+    targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
+    results = run_backward(edges, tuple(grads), keep, create_graph, targets, True, max(size, 1))
+    if size == 0 and results is not None:  # of a row of zeros, which the results have the shape of
+        results = [None if result is None else result[:0] for result in results]
+    return results
+
+
+cdef list run_rows(tuple outputs, tuple inputs, tuple batches, bint keep, bint create_graph, Py_ssize_t size):
+    """The same by one pass for each row."""
+    from .dispatch import ops
     rows = []
-    for i in range(size):
-        keep = retain_graph or create_graph or i + 1 < size
-        rows.append(grad(outputs, inputs, [None if b is None else b[i] for b in batches], keep, create_graph, allow_unused,
-                         False, materialize_grads))
-    return tuple(None if column[0] is None else ops.stack(list(column)) for column in zip(*rows))
+    for i in range(max(size, 1)):
+        row = [None if batch is None else batch[i] if size else np.zeros(batch.shape[1:], batch.dtype) for batch in batches]
+        rows.append(grad(outputs, inputs, row, keep or i + 1 < size, create_graph, True))
+    columns = [None if column[0] is None else ops.stack(list(column)) for column in zip(*rows)]
+    return columns if size else [None if column is None else column[:0] for column in columns]
 
 
 def depends_on_others(outputs, leaves):

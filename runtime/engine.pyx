@@ -12,8 +12,9 @@ from numpy cimport ndarray
 
 from .accumulate_grad cimport AccumulateGrad
 from .anomaly cimport check_nan
+from .batched_pass cimport goes_row_by_row, run_batched
 from .capi cimport PyTupleObject, Py_REFCNT
-from .engine_hooks cimport as_user, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .engine_hooks cimport capture_gradient, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .grad_mode cimport (
     ANOMALY, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,
 )
@@ -77,7 +78,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
             grads = run_tensor_hooks(task, node, grads)
             slot = task.slot(node)
         if slot.captured:
-            capture(task, node, grads)
+            capture_gradient(task, node, grads)
         task.release(node)
         if not needed:
             return 0
@@ -158,16 +159,8 @@ cdef object merge(GraphTask task, TaskSlot* slot, object grad):
     return None
 
 
-cdef int capture(GraphTask task, Node node, object grads) except -1:
-    """Keep what arrives at a node that `inputs=` names."""
-    for output_nr, positions in task.captures[node].items():
-        grad = grads if node.outputs == NULL else (None if grads is None else grads[output_nr])
-        for position in positions:
-            task.results[position] = as_user(grad)
-    return 0
-
-
-cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_graph, list inputs, bint capture):
+cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_graph, list inputs, bint capture,
+                       Py_ssize_t batch=0):
     """Run one GraphTask.
 
     Parameters
@@ -180,12 +173,19 @@ cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_gr
         What is asked for; None for everything.
     capture : bool
         Return the gradients of `inputs` rather than let their nodes accumulate them.
+    batch : int
+        The length of the first axis of all `grads`, rows of a batch; 0 where they have no such axis.
+
+    Returns
+    -------
+    list
+        None where a batch has to be passed row by row.
     """
     cdef ThreadState* state = thread_state()
     cdef GraphTask task = start_task(roots, grads, keep_graph, create_graph, create_graph or state.flags & DUAL != 0)
     cdef GraphTask outer
     cdef NestedPass nested
-    task.everything, task.capturing = inputs is None, capture
+    task.everything, task.capturing, task.batch = inputs is None, capture, batch
     if state.graph_task:
         outer = running_task(state.graph_task)
         task.depth = 0 if outer is None else outer.depth + 1
@@ -232,10 +232,15 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
             task.asked = [node for node, _ in inputs]
             task.ask(inputs)
         task.walk()
+        if task.batch and goes_row_by_row(task):
+            return None
         state.graph_task, state.keep_graph = task.id, task.keep_graph
         state.flags = flags & ~<unsigned int> GRAD_DISABLED if task.create_graph else flags | GRAD_DISABLED
         task.check_nan = flags & ANOMALY and not flags & NAN_ALLOWED
-        run(task)
+        if task.batch:
+            run_batched(task)
+        else:
+            run(task)
         while task.callbacks:
             task.callbacks.pop(0)()
         finished = True

@@ -19,6 +19,15 @@ cdef object as_user(object grad):
     return wrap(grad) if isinstance(grad, ndarray) else grad
 
 
+cdef int capture_gradient(GraphTask task, Node node, object grads) except -1:
+    """Keep what arrives at a node that `inputs=` names."""
+    for output_nr, positions in task.captures[node].items():
+        grad = grads if node.outputs == NULL else (None if grads is None else grads[output_nr])
+        for position in positions:
+            task.results[position] = as_user(grad)
+    return 0
+
+
 cdef object from_user(GraphTask task, object grad):
     """A gradient as the engine carries it in this task."""
     return (<TensorBase> grad).array if isinstance(grad, TensorBase) and not task.recording else grad

@@ -16,6 +16,7 @@ cdef class GraphTask:
     cdef bint everything        # no `inputs=`: every node runs
     cdef bint check_nan         # a gradient that is NaN is an error
     cdef bint capturing         # grad(): results are captured, no leaf accumulates
+    cdef Py_ssize_t batch       # the length of the first axis of every gradient, 0 where they have none of their own
     cdef ReadyQueue ready
     cdef GraphRoot root
     cdef dict captures          # Node -> {output number: position among the results}

@@ -30,6 +30,9 @@ cdef class GraphRoot(Node):
     cdef bint takes_undefined(self):
         return True
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class SharedSlot:
     """A task's notes on a node whose own slot belongs to another running task."""

@@ -6,6 +6,8 @@ from .node cimport InputMetadata, Node
 from .tensor cimport TensorBase
 
 cdef object validate(Node node, int output_nr, object grad, bint recording, Node source)
+cdef object cast(object grad, int type_num, InputMetadata* metadata, bint recording)
+cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except -1
 cdef object plus_array(object total, object term)
 cdef object minus_array(object total, object term)
 cdef object defined_array(Node node, object grads, int output_nr)

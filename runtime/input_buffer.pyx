@@ -38,9 +38,14 @@ cdef object validate(Node node, int output_nr, object grad, bint recording, Node
         return grad
     if not same_shape:
         grad = reduce_to(node, metadata_shape(metadata), grad, recording, source)
-    if PyArray_TYPE(array) != metadata.type_num:
+    return cast(grad, PyArray_TYPE(array), metadata, recording)
+
+
+cdef object cast(object grad, int type_num, InputMetadata* metadata, bint recording):
+    """`grad`, which was of the type `type_num`, in the dtype of an output: the real part where that is real."""
+    if type_num != metadata.type_num:
         dtype = <object> cnp.PyArray_DescrFromType(metadata.type_num)
-        if cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE(array)) and not cnp.PyTypeNum_ISCOMPLEX(metadata.type_num):
+        if cnp.PyTypeNum_ISCOMPLEX(type_num) and not cnp.PyTypeNum_ISCOMPLEX(metadata.type_num):
             grad = ops.real(grad) if recording else grad.real
         if grad.dtype != dtype:
             grad = ops.astype(grad, dtype) if recording else grad.astype(dtype)
@@ -65,12 +70,17 @@ cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node 
     cdef int extra = len(current) - len(shape)
     fits = extra >= 0 and all([n == 1 or n == m for n, m in zip(shape, current[extra:])])
     if not fits:
-        raise RuntimeError(f"Function {'GraphRoot' if source is None else source.name()} returned an invalid gradient at index "
-                           f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
-                           f"compatible with {list(shape)}")
+        refuse_shape(node, shape, current, source)
     if recording:
         return ops._sum_to(grad, shape)
     return sum_to(grad, shape)
+
+
+cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except -1:
+    """A gradient that no sum can turn into one of the shape."""
+    raise RuntimeError(f"Function {'GraphRoot' if source is None else source.name()} returned an invalid gradient at index "
+                       f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
+                       f"compatible with {list(shape)}")
 
 
 cdef int index_of(Node source, Node target) noexcept:

@@ -57,6 +57,7 @@ cdef class Node:
     cdef object apply_recorded(self, object grad, Wanted wanted)
     cdef void release_variables(self)
     cdef bint takes_undefined(self)
+    cdef bint takes_batch(self)
 
     cdef inline bint needs(self, int i) noexcept:
         """Whether input `i` has a gradient (needs_input_grad)."""

@@ -72,6 +72,10 @@ cdef class Node:
         """Whether apply wants to be called when no gradient arrived at all."""
         return False
 
+    cdef bint takes_batch(self):
+        """Whether apply, given gradients with one more axis at the front, does to each row what it does to one alone."""
+        return False
+
     cdef int set_outputs(self, int count) except -1:
         """Make room for the metadata of several outputs; one needs no call."""
         cdef int i

@@ -45,6 +45,7 @@ cdef object as_variable(Node node, object saved, uint32_t version)
 cdef SavedList save_inputs(ThreadState* state, tuple values)
 cdef object slow_index(ThreadState* state, object index, uint32_t* version)
 cdef bint holds_arrays(object saved) noexcept
+cdef bint is_packed(object saved) except -1
 
 cdef inline object save_input(ThreadState* state, object value, uint32_t* version):
     """What to keep of an input: the tensor and its version, or the Python number."""

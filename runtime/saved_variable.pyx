@@ -362,6 +362,15 @@ cdef SavedList raw_list(Node node, SavedList saved):
     return saved
 
 
+cdef bint is_packed(object saved) except -1:
+    """Whether something of a saved field is with an unpack hook."""
+    if isinstance(saved, SavedVariable):
+        return (<SavedVariable> saved).unpack_hook is not None
+    if isinstance(saved, SavedList):
+        return any([is_packed(item) for item, _ in (<SavedList> saved).parts])
+    return isinstance(saved, tuple) and any([is_packed(item) for item in saved])
+
+
 cdef object read_saved(Node node, str name, bint raw):
     """`node._saved_x`, or `node._raw_saved_x`, on which hooks can be registered; a list of tensors is a tuple."""
     if name not in node.saves:

@@ -7,7 +7,7 @@ to any precision.  Rests on resolved formulas; computes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .expression import Call, Expression, Foreign, walk
 from .model import Op, Spec
@@ -16,7 +16,7 @@ from .numpy_names import functions
 _PLAIN = ("Array", "float", "Scalar", "int", "str")
 
 
-def is_elementwise(op: Op, spec: Spec) -> bool:
+def is_elementwise(op: Op, ops: Mapping[str, Op]) -> bool:
     """Whether an entry is a partial, or a composite of such, of arguments that are arrays, numbers and words."""
     arguments = op.signature.arguments
     if any(a.type.base not in _PLAIN or a.type.is_list for a in arguments) or any(a.name == "axis" for a in arguments):
@@ -25,9 +25,9 @@ def is_elementwise(op: Op, spec: Spec) -> bool:
         return False
     if op.form != "composite":
         return op.form == "partial"
-    called = [spec.ops[name] for name in called_by(op)]
+    called = [ops[name] for name in called_by(op)]
     return bool(re.fullmatch(r"\w+(, \w+)* -> (\w+|broadcast\(.*\))", op.shape or "")) and op not in called and all(
-        is_elementwise(other, spec) for other in called
+        is_elementwise(other, ops) for other in called
     )
 
 

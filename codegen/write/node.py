@@ -11,6 +11,7 @@ from ..rules.statements import jvp_statements, vjp_statements
 from ..spec.expression import ARRAY, Call, Foreign, Name, substituted, values_in
 from ..spec.formula import grad_names
 from ..spec.model import Argument, Op, Saved, Signature
+from .batches import Batches
 from .bindings import Bindings
 from .programs import Elementwise, Program
 from .spelling import OnArrays, OnTensors, lines
@@ -121,6 +122,11 @@ class NodeText(Bindings):
                 spell.spent[id(rule)] = substituted(callee.inplace.expression, {a.name: value for a, value in given})
                 return name
         return ""
+
+    @property
+    def takes_batch(self) -> bool:
+        """Whether the rules do to each row of a batch what they do to one gradient."""
+        return Batches(self.elementwise).takes_batch(self.op)
 
     @property
     def unset_grads(self) -> list[str]:

@@ -32,6 +32,9 @@ cdef class CeluBackward(Node):
         alpha = self.saved_alpha
         return grad * ops.where(x > 0, 1, ops.exp(ops.where(x > 0, 0, x) / alpha))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -47,6 +50,9 @@ cdef class DropoutBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         _mask = saved_tensor(self, self.saved__mask, self.version__mask, "_mask")
         return grad * _mask
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved__mask = True, None
@@ -68,6 +74,9 @@ cdef class EluBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         alpha = self.saved_alpha
         return grad * ops.where(x > 0, 1, alpha * ops.exp(ops.where(x > 0, 0, x)))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -119,6 +128,9 @@ cdef class GeluBackward(Node):
             grad_x = grad * (ops.sigmoid(turn) * (1 + rate * ops.sigmoid(-turn)))
         return grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -138,6 +150,9 @@ cdef class HardsigmoidBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (((x > -3) & (x < 3)) / 6)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -156,6 +171,9 @@ cdef class HardswishBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.where(x >= 3, 1, ops.where(x <= -3, 0, (x + 1.5) / 3))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -180,6 +198,9 @@ cdef class HardtanhBackward(Node):
         max_val = self.saved_max_val
         return grad * ((y > min_val) & (y < max_val))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -200,6 +221,9 @@ cdef class LeakyReluBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         negative_slope = self.saved_negative_slope
         return ops.where(x > 0, grad, negative_slope * grad)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -230,6 +254,9 @@ cdef class MishBackward(Node):
         soft = ops.logaddexp(0, near)
         return grad * (ops.tanh(soft) + near * ops.sigmoid(near) * ops._tanh_slope(soft))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -247,6 +274,9 @@ cdef class ReluBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (y > 0)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -266,6 +296,9 @@ cdef class Relu6Backward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ((y > 0) & (y < 6))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -284,6 +317,9 @@ cdef class RreluBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         _slope = saved_tensor(self, self.saved__slope, self.version__slope, "_slope")
         return grad * _slope
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved__slope = True, None
@@ -319,6 +355,9 @@ cdef class SiluBackward(Node):
             near = ops.minimum(ops.maximum(x, -1000), 1000)
         return grad * ops.conj(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -345,6 +384,9 @@ cdef class SoftplusBackward(Node):
         threshold = self.saved_threshold
         return grad * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -363,6 +405,9 @@ cdef class SoftsignBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.square(1 / (1 + ops.absolute(x)))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -380,6 +425,9 @@ cdef class TanhshrinkBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.square(ops.tanh(x)))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -400,6 +448,9 @@ cdef class ThresholdBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         threshold = self.saved_threshold
         return grad * (x > threshold)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -16,6 +16,9 @@ cdef class AstypeBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class CopyBackward(Node):
     """copy(x) -> y; linear in x; grad_x = grad"""
@@ -25,3 +28,6 @@ cdef class CopyBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
+
+    cdef bint takes_batch(self):
+        return True

@@ -66,6 +66,9 @@ cdef class BernoulliLossBackward(Node):
             grad_target = grad * (ops.maximum(ops.log1p(-x), -100) - ops.maximum(ops.log(x), -100))
         return grad_x, grad_target
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_target = True, None, None
 

@@ -94,6 +94,9 @@ cdef class NormalBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class UniformBackward(Node):
     """uniform_(x, Scalar low=0.0, Scalar high=1.0, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
@@ -104,6 +107,9 @@ cdef class UniformBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class ZeroBackward(Node):
     """zero_(x) -> y; linear in x; grad_x = zeros_like(grad)"""
@@ -113,3 +119,6 @@ cdef class ZeroBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True

@@ -52,6 +52,9 @@ cdef class AddBackward(Node):
             grad_b = grad
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef Program angle_slope_grad_a = Program("grad, b, a, distance -> grad_a", """
     across = _divide_or_zero(where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)),
@@ -103,6 +106,9 @@ cdef class AngleSlopeBackward(Node):
             grad_b = grad * (4 * apart * together)
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -138,6 +144,9 @@ cdef class Atan2Backward(Node):
             grad_b = grad * -ops._angle_slope(b, a)
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -169,6 +178,9 @@ cdef class ClampMaxBackward(Node):
             grad_max = grad * (x > max)
         return grad_x, grad_max
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_max = True, None, None
 
@@ -199,6 +211,9 @@ cdef class ClampMinBackward(Node):
         if wanted_ & 2:
             grad_min = grad * (x < min)
         return grad_x, grad_min
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_min = True, None, None
@@ -294,6 +309,9 @@ cdef class ComplexBackward(Node):
             grad_b = ops.imag(grad)
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef Program copysign_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, multiply(sign(a), copysign(1, b)))")
 
@@ -320,6 +338,9 @@ cdef class CopysignBackward(Node):
         if wanted_ & 2:
             grad_b = ops.zeros_like(grad)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
@@ -369,6 +390,9 @@ cdef class DirectionBackward(Node):
             grad_b = grad * -ops._divide_or_zero(y * other, distance)
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_y = True, None, None, None
 
@@ -398,6 +422,9 @@ cdef class DivideBackward(Node):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_b = grad * ops.conj(-y / b)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_y = True, None, None
@@ -431,6 +458,9 @@ cdef class DivideOrZeroBackward(Node):
             grad_b = grad * -ops.conj(ops._divide_or_zero(y, b))
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_y = True, None, None
 
@@ -453,6 +483,9 @@ cdef class FloorDivideBackward(Node):
         if wanted_ & 2:
             grad_b = ops.zeros_like(grad)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef Program fmax_grad_a = Program("grad, a, b -> grad_a", """
@@ -488,6 +521,9 @@ cdef class FmaxBackward(Node):
         if wanted_ & 2:
             grad_b = grad * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b))
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
@@ -526,6 +562,9 @@ cdef class FminBackward(Node):
             grad_b = grad * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b))
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -555,6 +594,9 @@ cdef class FmodBackward(Node):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * -ops.trunc(a / b)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
@@ -590,6 +632,9 @@ cdef class HypotBackward(Node):
         if wanted_ & 2:
             grad_b = grad * ops._direction(b, a)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
@@ -631,6 +676,9 @@ cdef class LogaddexpBackward(Node):
         if wanted_ & 2:
             grad_b = grad * ops.conj(ops.sigmoid(-gap))
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
@@ -674,6 +722,9 @@ cdef class Logaddexp2Backward(Node):
             grad_b = grad * ops.sigmoid(-gap)
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
@@ -706,6 +757,9 @@ cdef class MaximumBackward(Node):
         if wanted_ & 2:
             grad_b = grad * ops.where(a == b, 0.5, ~(b < a))
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
@@ -740,6 +794,9 @@ cdef class MinimumBackward(Node):
             grad_b = grad * ops.where(a == b, 0.5, ~(b > a))
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -767,6 +824,9 @@ cdef class MultiplyBackward(Node):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = grad * ops.conj(a)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a = True, None, None
@@ -858,6 +918,9 @@ cdef class PowBackward(Node):
             grad_b = grad * ops.conj(y * ops.log(base))
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
@@ -887,6 +950,9 @@ cdef class RemainderBackward(Node):
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             grad_b = grad * -(a // b)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
@@ -950,6 +1016,9 @@ cdef class ScaledPowBackward(Node):
             grad_b = grad * ops.conj(y * ops.log(base))
         return grad_c, grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
 
@@ -973,6 +1042,9 @@ cdef class SubtractBackward(Node):
             grad_b = -grad
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class WhereBackward(Node):
     """where(Mask mask, a, b) -> y; linear in a, b; grad_a = where(mask, grad, 0); grad_b = where(mask, 0, grad)"""
@@ -995,6 +1067,9 @@ cdef class WhereBackward(Node):
         if wanted_ & 2:
             grad_b = ops.where(mask, 0, grad)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         if holds_arrays(self.saved_mask):
@@ -1046,6 +1121,9 @@ cdef class XlogyBackward(Node):
         if wanted_ & 2:
             grad_b = grad * ops.conj(a / safe)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None

@@ -50,6 +50,9 @@ cdef class AbsoluteBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.sign(x)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -67,6 +70,9 @@ cdef class AcosBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.conj(ops._asin_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -87,6 +93,9 @@ cdef class AcoshBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x - -1))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -105,6 +114,9 @@ cdef class AngleBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops._divide_or_zero(1j, ops.conj(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -120,6 +132,9 @@ cdef class AsinBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops._asin_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -142,6 +157,9 @@ cdef class AsinSlopeBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(x * y * y * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -157,6 +175,9 @@ cdef class AsinhBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops._asinh_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -193,6 +214,9 @@ cdef class AsinhSlopeBackward(Node):
             finite = ops.nan_to_num(x, math.nan)
         return grad * ops.conj(-(finite * y) * y * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -208,6 +232,9 @@ cdef class AtanBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops._atan_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -244,6 +271,9 @@ cdef class AtanSlopeBackward(Node):
             finite = ops.nan_to_num(x, math.nan)
         return grad * ops.conj(-2 * (finite * y) * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -259,6 +289,9 @@ cdef class AtanhBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops._atanh_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -281,6 +314,9 @@ cdef class AtanhSlopeBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(2 * x * y * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -299,6 +335,9 @@ cdef class CbrtBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (ops.square(1 / y) / 3)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -312,6 +351,9 @@ cdef class CeilBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class ConjBackward(Node):
     """conj(x) -> y; linear in x; grad_x = conj(grad)"""
@@ -321,6 +363,9 @@ cdef class ConjBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.conj(grad)
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef Program cos_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, negative(conj(sin(x))))")
@@ -336,6 +381,9 @@ cdef class CosBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.conj(ops.sin(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -355,6 +403,9 @@ cdef class CoshBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.sinh(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -368,6 +419,9 @@ cdef class Deg2radBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad * 0.017453292519943295
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class DigammaBackward(Node):
     """digamma(x) -> y; dy/dx = polygamma(1, x)"""
@@ -380,6 +434,9 @@ cdef class DigammaBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.polygamma(1, x)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -398,6 +455,9 @@ cdef class EntrBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-ops.log(x) - 1)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -418,6 +478,9 @@ cdef class ErfBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (1.1283791670955126 * ops._gauss(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -437,6 +500,9 @@ cdef class ErfcBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-1.1283791670955126 * ops._gauss(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -452,6 +518,9 @@ cdef class ErfcxBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops._erfcx_derivative(x, 1)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -470,6 +539,9 @@ cdef class ErfcxDerivativeBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
         return grad * ops._erfcx_derivative(x, n + 1)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -490,6 +562,9 @@ cdef class ErfinvBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (0.8862269254527579 * ops.exp(y * y))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -505,6 +580,9 @@ cdef class ExpBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(y)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -524,6 +602,9 @@ cdef class Exp2Backward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (0.6931471805599453 * ops.conj(y))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -542,6 +623,9 @@ cdef class Expm1Backward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.exp(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -555,6 +639,9 @@ cdef class FloorBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class FracBackward(Node):
     """frac(x) -> y; dy/dx = 1"""
@@ -564,6 +651,9 @@ cdef class FracBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef Program gauss_grad_x = Program("grad, finite, y -> grad_x", "grad_x = multiply(grad, multiply(-2, multiply(finite, y)))")
@@ -584,6 +674,9 @@ cdef class GaussBackward(Node):
         finite = ops.nan_to_num(x, math.nan)
         return grad * (-2 * (finite * y))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -597,6 +690,9 @@ cdef class ImagBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad * 1j
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class LdexpBackward(Node):
     """ldexp(x, Index b) -> y; linear in x; grad_x = ldexp(grad, b)"""
@@ -609,6 +705,9 @@ cdef class LdexpBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         return ops.ldexp(grad, b)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         if holds_arrays(self.saved_b):
@@ -627,6 +726,9 @@ cdef class LgammaBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.digamma(x)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -642,6 +744,9 @@ cdef class LogBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad / ops.conj(x)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -661,6 +766,9 @@ cdef class Log10Backward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (0.43429448190325176 / ops.conj(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -679,6 +787,9 @@ cdef class Log1pBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad / ops.conj(1 + x)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -696,6 +807,9 @@ cdef class Log2Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (1.4426950408889634 / ops.conj(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -727,6 +841,9 @@ cdef class LogitBackward(Node):
             grad_x = grad * ops.conj(1 / x + 1 / (1 - x))
         return grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -745,6 +862,9 @@ cdef class NanToNumBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.isfinite(x)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -757,6 +877,9 @@ cdef class NegativeBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return -grad
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef class PolygammaBackward(Node):
@@ -773,6 +896,9 @@ cdef class PolygammaBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.polygamma(n + 1, x)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -786,6 +912,9 @@ cdef class PositiveBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class Rad2degBackward(Node):
     """rad2deg(x) -> y; dy/dx = 180 / pi"""
@@ -796,6 +925,9 @@ cdef class Rad2degBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad * 57.29577951308232
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class RealBackward(Node):
     """real(x) -> y; linear in x; grad_x = grad"""
@@ -805,6 +937,9 @@ cdef class RealBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef Program reciprocal_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, conj(multiply(negative(y), y)))")
@@ -821,6 +956,9 @@ cdef class ReciprocalBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ops.conj(-y * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -833,6 +971,9 @@ cdef class RoundBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef Program rsqrt_grad_x = Program("grad, y -> grad_x", """
@@ -849,6 +990,9 @@ cdef class RsqrtBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (ops.conj(-y * y * y) / 2)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -867,6 +1011,9 @@ cdef class SigmoidBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops._sigmoid_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -888,6 +1035,9 @@ cdef class SigmoidSlopeBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(-y * ops.tanh(x / 2))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
@@ -924,6 +1074,9 @@ cdef class SignBackward(Node):
             grad_x = ops.zeros_like(grad)
         return grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
 
@@ -942,6 +1095,9 @@ cdef class SinBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.cos(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -957,6 +1113,9 @@ cdef class SincBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops._sinc_derivative(x, 1)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -976,6 +1135,9 @@ cdef class SincDerivativeBackward(Node):
         n = self.saved_n
         return grad * ops._sinc_derivative(x, n + 1)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -993,6 +1155,9 @@ cdef class SinhBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops.cosh(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -1012,6 +1177,9 @@ cdef class SqrtBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (0.5 / ops.conj(y))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -1029,6 +1197,9 @@ cdef class SquareBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (2 * ops.conj(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -1062,6 +1233,9 @@ cdef class TanBackward(Node):
             grad_x = grad * ops.conj(1 + y * y)
         return grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -1079,6 +1253,9 @@ cdef class TanhBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(ops._tanh_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -1101,6 +1278,9 @@ cdef class TanhSlopeBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.conj(-2 * y * ops.tanh(x))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
 
@@ -1113,3 +1293,6 @@ cdef class TruncBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True

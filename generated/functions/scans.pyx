@@ -276,3 +276,6 @@ cdef class UnwrapBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
+
+    cdef bint takes_batch(self):
+        return True

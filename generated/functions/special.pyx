@@ -77,6 +77,9 @@ cdef class BetaBackward(Node):
             grad_b = grad * (y * (ops.digamma(b) - ops.digamma(a + b)))
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
@@ -147,6 +150,9 @@ cdef class BetaIntegralBackward(Node):
             )
         return grad_a, grad_b, grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_x, self.saved_y = True, None, None, None, None
 
@@ -206,6 +212,9 @@ cdef class BetaincBackward(Node):
             grad_x = grad * ops.exp(ops.xlogy(a - 1, x) + ops.xlog1py(b - 1, -x) - ops.betaln(a, b))
         return grad_a, grad_b, grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_x, self.saved_y = True, None, None, None, None
 
@@ -237,6 +246,9 @@ cdef class BetalnBackward(Node):
             grad_b = grad * (ops.digamma(b) - ops.digamma(a + b))
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -257,6 +269,9 @@ cdef class DawsnBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (1 - 2 * x * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -276,6 +291,9 @@ cdef class ErfcinvBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (-0.8862269254527579 * ops.exp(y * y))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -294,6 +312,9 @@ cdef class Exp1Backward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-ops.exp(-x) / x)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -311,6 +332,9 @@ cdef class ExpiBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (ops.exp(x) / x)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -331,6 +355,9 @@ cdef class GammaBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (y * ops.digamma(x))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
@@ -373,6 +400,9 @@ cdef class GammaIntegralBackward(Node):
             grad_x = grad * (ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a)) * ops.log(x) ** m)
         return grad_a, grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_x, self.saved_y = True, None, None, None
 
@@ -411,6 +441,9 @@ cdef class GammaincBackward(Node):
         if wanted_ & 2:
             grad_x = grad * ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a))
         return grad_a, grad_x
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_x, self.saved_y = True, None, None, None
@@ -453,6 +486,9 @@ cdef class GammainccBackward(Node):
             grad_x = grad * -ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a))
         return grad_a, grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a, self.saved_x = True, None, None, None
 
@@ -468,6 +504,9 @@ cdef class I0Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.i1(x)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -490,6 +529,9 @@ cdef class I0eBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (ops.i1e(x) - ops.sign(x) * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -507,6 +549,9 @@ cdef class I1Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ((ops.i0(x) + ops.iv(2.0, x)) / 2)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -529,6 +574,9 @@ cdef class I1eBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ((ops.i0e(x) + ops.ive(2.0, x)) / 2 - ops.sign(x) * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -548,6 +596,9 @@ cdef class IvBackward(Node):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ((ops.iv(v - 1, x) + ops.iv(v + 1, x)) / 2)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -572,6 +623,9 @@ cdef class IveBackward(Node):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * ((ops.ive(v - 1, x) + ops.ive(v + 1, x)) / 2 - ops.sign(x) * y)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -589,6 +643,9 @@ cdef class J0Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.j1(x)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -608,6 +665,9 @@ cdef class J1Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ((ops.j0(x) - ops.jv(2.0, x)) / 2)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -630,6 +690,9 @@ cdef class JvBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ((ops.jv(v - 1, x) - ops.jv(v + 1, x)) / 2)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -647,6 +710,9 @@ cdef class K0Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.k1(x)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -666,6 +732,9 @@ cdef class K1Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-(ops.k0(x) + ops.kv(2.0, x)) / 2)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -698,6 +767,9 @@ cdef class KlTermsBackward(Node):
             grad_b = grad * (1 - a / b)
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -719,6 +791,9 @@ cdef class KvBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-(ops.kv(v - 1, x) + ops.kv(v + 1, x)) / 2)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -737,6 +812,9 @@ cdef class LogNdtrBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (0.7978845608028654 / ops.erfcx(-x / 1.4142135623730951))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -757,6 +835,9 @@ cdef class NdtrBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (0.3989422804014327 * ops.exp(-x * x / 2))
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -775,6 +856,9 @@ cdef class NdtriBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         return grad * (2.5066282746310002 * ops.exp(y * y / 2))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -806,6 +890,9 @@ cdef class RelEntrBackward(Node):
         if wanted_ & 2:
             grad_b = grad * (-a / b)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
@@ -843,6 +930,9 @@ cdef class SphericalJnBackward(Node):
             grad_x = grad * -ops.spherical_jn(1, x)
         return grad_x
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -878,6 +968,9 @@ cdef class SphericalYnBackward(Node):
         else:
             grad_x = grad * -ops.spherical_yn(1, x)
         return grad_x
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -940,6 +1033,9 @@ cdef class StdtrBackward(Node):
             grad_t = grad * density
         return grad_df, grad_t
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_df, self.saved_t = True, None, None
 
@@ -973,6 +1069,9 @@ cdef class Xlog1pyBackward(Node):
             grad_b = grad * (a / (1 + safe))
         return grad_a, grad_b
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -990,6 +1089,9 @@ cdef class Y0Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.y1(x)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -1009,6 +1111,9 @@ cdef class Y1Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ((ops.y0(x) - ops.yv(2.0, x)) / 2)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -1031,6 +1136,9 @@ cdef class YvBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ((ops.yv(v - 1, x) - ops.yv(v + 1, x)) / 2)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -1050,6 +1158,9 @@ cdef class ZetaBackward(Node):
         s = self.saved_s
         q = saved_tensor(self, self.saved_q, self.version_q, "q")
         return grad * (-s * ops.zeta(s + 1, q))
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_q = True, None

@@ -60,6 +60,9 @@ cdef class ContiguousBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return grad
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class DiagEmbedBackward(Node):
     """diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y

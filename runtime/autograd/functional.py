@@ -127,10 +127,11 @@ def jacobian(
     func, inputs, create_graph, strict
         As for `vjp`.
     vectorize : bool
-        For PyTorch's signature; the result is the same.
+        Compute all rows of an output in one backward pass, whatever memory it takes; otherwise as many at a time as fit in the
+        processor's cache.  The result is the same.
     strategy : {"reverse-mode", "forward-mode"}, optional
-        Row by row, with one call of `func`; or column by column, with one call for each element of the inputs.  By default
-        what takes fewer passes, and reverse mode where numbers are complex.
+        Rows, with one call of `func`; or column by column, with one call for each element of the inputs.  By default what takes
+        less, and reverse mode where numbers are complex.
 
     Returns
     -------
@@ -154,7 +155,7 @@ def jacobian(
         if strategy == "forward-mode" or (strategy is None and _is_tall(outputs, variables)):
             blocks = _columns_or_none(function, strategy)
         if blocks is None:
-            blocks = rows(outputs, variables, create_graph)
+            blocks = rows(outputs, variables, create_graph, vectorize)
         if strict and create_graph:
             refuse_constant_blocks(blocks)
     return rebuild(function.outputs_form, [function.finished(row, function.inputs_form) for row in blocks])
@@ -171,7 +172,8 @@ def hessian(
     func, inputs, create_graph, strict
         As for `vjp`.
     vectorize : bool
-        For PyTorch's signature; the result is the same.
+        Compute all rows of an output in one backward pass, whatever memory it takes; otherwise as many at a time as fit in the
+        processor's cache.  The result is the same.
     outer_jacobian_strategy : {"reverse-mode", "forward-mode"}
         How the gradient is differentiated: by one backward pass for each element of the inputs, through a gradient that is
         recorded once; or by forward mode, which computes the gradient again for each element, and keeps less.
@@ -197,7 +199,7 @@ def hessian(
             blocks = columns(function, lambda tangents: push(gradient, function.variables(), tangents))
         else:
             variables, _, first = _gradient(function, False)
-            blocks = rows(filled(first, variables), variables, create_graph)
+            blocks = rows(filled(first, variables), variables, create_graph, vectorize)
         if strict and create_graph:
             refuse_constant_blocks(blocks)
     form = function.inputs_form

@@ -1,7 +1,7 @@
 """A user's function of nests as a function of flat lists of tensors, and the passes over it.
 
 Owns what users may pass in and get back, what strict mode refuses, and the passes: a gradient, tangents, the rows and the
-columns of a Jacobian.  Knows no mode's inside, and no operators but zeros, stack and reshape.
+columns of a Jacobian.  Knows no mode's inside, and no operators but zeros, concat, stack and reshape.
 """
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..tensor import TensorBase
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .nest import LEAF, alike, flatten, places, rebuild
 
+IN_CACHE = 1 << 15  # elements of one array of a batch
 NOT_STRICT = " This is not allowed in strict mode."
 
 
@@ -178,29 +179,29 @@ def push_transposed(outputs, cotangents, found, tangents, create_graph, retain_g
     return filled(pushed, outputs)
 
 
-def rows(outputs, variables, create_graph):
-    """The blocks of a Jacobian, a list for each output, by one backward pass for each element of the outputs."""
-    blocks = []
-    for output in outputs:
-        found = [] if create_graph else [np.zeros((output.size, *x.shape), x.dtype) for x in variables]
-        for row in range(output.size if output.requires_grad else 0):
-            unit = np.zeros(output.size, output.dtype)
-            unit[row] = 1
-            values = grad(output, variables, asarray(unit.reshape(output.shape)), True, create_graph, True)
-            if create_graph:
-                found.append(filled(values, variables))
-                continue
-            for block, value in zip(found, values):
-                if value is not None:
-                    block[row] = value.detach().numpy()
-        if create_graph and found:
-            found = [ops.stack(list(column)) for column in zip(*found)]
-        elif create_graph:
-            found = [ops.zeros((output.size, *x.shape), dtype=x.dtype) for x in variables]
-        else:
-            found = [asarray(block) for block in found]
-        blocks.append([ops.reshape(block, output.shape + x.shape) for block, x in zip(found, variables)])
-    return blocks
+def rows(outputs, variables, create_graph, whole=False):
+    """The blocks of a Jacobian, a list for each output, by batched backward passes, a row for each element of the outputs.
+
+    With `whole` one pass takes all rows of an output; otherwise as many at a time as keep a batch in the cache.
+    """
+    return [_rows(output, variables, create_graph, whole) for output in outputs]
+
+
+def _rows(output, variables, create_graph, whole):
+    if not output.requires_grad or not output.size:
+        return [ops.zeros(output.shape + x.shape, dtype=x.dtype) for x in variables]
+    width = max(output.size, *(x.size for x in variables)) if variables else 1
+    step = output.size if whole else max(1, IN_CACHE // max(1, width))
+    parts = []
+    for start in range(0, output.size, step):
+        units = np.zeros((min(step, output.size - start), output.size), output.dtype)
+        np.fill_diagonal(units[:, start:], 1)
+        cotangents = tensor(units.reshape(-1, *output.shape))
+        found = grad(output, variables, cotangents, True, create_graph, True, is_grads_batched=True)
+        parts.append([ops.zeros((len(units), *x.shape), dtype=x.dtype) if value is None else value
+                      for value, x in zip(found, variables)])  # fmt: skip
+    blocks = parts[0] if len(parts) == 1 else [ops.concat(list(column)) for column in zip(*parts)]
+    return [ops.reshape(block, output.shape + x.shape) for block, x in zip(blocks, variables)]
 
 
 def columns(function, push_one):

@@ -42,7 +42,7 @@ def holomorphic():
     """The elementwise operators of one array that take complex numbers and have a complex derivative."""
     found = []
     for op in SPEC.ops.values():
-        if op.private or not is_elementwise(op, SPEC) or len(op.signature.arrays) != 1 or not op.differentiable:
+        if op.private or not is_elementwise(op, SPEC.ops) or len(op.signature.arrays) != 1 or not op.differentiable:
             continue
         if op.dtype not in ("float", "any", "complex"):
             continue

@@ -23,6 +23,9 @@ cdef class LogcoshBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.tanh(x)
 
+    cdef bint takes_batch(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 

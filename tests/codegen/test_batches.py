@@ -1,0 +1,55 @@
+"""Which nodes take gradients with one more axis at the front, by what their rules say."""
+
+from pathlib import Path
+
+import pytest
+
+from codegen.rules.analyze import analyze
+from codegen.spec.reader import read_text
+from codegen.write.batches import Batches
+from codegen.write.programs import Elementwise
+
+ROOT = Path(__file__).parents[2]
+HEAD = """
+---
+family: batches
+about: One rule each.
+defaults: {dtype: real, shape: x -> x}
+ops:
+"""
+# Arguments, what else the entry says, the rule of x, and whether the node takes a batch.
+ENTRIES = [
+    ("x", "", "grad * x", True),
+    ("x", "", "grad * cosh(x) if x.ndim > 1 else grad / x", True),
+    ("x", "", "astype(zeros_like(grad), x.dtype)", True),
+    ("x", "", "grad * lgamma(x)", True),  # a partial, whose kernel is no universal function
+    ("x, float p=2.0", "", "grad * p ** 2 * y", True),
+    ("x, Mask a", "shape: x, a -> broadcast(x, a)", "where(a, grad, 0)", True),
+    ("x, Mask a", "shape: x, _ -> x", "where(a, grad, 0)", False),  # a may have more axes than a row
+    ("x", "shape: x -> reduce(x)", "grad * x", False),
+    ("x", "", "cumsum(grad, 0)", False),
+    ("x", "", "grad * cumsum(x, 0)", False),  # how many axes that has is not known
+    ("x", "", "grad * x if grad.ndim > 1 else grad", False),
+    ("x", "", "reshape(grad, x.shape)", False),
+    ("x", "let: {z: exp(x)}", "grad * z", True),
+    ("x", "let: {z: sum(x)}", "grad * z", False),
+]
+
+
+@pytest.fixture(scope="module")
+def batches():
+    text = HEAD
+    for i, (arguments, key, rule, _) in enumerate(ENTRIES):
+        sample = "f(x(3), mask(3))" if "Mask" in arguments else "f(x(3), 3.0)" if "float" in arguments else "f(x(3))"
+        shape, let = (key, "") if key.startswith("shape") else ("", key)
+        lines = [shape, "forward: np.tanh(x)", let, f"vjp: {{x: '{rule}'}}", "jvp: x_t * x", f"samples: ['only', '{sample}']"]
+        text += "\n".join([f"- op: t_{i:02}({arguments}) -> y", "  doc: Its forward does not matter here.",
+                           *[f"  {line}" for line in lines if line], ""]) + "\n"  # fmt: skip
+    spec = analyze(read_text((ROOT / "derivatives.yaml").read_text() + text), ROOT)
+    found = Batches(Elementwise(spec.ops))
+    return [found.takes_batch(spec.ops[f"t_{i:02}"]) for i in range(len(ENTRIES))]
+
+
+@pytest.mark.parametrize("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
+def test_rules(i, batches):
+    assert batches[i] is ENTRIES[i][-1]

@@ -1,0 +1,57 @@
+"""One pass for a batch of output gradients gives what a pass for each of its rows gives, for every sample of every entry.
+
+Which nodes take a batch as it is follows from their rules; the others run row by row inside the pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import grad
+from gradspec.codegen.verify import numeric
+
+from .calls import array, cases
+
+CASES = cases(lambda op: op.inputs)
+ROWS = 3
+
+
+def close(found, expected, what):
+    assert found.shape == expected.shape and found.dtype == expected.dtype, what
+    np.testing.assert_allclose(array(found), array(expected), rtol=1e-9, atol=1e-9, err_msg=what)
+
+
+def weighted(values, weights):
+    """A number that every element of some tensors moves: the real part of the sum of their products with weights."""
+    return sum(gs.sum(gs.real(value * gs.asarray(weight))) for value, weight in zip(values, weights))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_batch_is_its_rows(case):
+    leaves, random = case.leaves(), np.random.default_rng(3)
+    outputs = [y for y in case(*leaves) if y.requires_grad]
+    if not leaves or not outputs:
+        return  # nothing to differentiate: no number of the sample is in an array, or the result is a constant
+    like = [np.zeros((ROWS, *y.shape), y.dtype) for y in outputs]
+    for given in [slice(None), *([slice(1)] if len(outputs) > 1 else [])]:  # of several outputs some have no gradient
+        batches = numeric.random_like(like[given], random)
+        together = grad(outputs[given], leaves, batches, True, materialize_grads=True, is_grads_batched=True)
+        for row in range(ROWS):
+            alone = grad(outputs[given], leaves, [b[row] for b in batches], True, materialize_grads=True)
+            for found, expected in zip(together, alone):
+                close(found[row], expected, f"row {row}")
+
+    weights = numeric.random_like([np.zeros((ROWS, *leaf.shape), leaf.dtype) for leaf in leaves], random)
+    batches = [gs.tensor(batch, requires_grad=True) for batch in batches]
+    inputs, outputs = [*leaves, *batches], outputs[given]
+    together = grad(outputs, leaves, batches, create_graph=True, materialize_grads=True, is_grads_batched=True)
+    rows = [grad(outputs, leaves, [b[i] for b in batches], create_graph=True, materialize_grads=True) for i in range(ROWS)]
+    alone = [gs.stack(list(column)) for column in zip(*rows)]
+    assert [value.requires_grad for value in together] == [value.requires_grad for value in alone]
+    if any(value.requires_grad for value in alone):
+        twice, expected = (grad(weighted(values, weights), inputs, retain_graph=True, materialize_grads=True)
+                           for values in (together, alone))  # fmt: skip
+        for i, (one, other) in enumerate(zip(twice, expected)):
+            close(one, other, f"second derivative by input {i}")
