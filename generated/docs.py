@@ -4875,7 +4875,8 @@ for _name, _text in {
     grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else (grad if a.ndim > 1 else expand_dims(grad, -2)) @
       mH(b)
     grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else expand_dims(grad,
-      -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else mH(a) @ grad
+      -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * expand_dims(grad, -1) if a.ndim == 1 else mH(a) @
+      grad
 
     Examples
     --------

@@ -30,7 +30,7 @@ PARTIAL = "dy/dx"
 ENTRY_KEYS = (
     "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
     "forward", "inplace", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
-    "unimplemented", "vjp", "jvp", "samples", "examples", "kinks",
+    "unimplemented", "vjp", "jvp", "batched", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
@@ -137,6 +137,10 @@ class EntryReader(Nodes):
                 self._choice(self._text(node), ("true", "false"), "value")
             case "unimplemented":
                 self._choice(self._text(node), ("true",), "value")
+            case "batched":
+                if op.form not in ("linear", "multilinear", "vjp_jvp"):
+                    raise SpecError("there is no vjp of which it says something", self._location(node))
+                return {"batched": bool(self._choice(self._text(node), ("true",), "value"))}
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
             case "namespace":

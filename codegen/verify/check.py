@@ -22,6 +22,7 @@ from ..spec.limits import memory
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec, Text
 from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
 from . import numeric
+from .batched import check_batched
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .composites import check_composite
 from .evaluate import Evaluator
@@ -145,6 +146,8 @@ class _Check(Case):
                 check_composite(self, name, numeric.direction_like(value, self.random))
         elif self.op.form not in WITHOUT_RULE:
             self.check_derivatives()
+            if self.op.batched and not self.report.keys:
+                check_batched(self)
 
     # Forward.
 

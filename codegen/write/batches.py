@@ -1,7 +1,7 @@
 """Batches: which nodes take gradients with one more axis at the front, and do to each row what they do to one alone.
 
 Owns the question, answered by the rules: where the outputs have as many axes as any input, a rule that is made of elementwise
-calls aligns whatever it reads with the last axes of the cotangent.  Decides nothing of what becomes of the other nodes.
+calls aligns whatever it reads with the last axes of the cotangent.  Of others an entry may say so, and is held to it by `check`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ class Batches:
         self.diagonal: dict[str, bool] = {}
 
     def takes_batch(self, op: Op) -> bool:
-        """Whether every rule of an op gives rows for rows."""
+        """Whether every rule of an op gives rows for rows: by what it is made of, or because the entry says so."""
+        return op.batched or self.is_made_of_elements(op)
+
+    def is_made_of_elements(self, op: Op) -> bool:
+        """Whether the rules are elementwise, and align what they read with the last axes of the cotangents."""
         if op.derived is None or not op.derived.vjp or not _has_widest_outputs(op):
             return False
         return all(_Rule(self, op).of(rule) is Rows.BATCH for rule in op.derived.vjp.values())
@@ -51,7 +55,7 @@ class Batches:
         """Whether an op is linear with an elementwise adjoint, as a cast is, and so elementwise itself."""
         if op.name not in self.diagonal:
             self.diagonal[op.name] = False  # an adjoint that is made of the op says nothing
-            self.diagonal[op.name] = op.form == "linear" and len(op.signature.arrays) == 1 and self.takes_batch(op)
+            self.diagonal[op.name] = op.form == "linear" and len(op.signature.arrays) == 1 and self.is_made_of_elements(op)
         return self.diagonal[op.name]
 
 

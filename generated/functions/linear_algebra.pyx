@@ -612,7 +612,8 @@ cdef class MatmulBackward(Node):
     grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else (grad if a.ndim > 1 else expand_dims(grad, -2)) @
       mH(b)
     grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else expand_dims(grad,
-      -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * grad if a.ndim == 1 else mH(a) @ grad
+      -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * expand_dims(grad, -1) if a.ndim == 1 else mH(a) @
+      grad
     """
     saves = ("b_ndim", "b", "a_ndim", "a")
 
@@ -633,7 +634,7 @@ cdef class MatmulBackward(Node):
             elif a_ndim > 1 and b_ndim == 1:
                 grad_b = forward_matmul(forward_expand_dims(grad, -2), forward_conj(a))
             elif a_ndim == 1:
-                grad_b = forward_multiply(forward_conj(a), grad)
+                grad_b = forward_multiply(forward_conj(a), forward_expand_dims(grad, -1))
             else:
                 grad_b = forward_matmul(forward_mH(a), grad)
         return grad_a, grad_b
@@ -655,10 +656,13 @@ cdef class MatmulBackward(Node):
             elif a_ndim > 1 and b_ndim == 1:
                 grad_b = ops.expand_dims(grad, -2) @ ops.conj(a)
             elif a_ndim == 1:
-                grad_b = ops.conj(a) * grad
+                grad_b = ops.conj(a) * ops.expand_dims(grad, -1)
             else:
                 grad_b = ops.mH(a) @ grad
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a = True, None, None
@@ -1201,6 +1205,9 @@ cdef class VecdotBackward(Node):
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = ops.moveaxis(ops.expand_dims(grad, -1) * ops.moveaxis(a, a_axis, -1), -1, b_axis)
         return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a = True, None, None

@@ -164,6 +164,9 @@ cdef class MTBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.mT(grad)
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class MoveaxisBackward(Node):
     """moveaxis(x, int[] source, int[] destination) -> y; linear in x; grad_x = moveaxis(grad, destination, source)"""

@@ -47,7 +47,7 @@ cdef object forward_atleast_3d(object x):
 
 cdef object forward_broadcast_to(object x, object shape):
     try:
-        return as_array(np.broadcast_to(x, shape))
+        return as_array(kernels.broadcast_to(x, shape))
     except Exception as error_:
         raise explain(error_, "broadcast_to", x=x, shape=shape) from None
 
@@ -91,7 +91,7 @@ cdef object forward_expand_as(object x, object other):
 
 cdef object forward_expand_dims(object x, object axis):
     try:
-        return as_array(np.expand_dims(x, axis))
+        return as_array(kernels.expand_dims(x, axis))
     except Exception as error_:
         raise explain(error_, "expand_dims", x=x, axis=axis) from None
 

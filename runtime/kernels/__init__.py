@@ -9,6 +9,7 @@ from ..later import later
 offer(
     __name__,
     [
+        "axes",
         "basic_index",
         "choice",
         "error_function",
@@ -32,6 +33,7 @@ offer(
     ],
 )
 
+from .axes import broadcast_to, expand_dims
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .choice import divide_or_zero, where
 from .error_function import erf, erfc

@@ -53,3 +53,10 @@ def batches():
 @pytest.mark.parametrize("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
 def test_rules(i, batches):
     assert batches[i] is ENTRIES[i][-1]
+
+
+def test_no_entry_states_what_follows_from_its_rules():
+    spec = analyze(read_text((ROOT / "derivatives.yaml").read_text()), ROOT)
+    batches = Batches(Elementwise(spec.ops))
+    stated = [op for op in spec.ops.values() if op.batched]
+    assert stated and not [op.name for op in stated if batches.is_made_of_elements(op)]

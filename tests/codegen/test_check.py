@@ -591,3 +591,38 @@ def test_a_tangent_of_a_real_result_is_real(small):
 derivatives.yaml:17:8: error: f: jvp: y: is complex, and y is real at f(x(3, 4)) in complex128
   jvp: conj(x) * x_t + x * conj(x_t)
        ^"""
+
+
+BATCHED = """\
+- op: f(x, int axis) -> y
+  doc: F.
+  shape: x -> x
+  forward: np.copy(np.flip(x, axis))
+  linear: [x]
+  vjp:
+    x: f(grad, axis)
+  batched: true
+  samples:
+  - only
+  - f(x(3, 4), -1)
+"""
+
+
+def test_what_is_stated_of_batches_is_compared_with_their_rows(small):
+    last = BATCHED.replace(", int axis", "").replace("(x, axis)", "(x, -1)").replace(", axis", "").replace(", -1)\n", ")\n")
+    assert small.check(last) == []
+    # Axes are tried from either end, whatever the samples say.
+    assert small.refusal("check", BATCHED) == """\
+derivatives.yaml:19:12: error: f: batched: a batch of cotangents gives something else for 'x' than its rows at f(x(3, 4), -1) with axis=1 in complex128
+  batched: true
+           ^"""
+    assert small.refusal("analyze", """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  dy/dx: cos(x)
+  batched: true
+""") == """\
+derivatives.yaml:16:12: error: f: batched: there is no vjp of which it says something
+  batched: true
+           ^"""
