@@ -1,8 +1,8 @@
 """Derivatives of functions: vjp, jvp, jacobian, hessian, vhp and hvp.
 
-Owns which mode computes what: forward mode jvp and the columns of matrices, reverse mode vjp and the rows, and reverse mode
-twice the products with a Hessian, which here takes less time than forward over reverse.  The passes themselves, and what users
-may pass in, are in `passes`.
+Owns which mode computes what: forward mode jvp and the columns of matrices, reverse mode vjp and the rows, forward mode over
+reverse mode hvp, and reverse mode twice vhp and Hessians, whose rows one pass takes together.  The passes themselves, and what
+users may pass in, are in `passes`.
 """
 
 from collections.abc import Callable
@@ -27,6 +27,7 @@ from .passes import (
     rows,
 )
 
+ROWS_FOR_A_COLUMN = 4  # of small functions, for whose sake there is a default
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
@@ -175,8 +176,8 @@ def hessian(
         Compute all rows of an output in one backward pass, whatever memory it takes; otherwise as many at a time as fit in the
         processor's cache.  The result is the same.
     outer_jacobian_strategy : {"reverse-mode", "forward-mode"}
-        How the gradient is differentiated: by one backward pass for each element of the inputs, through a gradient that is
-        recorded once; or by forward mode, which computes the gradient again for each element, and keeps less.
+        How the gradient is differentiated: by backward passes that take many rows at once, through a gradient that is recorded
+        once; or by forward mode, which computes the gradient again for each element, and keeps less.
 
     Returns
     -------
@@ -235,8 +236,7 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The product of the Hessian of a function with a vector: of a symmetric Hessian, as second derivatives that are continuous
-    make it, the same as `vhp`.
+    """The product of the Hessian of a function with a vector, by a backward pass in forward mode.
 
     Parameters
     ----------
@@ -251,11 +251,20 @@ def hvp(
         What `func` returned.
     hvp
         Of the form of `inputs`.
+
+    Notes
+    -----
+    With `strict` or `create_graph`, and where the function calls a custom Function without a jvp, a backward pass through a
+    backward pass gives the same of a symmetric Hessian, as second derivatives that are continuous make it.
     """
     function = UserFunction("hvp", func, inputs, create_graph)
     v = function.input_vector(v)
     with enable_grad():
-        output, found = _vector_hessian(function, v, strict)
+        try:
+            twice = strict or create_graph
+            output, found = _vector_hessian(function, v, strict) if twice else _pushed_gradient(function, v)
+        except NotImplementedError:
+            output, found = _vector_hessian(function, v, strict)
     return function.finished([output], LEAF), function.finished(found, function.inputs_form)
 
 
@@ -281,6 +290,18 @@ def _vector_hessian(function, v, strict):
     return output, found
 
 
+def _pushed_gradient(function, tangents):
+    """The output, and the tangent of the gradient: forward mode over reverse mode."""
+    outputs = []
+
+    def gradient(duals):
+        outputs[:] = [function.single_output(duals)]
+        return filled(gradients(outputs, duals, None, False), duals)
+
+    _, found = push(gradient, function.variables(), tangents)
+    return outputs[0], found
+
+
 def _columns_or_none(function, strategy):
     """The blocks of a Jacobian by forward mode; None where a custom Function without a jvp is in the way, if that may be."""
     try:
@@ -292,10 +313,10 @@ def _columns_or_none(function, strategy):
 
 
 def _is_tall(outputs, variables):
-    """Whether there are fewer columns than rows, and nothing is complex."""
+    """Whether columns, one by one, take less than rows, many at once, and nothing is complex."""
     if any(value.dtype.kind == "c" for value in (*outputs, *variables)):
         return False
-    return sum(x.size for x in variables) < sum(output.size for output in outputs)
+    return ROWS_FOR_A_COLUMN * sum(x.size for x in variables) < sum(output.size for output in outputs)
 
 
 def _check_strategy(strategy):

@@ -38,6 +38,29 @@ def same(found, expected, **options):
     np.testing.assert_allclose(found.detach().numpy(), expected, **{"rtol": 1e-10, "atol": 1e-12, **options})
 
 
+class Cubed(Function):
+    """Notes in which mode it is differentiated."""
+
+    seen = []
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 3 * x**2
+
+    @staticmethod
+    def jvp(ctx, x_t):
+        Cubed.seen.append("jvp")
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * x_t
+
+
 # Values.
 
 
@@ -106,15 +129,17 @@ def test_empty_inputs_and_outputs():
         assert hessian(lambda x: (x * x).sum(), np.zeros((0, 2)), outer_jacobian_strategy=strategy).shape == (0, 2, 0, 2)
 
 
-def test_forward_mode_is_taken_where_it_takes_fewer_passes():
+@pytest.mark.parametrize("times, modes", [(4, [False]), (5, [False, True, True, True])])
+def test_forward_mode_is_taken_where_it_takes_less(times, modes):
+    """Rows go many at once, columns one by one."""
     calls = []
 
     def tall(x):
         calls.append(forward_ad.unpack_dual(x).tangent is not None)
-        return gs.concat([x, x * x, gs.sin(x)])
+        return gs.concat([x**i for i in range(times)])
 
     jacobian(tall, A)
-    assert calls == [False, True, True, True]
+    assert calls == modes
     calls.clear()
     jacobian(lambda x: tall(x).sum(), A)
     assert calls == [False]
@@ -361,6 +386,21 @@ def test_what_is_no_tensor():
             one(lambda x: {"a": [x.detach().numpy()]}, np.ones(1))
     with pytest.raises(TypeError, match="The v given to jvp must be either a Tensor"):
         jvp(cubic, A, 1.0)
+
+
+@pytest.mark.parametrize("options, forward", [({}, True), ({"strict": True}, False), ({"create_graph": True}, False)])
+def test_hvp_goes_forward_over_reverse_where_nothing_is_recorded(options, forward):
+    Cubed.seen.clear()
+    output, found = hvp(lambda x: Cubed.apply(x).sum(), A, B[0], **options)
+    same(found, 6 * A * B[0])
+    same(output, (A**3).sum())
+    assert bool(Cubed.seen) is forward
+    assert found.requires_grad is output.requires_grad is ("create_graph" in options)
+
+
+def test_hvp_of_what_is_constant_or_linear():
+    for function in (lambda x: gs.tensor(1.0), lambda x: x.sum(), lambda x: x.detach().sum()):
+        same(hvp(function, A, B[0])[1], np.zeros(3))
 
 
 @pytest.mark.parametrize("one", [jvp, hvp, vhp])
