@@ -1,4 +1,4 @@
-"""The tests that docs/contract.md names are there."""
+"""The tests that docs/contract.md and docs/derivative-conventions.md name are there."""
 
 import ast
 import re
@@ -39,3 +39,34 @@ def test_every_row_names_tests_that_exist():
 def test_no_behaviour_stands_twice():
     behaviours = [behaviour for _, behaviour, _ in rows()]
     assert len(behaviours) == len(set(behaviours))
+
+
+def paragraphs():
+    """(line number, text) of the paragraphs of the page of conventions behind its introduction; a block of code is one."""
+    page = (ROOT / "docs" / "derivative-conventions.md").read_text()
+    code = re.sub(r"^```.*?^```$", lambda block: block[0].replace("\n\n", "\n \n"), page, flags=re.MULTILINE | re.DOTALL)
+    start = code.index("\n## ")
+    for found in re.finditer(r"(?:^.+\n)+", code[start:], re.MULTILINE):
+        yield code.count("\n", 0, start + found.start()) + 1, found[0].rstrip()
+
+
+def test_every_convention_names_its_tests():
+    """Each statement is followed by its block of code and the tests that hold it."""
+    waiting, missing, links = None, [], 0
+    for number, text in paragraphs():
+        if text.startswith("Held by "):
+            waiting = None
+            named = re.findall(r"\[`(\w+\.py)::(\w+)`\]\(\.\./(tests/\w+/\w+\.py)\)", text)
+            rest = re.sub(r"\[`[^`]*`\]\([^)]*\)", "", text).replace(",", "").split()
+            if not named or rest != ["Held", "by", "."]:
+                missing.append((number, text))
+            for file, test, path in named:
+                links += 1
+                if Path(path).name != file or not (ROOT / path).exists() or test not in functions(ROOT / path):
+                    missing.append((number, f"{path}::{test}"))
+        elif not text.startswith(("```", "[tests/")):
+            if waiting is not None:
+                missing.append((waiting, "no tests"))
+            waiting = None if text.startswith("#") else number
+    assert missing == [] and waiting is None
+    assert links > 30
