@@ -9025,6 +9025,37 @@ for _name, _text in {
     >>> gs.nn.glu([[1.0, 0.0]])
     tensor([[0.5]])
     """,
+    "gumbel_softmax": """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.
+    gradspec.nn.gumbel_softmax rounds it as well, where `hard`.
+
+    Parameters
+    ----------
+    x : array_like
+    tau : float, default 1.0
+        Temperature; the lower it is, the nearer to 1 the largest number.
+    axis : int, default -1
+        Axis along which the classes lie.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gumbel_softmax(x, float tau=1.0, *, int axis=-1, Generator? generator=None) -> y
+    composite: softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, axis)
+
+    References
+    ----------
+    Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.
+
+    Examples
+    --------
+    >>> gs.nn.gumbel_softmax([-gs.inf, 2.0, -gs.inf], 0.25)
+    tensor([0., 1., 0.])
+    """,
     "hardshrink": """x where abs(x) > lambd, 0 elsewhere.
 
     Parameters
@@ -9944,6 +9975,38 @@ for _name, _text in {
     >>> gs.nn.adaptive_max_pool3d([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))
     tensor([[[[4., 8.]]]])
     """,
+    "affine_grid": """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample.
+
+    Parameters
+    ----------
+    theta : array_like
+        Matrices, (batch, 2, 3) for images or (batch, 3, 4) for volumes, which act on coordinates and a 1 behind them.
+    size : int or sequence of int
+        Shape of the transform, (batch, channels, rows, columns), or with a depth before the rows.
+    align_corners : bool, default False
+        Whether -1 and 1 are the middles of the outermost pixels, or their edges.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    affine_grid(theta, int[] size, bool align_corners=False) -> y
+    composite: reshape(_even_grid(size, align_corners, dtype=float_dtype(theta.dtype)) @ mT(theta),
+      affine_shape(theta.shape, size))
+
+    References
+    ----------
+    Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.
+
+    Examples
+    --------
+    >>> gs.nn.affine_grid([[[2.0, 0.0, 1.0], [0.0, 1.0, 0.25]]], (1, 1, 1, 3), True)
+    tensor([[[[-1.  ,  0.25],
+              [ 1.  ,  0.25],
+              [ 3.  ,  0.25]]]])
+    """,
     "avg_pool1d": """Means under windows along the last axis.
 
     Parameters
@@ -10045,6 +10108,57 @@ for _name, _text in {
     --------
     >>> gs.nn.avg_pool3d([[[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]]], (1, 2, 2))
     tensor([[[[2.5]]]])
+    """,
+    "grid_sample": """Images at the places that a grid of coordinates names.
+
+    Parameters
+    ----------
+    x : array_like
+        Images (batch, channels, rows, columns), or volumes with a depth before the rows.
+    grid : array_like
+        Coordinates along the last axis, from -1 to 1 across the image, that of the columns first; (batch, ..., 2 or 3).
+    mode : str, default 'bilinear'
+        'bilinear' between the pixels about a place, of volumes the eight; 'nearest'; or of images 'bicubic'.
+    padding_mode : str, default 'zeros'
+        What lies outside: 'zeros', the nearest pixel for 'border', the mirrored image for 'reflection'.
+    align_corners : bool, default False
+        Whether -1 and 1 are the middles of the outermost pixels, or their edges.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    grid_sample(x, grid, str mode='bilinear', str padding_mode='zeros', bool align_corners=False) -> y
+    composite: reshape(sum(seen * expand_dims(where(about[1], factors, 0), 1), 2), sampled_shape(x.shape,
+      grid.shape))
+    where taps = sampled_taps(mode, padding_mode, x.shape, grid.shape)
+    where lengths = x.shape[2:]
+    where rows = reshape(grid, sampled_rows(grid.shape))
+    where pixels = _grid_pixels(rows, lengths, 'none' if taps == 4 and padding_mode != 'zeros' else padding_mode,
+      align_corners)
+    where about = _grid_taps(pixels, lengths, taps, padding_mode, align_corners)
+    where part = pixels - floor(pixels)
+    where parts = unstack(expand_dims(1 + 0 * part, 1) if taps == 1 else stack([1 - part, part], 1) if taps == 2
+      else _cubic_weights(part, 1), -1)
+    where plane = reshape(expand_dims(parts[1], 2) * expand_dims(parts[0], 1), (x.shape[0], taps ** 2,
+      rows.shape[1]))
+    where factors = plane if count(lengths) == 2 else reshape(expand_dims(parts[2], 2) * expand_dims(plane, 1),
+      (x.shape[0], taps ** 3, rows.shape[1]))
+    where several = factors.shape[1] * rows.shape[1]
+    where numbers = broadcast_to(reshape(about[0], (x.shape[0], 1, several)), (x.shape[0], x.shape[1], several))
+    where found = _take_planes(reshape(x, flat_shape(x.shape, 2, -1)), numbers, 1)
+    where seen = reshape(found, (x.shape[0], x.shape[1], factors.shape[1], rows.shape[1]))
+
+    References
+    ----------
+    Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.
+
+    Examples
+    --------
+    >>> gs.nn.grid_sample([[[[1.0, 3.0], [5.0, 9.0]]]], [[[[0.0, 0.0], [0.5, -0.5], [-1.0, 0.0]]]])
+    tensor([[[[4.5, 3. , 1.5]]]])
     """,
     "interpolate": """The axes behind batch and channels at another length.
 

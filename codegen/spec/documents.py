@@ -14,7 +14,7 @@ import yaml
 from ..errors import SpecError, SpecErrors
 from .model import Location
 
-_DEPTH = 8  # a list in an entry of `ops:` is at the fifth
+_DEPTH = 10  # a list in an entry of `ops:` is at the fifth, and the value of an example may have five axes
 _REFUSED = re.compile("[^\\n\\t\\x20-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd\\U00010000-\\U0010ffff]")
 
 

@@ -8,6 +8,11 @@ cdef class AdaptiveMaxPoolBackward(Node):
     cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_size
 
+cdef class GridPixelsBackward(Node):
+    cdef public object saved_grid
+    cdef readonly uint32_t version_grid
+    cdef readonly object saved_lengths, saved_padding, saved_aligned
+
 cdef class MaxPoolBackward(Node):
     cdef public object saved_indices
     cdef readonly uint32_t version_indices

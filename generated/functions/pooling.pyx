@@ -8,10 +8,12 @@ these axes.
 from gradspec import formulas
 from gradspec.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward3, Forward4, Forward6, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, Forward6, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward4 forward__grid_pixels_slope = <Forward4> load_forward("gradspec.generated.kernels.pooling", "_grid_pixels_slope", 4)
 cdef Forward6 forward__resample = <Forward6> load_forward("gradspec.generated.kernels.pooling", "_resample", 6)
 cdef Forward6 forward__resample_backward = <Forward6> load_forward("gradspec.generated.kernels.pooling", "_resample_backward", 6)
 cdef Forward3 forward__take_planes = <Forward3> load_forward("gradspec.generated.kernels.pooling", "_take_planes", 3)
@@ -43,6 +45,31 @@ cdef class AdaptiveMaxPoolBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_indices = True, None
+
+
+cdef class GridPixelsBackward(Node):
+    """_grid_pixels(grid, int[] lengths, str padding, bool aligned) -> y
+
+    dy/dgrid = _grid_pixels_slope(grid, lengths, padding, aligned)
+    """
+    saves = ("grid", "lengths", "padding", "aligned")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grid = saved_array(self, self.saved_grid, self.version_grid, "grid")
+        lengths = self.saved_lengths
+        padding = self.saved_padding
+        aligned = self.saved_aligned
+        return forward_multiply(grad, forward__grid_pixels_slope(grid, lengths, padding, aligned))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grid = saved_tensor(self, self.saved_grid, self.version_grid, "grid")
+        lengths = self.saved_lengths
+        padding = self.saved_padding
+        aligned = self.saved_aligned
+        return grad * ops._grid_pixels_slope(grid, lengths, padding, aligned)
+
+    cdef void release_variables(self):
+        self.released, self.saved_grid = True, None
 
 
 cdef class MaxPoolBackward(Node):

@@ -8,11 +8,23 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, as_array, load_forward
-from gradspec.operand cimport ndim_of, shape_of
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program cimport Program
+from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
+cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward2 forward_stack = <Forward2> load_forward("gradspec.generated.kernels.joining", "stack", 2)
+cdef Forward2 forward_unstack = <Forward2> load_forward("gradspec.generated.kernels.joining", "unstack", 2)
 
 
 cdef object forward_adaptive_avg_pool1d(object x, object output_size):
@@ -38,6 +50,12 @@ cdef object forward_adaptive_max_pool2d(object x, object output_size):
 
 cdef object forward_adaptive_max_pool3d(object x, object output_size):
     return forward__adaptive_max_pool(x, output_size)[0]
+
+cdef object forward_affine_grid(object theta, object size, object align_corners):
+    return forward_reshape(
+        forward_matmul(forward__even_grid(size, align_corners, formulas.float_dtype(dtype_of(theta))), forward_mT(theta)),
+        formulas.affine_shape(shape_of(theta), size)
+    )
 
 cdef object forward__average(
     object x, object kernel, object stride, object padding, object ceil_mode, object counted, object summed
@@ -82,10 +100,81 @@ cdef object forward_avg_pool3d(
         return forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, False)
     return forward_divide(forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True), divisor_override)
 
+cdef Program cubic_weights_y = Program("t, s -> y", "y = multiply(multiply(multiply(-0.75, t), s), s)")
+cdef Program cubic_weights_y_2 = Program("t -> y", "y = add(multiply(multiply(subtract(multiply(1.25, t), 2.25), t), t), 1)")
+cdef Program cubic_weights_y_3 = Program("s -> y", "y = add(multiply(multiply(subtract(multiply(1.25, s), 2.25), s), s), 1)")
+cdef Program cubic_weights_y_4 = Program("s, t -> y", "y = multiply(multiply(multiply(-0.75, s), t), t)")
+cdef object forward__cubic_weights(object t, object axis):
+    s = forward_subtract(1, t)
+    return forward_stack(
+        [cubic_weights_y.run((t, s)), cubic_weights_y_2.run((t,)), cubic_weights_y_3.run((s,)), cubic_weights_y_4.run((s, t))],
+        axis
+    )
+
 cdef object forward__divided(object x, object size):
     if not size:
         return x
     return forward__divided(forward__resample(x, -formulas.count(size), size[0], 'area', (), 1.0), size[1:])
+
+cdef object forward__even_grid(object size, object aligned, object dtype):
+    try:
+        return as_array(kernels.even_grid(size, aligned, dtype))
+    except Exception as error_:
+        raise explain(error_, "_even_grid", size=size, aligned=aligned, dtype=dtype) from None
+
+cdef object forward__grid_pixels(object grid, object lengths, object padding, object aligned):
+    try:
+        return as_array(kernels.grid_pixels(grid, lengths, padding, aligned))
+    except Exception as error_:
+        raise explain(error_, "_grid_pixels", grid=grid, lengths=lengths, padding=padding, aligned=aligned) from None
+
+cdef object forward__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
+    try:
+        return as_array(kernels.grid_pixels_slope(grid, lengths, padding, aligned))
+    except Exception as error_:
+        raise explain(error_, "_grid_pixels_slope", grid=grid, lengths=lengths, padding=padding, aligned=aligned) from None
+
+cdef Program grid_sample_part = Program("pixels -> part", "part = subtract(pixels, floor(pixels))")
+cdef Program grid_sample_parts = Program("part -> parts", "parts = add(1, multiply(0, part))")
+cdef object forward_grid_sample(object x, object grid, object mode, object padding_mode, object align_corners):
+    taps = formulas.sampled_taps(mode, padding_mode, shape_of(x), shape_of(grid))
+    lengths = shape_of(x)[2:]
+    rows = forward_reshape(grid, formulas.sampled_rows(shape_of(grid)))
+    pixels = forward__grid_pixels(rows, lengths, 'none' if taps == 4 and padding_mode != 'zeros' else padding_mode, align_corners)
+    about = forward__grid_taps(pixels, lengths, taps, padding_mode, align_corners)
+    part = grid_sample_part.run((pixels,))
+    parts = forward_unstack(
+        forward_expand_dims(grid_sample_parts.run((part,)), 1) if taps == 1
+        else forward_stack([forward_subtract(1, part), part], 1) if taps == 2
+        else forward__cubic_weights(part, 1),-1
+    )
+    plane = forward_reshape(
+        forward_multiply(forward_expand_dims(parts[1], 2), forward_expand_dims(parts[0], 1)),
+        (shape_of(x)[0], taps ** 2, shape_of(rows)[1])
+    )
+    if formulas.count(lengths) == 2:
+        factors = plane
+    else:
+        factors = forward_reshape(
+            forward_multiply(forward_expand_dims(parts[2], 2), forward_expand_dims(plane, 1)),
+            (shape_of(x)[0], taps ** 3, shape_of(rows)[1])
+        )
+    several = shape_of(factors)[1] * shape_of(rows)[1]
+    numbers = forward_broadcast_to(
+        forward_reshape(about[0], (shape_of(x)[0], 1, several)), (shape_of(x)[0], shape_of(x)[1], several)
+    )
+    found = forward__take_planes(forward_reshape(x, formulas.flat_shape(shape_of(x), 2, -1)), numbers, 1)
+    seen = forward_reshape(found, (shape_of(x)[0], shape_of(x)[1], shape_of(factors)[1], shape_of(rows)[1]))
+    return forward_reshape(
+        forward_sum(forward_multiply(seen, forward_expand_dims(forward_where(about[1], factors, 0), 1)), 2, False),
+        formulas.sampled_shape(shape_of(x), shape_of(grid))
+    )
+
+cdef object forward__grid_taps(object pixels, object lengths, object taps, object padding, object aligned):
+    try:
+        return as_array(kernels.grid_taps(pixels, lengths, taps, padding, aligned))
+    except Exception as error_:
+        raise explain(error_, "_grid_taps", pixels=pixels, lengths=lengths, taps=taps, padding=padding, aligned=aligned) from None
 
 cdef object forward_interpolate(object x, object size, object scale_factor, object mode, object align_corners):
     return forward__resize(

@@ -2,9 +2,9 @@
 """The namespace gradspec.nn."""
 
 from .generated.variable_type.activations import (
-    alpha_dropout, celu, dropout, dropout1d, dropout2d, dropout3d, elu, gelu, glu, hardshrink, hardsigmoid, hardswish,
-    hardtanh, leaky_relu, log_sigmoid, mish, prelu, relu, relu6, rrelu, selu, silu, softplus, softshrink, softsign,
-    tanhshrink, threshold,
+    alpha_dropout, celu, dropout, dropout1d, dropout2d, dropout3d, elu, gelu, glu, gumbel_softmax, hardshrink, hardsigmoid,
+    hardswish, hardtanh, leaky_relu, log_sigmoid, mish, prelu, relu, relu6, rrelu, selu, silu, softplus, softshrink,
+    softsign, tanhshrink, threshold,
 )
 from .generated.variable_type.convolution import (
     channel_shuffle, conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, pixel_shuffle,
@@ -24,9 +24,9 @@ from .generated.variable_type.normalisers import (
 )
 from .generated.variable_type.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d,
-    adaptive_max_pool3d, avg_pool1d, avg_pool2d, avg_pool3d, interpolate, lp_pool1d, lp_pool2d, lp_pool3d, max_pool1d,
-    max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, max_unpool1d,
-    max_unpool2d, max_unpool3d,
+    adaptive_max_pool3d, affine_grid, avg_pool1d, avg_pool2d, avg_pool3d, grid_sample, interpolate, lp_pool1d, lp_pool2d,
+    lp_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d,
+    max_pool3d_with_indices, max_unpool1d, max_unpool2d, max_unpool3d,
 )
 from .generated.variable_type.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from .generated.variable_type.pointwise_unary import sigmoid
@@ -53,6 +53,7 @@ __all__ = [
     "elu",
     "gelu",
     "glu",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish", "hard_swish",
@@ -88,9 +89,11 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "grid_sample",
     "interpolate",
     "lp_pool1d",
     "lp_pool2d",

@@ -273,6 +273,28 @@ def glu(x: Operand, axis: int = -1) -> Tensor:
     ----------
     Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.
     """
+def gumbel_softmax(x: Operand, tau: float = 1.0, *, axis: int = -1, generator: np.random.Generator | int | None = None) -> Tensor:
+    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.
+    gradspec.nn.gumbel_softmax rounds it as well, where `hard`.
+
+    Parameters
+    ----------
+    x : array_like
+    tau : float, default 1.0
+        Temperature; the lower it is, the nearer to 1 the largest number.
+    axis : int, default -1
+        Axis along which the classes lie.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.
+    """
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere.
 
@@ -849,6 +871,26 @@ def adaptive_max_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
     -------
     y : Tensor
     """
+def affine_grid(theta: Operand, size: int | Sequence[int], align_corners: _bool = False) -> Tensor:
+    """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample.
+
+    Parameters
+    ----------
+    theta : array_like
+        Matrices, (batch, 2, 3) for images or (batch, 3, 4) for volumes, which act on coordinates and a 1 behind them.
+    size : int or sequence of int
+        Shape of the transform, (batch, channels, rows, columns), or with a depth before the rows.
+    align_corners : bool, default False
+        Whether -1 and 1 are the middles of the outermost pixels, or their edges.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.
+    """
 def avg_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """Means under windows along the last axis.
 
@@ -915,6 +957,30 @@ def avg_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Seque
     Returns
     -------
     y : Tensor
+    """
+def grid_sample(x: Operand, grid: Operand, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: _bool = False) -> Tensor:
+    """Images at the places that a grid of coordinates names.
+
+    Parameters
+    ----------
+    x : array_like
+        Images (batch, channels, rows, columns), or volumes with a depth before the rows.
+    grid : array_like
+        Coordinates along the last axis, from -1 to 1 across the image, that of the columns first; (batch, ..., 2 or 3).
+    mode : str, default 'bilinear'
+        'bilinear' between the pixels about a place, of volumes the eight; 'nearest'; or of images 'bicubic'.
+    padding_mode : str, default 'zeros'
+        What lies outside: 'zeros', the nearest pixel for 'border', the mirrored image for 'reflection'.
+    align_corners : bool, default False
+        Whether -1 and 1 are the middles of the outermost pixels, or their edges.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.
     """
 def interpolate(x: Operand, size: int | Sequence[int] | None = None, scale_factor: float | None = None, mode: str = 'nearest', align_corners: _bool = False) -> Tensor:
     """The axes behind batch and channels at another length.
@@ -1937,6 +2003,7 @@ __all__ = [
     "elu",
     "gelu",
     "glu",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish", "hard_swish",
@@ -1972,9 +2039,11 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "grid_sample",
     "interpolate",
     "lp_pool1d",
     "lp_pool2d",

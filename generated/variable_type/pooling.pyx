@@ -14,24 +14,25 @@ from gradspec.generated.results import (
 
 from gradspec.generated.kernels.pooling cimport (
     forward__adaptive_max_pool, forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
-    forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d, forward__max_pool, forward_max_pool1d,
-    forward_max_pool1d_with_indices, forward_max_pool2d, forward_max_pool2d_with_indices, forward_max_pool3d,
-    forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d, forward_max_unpool3d, forward__resample,
-    forward__resample_backward, forward__take_planes, forward__take_planes_backward,
+    forward_affine_grid, forward__cubic_weights, forward__even_grid, forward__grid_pixels, forward__grid_pixels_slope,
+    forward_grid_sample, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d, forward__max_pool,
+    forward_max_pool1d, forward_max_pool1d_with_indices, forward_max_pool2d, forward_max_pool2d_with_indices,
+    forward_max_pool3d, forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d, forward_max_unpool3d,
+    forward__resample, forward__resample_backward, forward__take_planes, forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
-    AdaptiveMaxPoolBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward, TakePlanesBackward,
-    TakePlanesBackwardBackward,
+    AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward,
+    TakePlanesBackward, TakePlanesBackwardBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
+from gradspec.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
-    array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, wrap_forward,
+    array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_output
+from gradspec.saved_variable cimport save_index, save_input, save_output
 from gradspec.tensor cimport TensorBase
 
 
@@ -160,6 +161,27 @@ def adaptive_max_pool3d(x, output_size):
     return op_adaptive_max_pool3d(x, output_size)
 
 
+cdef object op_affine_grid(object theta, object size, object align_corners):
+    cdef ThreadState* state_ = thread_state()
+    theta = as_operand(theta, "affine_grid", "theta")
+    size = as_ints(size, "affine_grid", "size", -1)
+    align_corners = as_bool(align_corners, "affine_grid", "align_corners")
+
+    try:
+        if needs_grad(state_, theta) or state_.flags & DUAL:
+            return ops.reshape(
+                ops._even_grid(size, align_corners, dtype=formulas.float_dtype(dtype_of(theta))) @ ops.mT(theta),
+                formulas.affine_shape(shape_of(theta), size)
+            )
+        return wrap_forward(forward_affine_grid(array_of(theta), size, align_corners))
+    except Exception as error_:
+        raise explain(error_, "affine_grid", theta=theta, size=size, align_corners=align_corners) from None
+
+def affine_grid(theta, size, align_corners=False):
+    """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample."""
+    return op_affine_grid(theta, size, align_corners)
+
+
 cdef object op__average(object x, object kernel, object stride, object padding, object ceil_mode, object counted, object summed):
     x = as_operand(x, "_average", "x")
     kernel = as_ints(kernel, "_average", "kernel", -1)
@@ -274,6 +296,27 @@ def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
     return op_avg_pool3d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
+cdef object op__cubic_weights(object t, object axis):
+    cdef ThreadState* state_ = thread_state()
+    t = as_operand(t, "_cubic_weights", "t")
+    axis = as_int(axis, "_cubic_weights", "axis")
+
+    try:
+        if needs_grad(state_, t) or state_.flags & DUAL:
+            s = 1 - t
+            return ops.stack(
+                [-0.75 * t * s * s, (1.25 * t - 2.25) * t * t + 1, (1.25 * s - 2.25) * s * s + 1, -0.75 * s * t * t], axis
+            )
+        return wrap_forward(forward__cubic_weights(array_of(t), axis))
+    except Exception as error_:
+        raise explain(error_, "_cubic_weights", t=t, axis=axis) from None
+
+def _cubic_weights(t, axis):
+    """Factors of four neighbours for a place as far behind the second one, along a new axis; Keys' kernel with a =
+    -3/4."""
+    return op__cubic_weights(t, axis)
+
+
 cdef object op__divided(object x, object size):
     x = as_operand(x, "_divided", "x")
     size = as_ints(size, "_divided", "size", -1)
@@ -288,6 +331,133 @@ cdef object op__divided(object x, object size):
 def _divided(x, size):
     """Means of the parts that divide the last axes, one axis after the other."""
     return op__divided(x, size)
+
+
+cdef object op__even_grid(object size, object aligned, object dtype):
+    size = as_ints(size, "_even_grid", "size", -1)
+    aligned = as_bool(aligned, "_even_grid", "aligned")
+    dtype = as_dtype(dtype, "_even_grid", "dtype")
+
+    return wrap_forward(forward__even_grid(size, aligned, dtype))
+
+def _even_grid(size, aligned, *, dtype, requires_grad=False):
+    """Coordinates of the pixels of an image of the given shape, and a 1 behind those of each."""
+    result_ = op__even_grid(size, aligned, dtype)
+    return result_.requires_grad_() if requires_grad else result_
+
+
+cdef object op__grid_pixels(object grid, object lengths, object padding, object aligned):
+    cdef ThreadState* state_ = thread_state()
+    cdef GridPixelsBackward node_ = None
+    cdef TensorBase y
+    grid = as_real_operand(grid, "_grid_pixels", "grid")
+    lengths = as_ints(lengths, "_grid_pixels", "lengths", -1)
+    padding = as_str(padding, "_grid_pixels", "padding")
+    aligned = as_bool(aligned, "_grid_pixels", "aligned")
+
+    if needs_grad(state_, grid):
+        node_ = GridPixelsBackward.__new__(GridPixelsBackward)
+        connect_one(node_, state_, grid)
+        node_.saved_grid = save_input(state_, grid, &node_.version_grid)
+        node_.saved_lengths = lengths
+        node_.saved_padding = padding
+        node_.saved_aligned = aligned
+
+    y = wrap_forward(forward__grid_pixels(array_of(grid), lengths, padding, aligned))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(grid):
+        push_forward(jvp__grid_pixels, (y,), (grid, lengths, padding, aligned))
+    return y
+
+cdef tuple jvp__grid_pixels(tuple outputs_, tuple inputs_, tuple tangents_):
+    grid_t, grid, lengths, padding, aligned = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (grid_t * ops._grid_pixels_slope(grid, lengths, padding, aligned),)
+
+def _grid_pixels(grid, lengths, padding, aligned):
+    """Coordinates from -1 to 1 as places in pixels, those outside moved as the padding says."""
+    return op__grid_pixels(grid, lengths, padding, aligned)
+
+
+cdef object op__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
+    grid = as_real_operand(grid, "_grid_pixels_slope", "grid")
+    lengths = as_ints(lengths, "_grid_pixels_slope", "lengths", -1)
+    padding = as_str(padding, "_grid_pixels_slope", "padding")
+    aligned = as_bool(aligned, "_grid_pixels_slope", "aligned")
+
+    return wrap_forward(forward__grid_pixels_slope(array_of(grid), lengths, padding, aligned))
+
+def _grid_pixels_slope(grid, lengths, padding, aligned):
+    """The derivative of _grid_pixels, element by element; 0 at an edge from which places are moved."""
+    return op__grid_pixels_slope(grid, lengths, padding, aligned)
+
+
+cdef object op_grid_sample(object x, object grid, object mode, object padding_mode, object align_corners):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "grid_sample", "x")
+    grid = as_real_operand(grid, "grid_sample", "grid")
+    mode = as_str(mode, "grid_sample", "mode")
+    padding_mode = as_str(padding_mode, "grid_sample", "padding_mode")
+    align_corners = as_bool(align_corners, "grid_sample", "align_corners")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, grid) or state_.flags & DUAL:
+            taps = formulas.sampled_taps(mode, padding_mode, shape_of(x), shape_of(grid))
+            lengths = shape_of(x)[2:]
+            rows = ops.reshape(grid, formulas.sampled_rows(shape_of(grid)))
+            pixels = ops._grid_pixels(
+                rows, lengths, 'none' if taps == 4 and padding_mode != 'zeros' else padding_mode, align_corners
+            )
+            about = ops._grid_taps(pixels, lengths, taps, padding_mode, align_corners)
+            part = pixels - ops.floor(pixels)
+            parts = ops.unstack(
+                ops.expand_dims(1 + 0 * part, 1) if taps == 1
+                else ops.stack([1 - part, part], 1) if taps == 2
+                else ops._cubic_weights(part, 1),-1
+            )
+            plane = ops.reshape(
+                ops.expand_dims(parts[1], 2) * ops.expand_dims(parts[0], 1), (shape_of(x)[0], taps ** 2, shape_of(rows)[1])
+            )
+            if formulas.count(lengths) == 2:
+                factors = plane
+            else:
+                factors = ops.reshape(
+                    ops.expand_dims(parts[2], 2) * ops.expand_dims(plane, 1), (shape_of(x)[0], taps ** 3, shape_of(rows)[1])
+                )
+            several = shape_of(factors)[1] * shape_of(rows)[1]
+            numbers = ops.broadcast_to(
+                ops.reshape(about[0], (shape_of(x)[0], 1, several)), (shape_of(x)[0], shape_of(x)[1], several)
+            )
+            found = ops._take_planes(ops.reshape(x, formulas.flat_shape(shape_of(x), 2, -1)), numbers, 1)
+            seen = ops.reshape(found, (shape_of(x)[0], shape_of(x)[1], shape_of(factors)[1], shape_of(rows)[1]))
+            return ops.reshape(
+                ops.sum(seen * ops.expand_dims(ops.where(about[1], factors, 0), 1), 2),
+                formulas.sampled_shape(shape_of(x), shape_of(grid))
+            )
+        return wrap_forward(forward_grid_sample(array_of(x), array_of(grid), mode, padding_mode, align_corners))
+    except Exception as error_:
+        raise explain(
+            error_, "grid_sample", x=x, grid=grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners
+        ) from None
+
+def grid_sample(x, grid, mode='bilinear', padding_mode='zeros', align_corners=False):
+    """Images at the places that a grid of coordinates names."""
+    return op_grid_sample(x, grid, mode, padding_mode, align_corners)
+
+
+cdef object op__grid_taps(object pixels, object lengths, object taps, object padding, object aligned):
+    pixels = as_real_operand(pixels, "_grid_taps", "pixels")
+    lengths = as_ints(lengths, "_grid_taps", "lengths", -1)
+    taps = as_int(taps, "_grid_taps", "taps")
+    padding = as_str(padding, "_grid_taps", "padding")
+    aligned = as_bool(aligned, "_grid_taps", "aligned")
+
+    return wrap_forward(forward__grid_taps(array_of(pixels), lengths, taps, padding, aligned))
+
+def _grid_taps(pixels, lengths, taps, padding, aligned):
+    """The pixels about each place, numbered in C order, and which of them are in the image."""
+    return op__grid_taps(pixels, lengths, taps, padding, aligned)
 
 
 cdef object op_interpolate(object x, object size, object scale_factor, object mode, object align_corners):
@@ -849,12 +1019,13 @@ answer_calls()
 register({
 "adaptive_avg_pool1d": adaptive_avg_pool1d, "adaptive_avg_pool2d": adaptive_avg_pool2d, "adaptive_avg_pool3d":
     adaptive_avg_pool3d, "_adaptive_max_pool": _adaptive_max_pool, "adaptive_max_pool1d": adaptive_max_pool1d,
-    "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d, "_average": _average,
-    "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d, "avg_pool3d": avg_pool3d, "_divided": _divided, "interpolate":
-    interpolate, "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool,
-    "max_pool1d": max_pool1d, "max_pool1d_with_indices": max_pool1d_with_indices, "max_pool2d": max_pool2d,
-    "max_pool2d_with_indices": max_pool2d_with_indices, "max_pool3d": max_pool3d, "max_pool3d_with_indices":
-    max_pool3d_with_indices, "max_unpool1d": max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d,
-    "_resample": _resample, "_resample_backward": _resample_backward, "_resize": _resize, "_take_planes": _take_planes,
-    "_take_planes_backward": _take_planes_backward,
+    "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d, "affine_grid": affine_grid,
+    "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d, "avg_pool3d": avg_pool3d, "_cubic_weights":
+    _cubic_weights, "_divided": _divided, "_even_grid": _even_grid, "_grid_pixels": _grid_pixels, "_grid_pixels_slope":
+    _grid_pixels_slope, "grid_sample": grid_sample, "_grid_taps": _grid_taps, "interpolate": interpolate, "lp_pool1d":
+    lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d": max_pool1d,
+    "max_pool1d_with_indices": max_pool1d_with_indices, "max_pool2d": max_pool2d, "max_pool2d_with_indices":
+    max_pool2d_with_indices, "max_pool3d": max_pool3d, "max_pool3d_with_indices": max_pool3d_with_indices, "max_unpool1d":
+    max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_resample": _resample, "_resample_backward":
+    _resample_backward, "_resize": _resize, "_take_planes": _take_planes, "_take_planes_backward": _take_planes_backward,
 })

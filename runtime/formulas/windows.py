@@ -5,6 +5,15 @@ import math
 from .shapes import _integers, _length
 
 
+def affine_shape(theta, size):
+    """The shape of the grid that matrices make for images of the given shape."""
+    axes = len(size) - 2
+    if axes not in (2, 3) or tuple(theta) != (size[0], axes, axes + 1):
+        raise ValueError(f"matrices of shape {tuple(theta)} make no grid for images of shape {tuple(size)}; they are of shape "
+                         "(batch, 2, 3), or (batch, 3, 4) for volumes")  # fmt: skip
+    return (size[0], *size[2:], axes)
+
+
 def attention_scale(shape):
     """One over the root of the number of components, 1 of none."""
     return max(_length(shape, -1), 1) ** -0.5
@@ -146,6 +155,31 @@ def resized_step(shape, axis, size, kind, scale):
     if kind.endswith("aligned"):
         return (length - 1) / (size - 1) if size > 1 else 0.0
     return length / size if scale is None else 1 / scale
+
+
+def sampled_rows(grid):
+    """The shape in which the places of a grid stand along one axis."""
+    return grid[0], math.prod(grid[1:-1]), grid[-1]
+
+
+def sampled_shape(shape, grid):
+    """The shape of images at the places of a grid."""
+    return (*shape[:2], *grid[1:-1])
+
+
+def sampled_taps(mode, padding, shape, grid):
+    """How many pixels along an axis a place is made of, for images and a grid that fit."""
+    taps = {"nearest": 1, "bilinear": 2, "bicubic": 4}.get(mode)
+    if taps is None or padding not in ("zeros", "border", "reflection"):
+        raise ValueError(f"mode {mode!r} must be 'bilinear', 'nearest' or 'bicubic', padding_mode {padding!r} 'zeros', 'border' "
+                         "or 'reflection'")  # fmt: skip
+    axes = len(shape) - 2
+    if axes not in (2, 3) or len(grid) != len(shape) or grid[0] != shape[0] or grid[-1] != axes or taps == 4 and axes == 3:
+        raise ValueError(f"a grid of shape {tuple(grid)} is none for {mode} of images of shape {tuple(shape)}: these are (batch, "
+                         "channels, rows, columns), and the grid (batch, ..., 2), or of volumes one more each")  # fmt: skip
+    if min(shape[2:]) < 1:
+        raise ValueError(f"images of shape {tuple(shape)} hold no pixel")
+    return taps
 
 
 def shared_heads(query, key):

@@ -68,6 +68,7 @@ __getattr__ = later(__name__, {
     ),
     "factors": ("eig", "lu_order", "lu_parts", "matrix_exp", "permutation_matrix", "pivot_rows"),
     "folds": ("max_along", "min_along"),
+    "grids": ("even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps"),
     "indexing": (
         "gather", "index_add", "index_add_", "kept", "last_written", "masked_fill_", "scatter", "scatter_",
         "scatter_add", "scatter_add_", "take_along_axis", "take_along_axis_backward", "take_backward",

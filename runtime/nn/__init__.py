@@ -1,7 +1,7 @@
 """The functions of neural networks: gradspec.nn, and PyTorch's paths `nn.functional` and `nn.utils` to what is here.
 
-Owns the names.  The functions are operators of the spec, batch_norm and instance_norm with what they write to; the two paths are
-imported when they are named.
+Owns the names.  The functions are operators of the spec, some of them with what they write to, and loops over sequences; these
+and the two paths are imported when they are named.
 """
 
 from typing import TYPE_CHECKING
@@ -11,14 +11,23 @@ from .._nn import *  # noqa: F403
 from ..later import later
 from .running import batch_norm as batch_norm
 from .running import instance_norm as instance_norm
+from .sampling import gumbel_softmax as gumbel_softmax
 
 if TYPE_CHECKING:
     from . import functional, utils
+    from .connectionist import ctc_loss
+    from .recurrent import gru, lstm, pad_sequence, rnn_relu, rnn_tanh
 
-__all__ = sorted(["functional", "utils", *_nn.__all__])
+__all__ = sorted([
+    "ctc_loss", "functional", "gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh", "utils", *_nn.__all__,
+])  # fmt: skip
 
 if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
-    __getattr__ = later(__name__, {"": ("functional", "utils")})
+    __getattr__ = later(__name__, {
+        "": ("functional", "utils"),
+        "connectionist": ("ctc_loss",),
+        "recurrent": ("gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh"),
+    })  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,286 @@
+"""Recurrent networks over whole sequences, in several layers and both directions, and sequences padded to one length.
+
+Owns the loops over time, layers and directions; a step is operators, so all derivatives are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import _nn
+from ..generated import ops
+from ..generated.tensor import Tensor
+from ..operand import asarray
+
+if TYPE_CHECKING:  # for checkers alone: it is slow to import
+    import numpy.typing as npt
+
+# What goes in, already summed over the components, the states before, and the weights of these -> the states behind.
+Step = Callable[[Tensor, list[Tensor], Tensor, "Tensor | None"], list[Tensor]]
+
+
+def rnn_tanh(
+    x: Tensor | npt.ArrayLike,
+    hx: Tensor | npt.ArrayLike,
+    params: Sequence[Tensor | npt.ArrayLike],
+    has_biases: bool = True,
+    num_layers: int = 1,
+    dropout: float = 0.0,
+    train: bool = False,
+    bidirectional: bool = False,
+    batch_first: bool = False,
+    *,
+    generator: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """A simple recurrent network with tanh over a sequence.
+
+    Parameters
+    ----------
+    x : array_like
+        (time, batch, components), (batch, time, components) where `batch_first`, or (time, components).
+    hx : array_like
+        The states before, (layers * directions, batch, states), without the batch where `x` has none.
+    params : sequence of array_like
+        For each layer, and in it for each direction: the weights of what comes in, those of the state, and where `has_biases`
+        the biases of either.
+    has_biases : bool
+    num_layers : int
+    dropout : float
+        Probability with which what a layer gives to the next is dropped, where `train`.
+    train : bool
+    bidirectional : bool
+        Whether a second network of each layer reads the sequence from its end.
+    batch_first : bool
+    generator : numpy.random.Generator or int, optional
+        Where the random numbers of the dropout come from, or a seed.
+
+    Returns
+    -------
+    tuple of Tensor
+        The states of the last layer at each time, and those of all layers behind the last.
+
+    Examples
+    --------
+    >>> y, h = gs.nn.rnn_tanh([[1.0], [0.0]], [[0.0]], [[[1.0]], [[2.0]]], has_biases=False)
+    >>> y.tolist(), h.tolist()
+    ([[0.7615941559557649], [0.9095227207913926]], [[0.9095227207913926]])
+    """
+    found = _network("rnn_tanh", _simple(ops.tanh), 1, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional,
+                     batch_first, generator)  # fmt: skip
+    return found[0], found[1]
+
+
+def rnn_relu(
+    x: Tensor | npt.ArrayLike,
+    hx: Tensor | npt.ArrayLike,
+    params: Sequence[Tensor | npt.ArrayLike],
+    has_biases: bool = True,
+    num_layers: int = 1,
+    dropout: float = 0.0,
+    train: bool = False,
+    bidirectional: bool = False,
+    batch_first: bool = False,
+    *,
+    generator: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """A simple recurrent network with relu over a sequence; the parameters and results are those of rnn_tanh.
+
+    Examples
+    --------
+    >>> y, h = gs.nn.rnn_relu([[1.0], [0.0]], [[0.0]], [[[1.0]], [[2.0]]], has_biases=False)
+    >>> y.tolist(), h.tolist()
+    ([[1.0], [2.0]], [[2.0]])
+    """
+    found = _network("rnn_relu", _simple(_nn.relu), 1, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional,
+                     batch_first, generator)  # fmt: skip
+    return found[0], found[1]
+
+
+def gru(
+    x: Tensor | npt.ArrayLike,
+    hx: Tensor | npt.ArrayLike,
+    params: Sequence[Tensor | npt.ArrayLike],
+    has_biases: bool = True,
+    num_layers: int = 1,
+    dropout: float = 0.0,
+    train: bool = False,
+    bidirectional: bool = False,
+    batch_first: bool = False,
+    *,
+    generator: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """Gated recurrent units over a sequence; the parameters and results are those of rnn_tanh.
+
+    The rows of the weights are those of gru_cell: for the reset, the update and the new state.
+
+    Examples
+    --------
+    >>> y, h = gs.nn.gru([[1.0]], [[2.0]], [[[0.0], [0.0], [0.0]], [[0.0], [0.0], [0.0]]], has_biases=False)
+    >>> y.tolist(), h.tolist()
+    ([[1.0]], [[1.0]])
+    """
+    found = _network("gru", _gru_step, 3, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
+                     generator)  # fmt: skip
+    return found[0], found[1]
+
+
+def lstm(
+    x: Tensor | npt.ArrayLike,
+    hx: Sequence[Tensor | npt.ArrayLike],
+    params: Sequence[Tensor | npt.ArrayLike],
+    has_biases: bool = True,
+    num_layers: int = 1,
+    dropout: float = 0.0,
+    train: bool = False,
+    bidirectional: bool = False,
+    batch_first: bool = False,
+    *,
+    generator: Any = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Long short-term memory over a sequence; the parameters are those of rnn_tanh, and `hx` the states and the cells before.
+
+    The rows of the weights are those of lstm_cell: for the input gate, the forget gate, the cell and the output gate.
+
+    Returns
+    -------
+    tuple of Tensor
+        The states of the last layer at each time, and the states and the cells of all layers behind the last.
+
+    Examples
+    --------
+    >>> weights = [[[0.0], [0.0], [0.0], [0.0]], [[0.0], [0.0], [0.0], [0.0]]]
+    >>> y, h, c = gs.nn.lstm([[1.0]], ([[2.0]], [[4.0]]), weights, has_biases=False)
+    >>> y.tolist(), h.tolist(), c.tolist()
+    ([[0.48201379003790845]], [[0.48201379003790845]], [[2.0]])
+    """
+    states = list(hx)
+    if len(states) != 2:
+        raise ValueError(f"lstm: hx must hold the states and the cells, got {len(states)} arrays")
+    found = _network("lstm", _lstm_step, 4, x, states, params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
+                     generator)  # fmt: skip
+    return found[0], found[1], found[2]
+
+
+def pad_sequence(
+    sequences: Sequence[Tensor | npt.ArrayLike],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Sequences of several lengths as one array, each made as long as the longest.
+
+    Parameters
+    ----------
+    sequences : sequence of array_like
+        Time along axis 0; the other axes are of the same lengths.
+    batch_first : bool
+        Whether the new axis of the sequences stands before the time, or behind it.
+    padding_value : float
+    padding_side : str
+        'right' behind the end, or 'left' before the beginning.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> gs.nn.pad_sequence([[1.0, 2.0], [3.0]], batch_first=True)
+    tensor([[1., 2.],
+            [3., 0.]])
+    """
+    if padding_side not in ("right", "left"):
+        raise ValueError(f"pad_sequence: padding_side must be 'right' or 'left', got {padding_side!r}")
+    arrays = [asarray(sequence) for sequence in sequences]
+    if not arrays or any(array.ndim < 1 for array in arrays):
+        raise ValueError("pad_sequence: expected at least one sequence, each with an axis of time")
+    longest = max(array.shape[0] for array in arrays)
+    padded = []
+    for array in arrays:
+        missing = longest - array.shape[0]
+        ends = (missing, 0) if padding_side == "left" else (0, missing)
+        widths = (ends, *((0, 0),) * (array.ndim - 1))
+        padded.append(ops.pad(array, widths, constant_values=padding_value) if missing else array)
+    return ops.stack(padded, 0 if batch_first else 1)
+
+
+def _simple(activation: Callable[[Tensor], Tensor]) -> Step:
+    def step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
+        return [activation(entry + _nn.linear(states[0], w_hh, b_hh))]
+
+    return step
+
+
+def _gru_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
+    (h,) = states
+    ins, held = ops.split(entry, 3, -1), ops.split(_nn.linear(h, w_hh, b_hh), 3, -1)
+    fresh = ops.tanh(ins[2] + _nn.sigmoid(ins[0] + held[0]) * held[2])
+    return [fresh + _nn.sigmoid(ins[1] + held[1]) * (h - fresh)]
+
+
+def _lstm_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
+    h, c = states
+    gates = ops.split(entry + _nn.linear(h, w_hh, b_hh), 4, -1)
+    c = _nn.sigmoid(gates[1]) * c + _nn.sigmoid(gates[0]) * ops.tanh(gates[2])
+    return [_nn.sigmoid(gates[3]) * ops.tanh(c), c]
+
+
+def _network(
+    name: str,
+    step: Step,
+    gates: int,
+    x: Tensor | npt.ArrayLike,
+    states: Sequence[Tensor | npt.ArrayLike],
+    params: Sequence[Tensor | npt.ArrayLike],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+    generator: Any,
+) -> list[Tensor]:
+    """What the last layer gives at each time, and each of the states behind the last."""
+    x, before, weights = asarray(x), [asarray(state) for state in states], [asarray(param) for param in params]
+    directions, each = 2 if bidirectional else 1, 4 if has_biases else 2
+    if x.ndim not in (2, 3):
+        raise ValueError(f"{name}: x must be of shape (time, batch, components) or (time, components), got {tuple(x.shape)}")
+    if num_layers < 1 or len(weights) != num_layers * directions * each:
+        raise ValueError(f"{name}: {num_layers} layers of {directions} directions with {each} arrays each need "
+                         f"{num_layers * directions * each} params, got {len(weights)}")  # fmt: skip
+    swapped = batch_first and x.ndim == 3
+    if swapped:
+        x = ops.swapaxes(x, 0, 1)
+    if x.shape[0] == 0:
+        raise ValueError(f"{name}: a sequence has a length, got x of shape {tuple(asarray(x).shape)}")
+    wanted = (num_layers * directions, *x.shape[1:-1], weights[1].shape[-1])
+    for state in before:
+        if tuple(state.shape) != wanted:
+            raise ValueError(f"{name}: the states before must be of shape {wanted}, got {tuple(state.shape)}")
+    behind: list[list[Tensor]] = [[] for _ in before]
+    for layer in range(num_layers):
+        sides = []
+        for direction in range(directions):
+            place = layer * directions + direction
+            w_ih, w_hh, *biases = weights[place * each : (place + 1) * each]
+            if w_hh.shape != (gates * wanted[-1], wanted[-1]) or w_ih.shape[:1] != w_hh.shape[:1]:
+                raise ValueError(f"{name}: weights of shapes {tuple(w_ih.shape)} and {tuple(w_hh.shape)} are not {gates} "
+                                 f"times {wanted[-1]} rows")  # fmt: skip
+            entries = list(ops.unstack(_nn.linear(x, w_ih, biases[0] if biases else None)))
+            held = [state[place] for state in before]
+            outs = []
+            for entry in reversed(entries) if direction else entries:
+                held = step(entry, held, w_hh, biases[1] if biases else None)
+                outs.append(held[0])
+            for states_of, last in zip(behind, held):
+                states_of.append(last)
+            sides.append(ops.stack(outs[::-1] if direction else outs))
+        x = sides[0] if directions == 1 else ops.concat(sides, -1)
+        if dropout and train and layer < num_layers - 1:
+            x = _nn.dropout(x, dropout, generator=generator)
+    return [ops.swapaxes(x, 0, 1) if swapped else x, *(ops.stack(found) for found in behind)]
+
+
+def __dir__() -> list[str]:
+    return ["gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh"]
