@@ -218,7 +218,9 @@ class Resolver:
                 self(value)
             what = "forward calls np.*, kernels.* and helpers: unknown" if self.numpy else "unknown"
             known = [*helpers, *([] if self.numpy else ops)]
-            return self.report(f"{what} function '{name}'", node.func, known, name)
+            other = self.library.other_spec
+            own = f" (formulas call the operators of {other}, and those of no other package)" if other and not self.numpy else ""
+            return self.report(f"{what} function '{name}'{own}", node.func, known, name)
         if name.endswith("_"):
             return self.report(f"{name} works in place: a formula must not write", node.func)
         return self._op(node, ops[name], at)

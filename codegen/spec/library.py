@@ -29,6 +29,7 @@ class Library:
     unexported: frozenset[str] = frozenset()  # kernels that the package of kernels does not hand on
     public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
     attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
+    other_spec: str = ""  # the spec of a package that is not gradspec, whose operators its formulas cannot call
 
 
 def read_library(place: Package | Path) -> Library:
@@ -57,6 +58,7 @@ def read_library(place: Package | Path) -> Library:
         attributes=frozenset(
             name for stem in ("tensor", "pytorch_tensor", "array_tensor") for end in ("pyx", "pxd")
             for name in _METHOD.findall(_text(runtime / f"{stem}.{end}"))),
+        other_spec="" if package.name == Package.name else package.spec,
     )  # fmt: skip
 
 

@@ -57,6 +57,12 @@ def test_a_kernel_that_is_not_handed_on_is_refused(other):
         analyze(read_text(SPEC.replace("own.kernels", "kernels"), other.spec), other)
 
 
+def test_operators_of_gradspec_are_not_those_of_another_package(other):
+    with pytest.raises(Exception, match=re.escape("waves.yaml:10:22: error: double: dy/dx: unknown function 'cos' (formulas call the "
+                                                  "operators of waves.yaml, and those of no other package)\n")):  # fmt: skip
+        analyze(read_text(SPEC.replace("own.kernels", "kernels").replace("factor(n)", "factor(n) * cos(x)"), other.spec), other)
+
+
 LATE = ("array_api",)  # which a program imports that wants it
 
 
