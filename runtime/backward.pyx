@@ -82,6 +82,13 @@ cdef tuple edge_to(object node, object output_nr, str what):
     return node, int(output_nr)
 
 
+cdef tuple shape_of_root(object root, Py_ssize_t i):
+    if not isinstance(root, GradientEdge):
+        return root.shape
+    node, output_nr = edge_to(root.node, root.output_nr, f"element {i}")
+    return metadata_shape((<Node> node).metadata(output_nr))
+
+
 cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint create_graph):
     """The gradient to start from: the given one, checked, or 1 for a real scalar."""
     cdef Node node
@@ -238,12 +245,15 @@ def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
     if len(sizes) != 1:
         raise RuntimeError(f"is_grads_batched: every grad_outputs needs the same first axis, got sizes {sorted(sizes)}")
     size = sizes.pop()
+    if len(batches) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(batches)} gradients")
     for i, (output, batch) in enumerate(zip(outputs, batches)):
-        if batch is not None and batch.shape[1:] != output.shape:
+        shape = shape_of_root(output, i)
+        if batch is not None and batch.shape[1:] != shape:
             raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                                "dimension. The sizes of the remaining dimensions are expected to match the shape of "
                                f"corresponding output, but a mismatch was detected: grad_output[{i}] has a shape of "
-                               f"{list(batch.shape)} and output[{i}] has a shape of {list(output.shape)}. If you only want some "
+                               f"{list(batch.shape)} and output[{i}] has a shape of {list(shape)}. If you only want some "
                                "tensors in `grad_output` to be considered batched, pass a batch for each.")
     cdef bint keep = create_graph if retain_graph is None else retain_graph
     if thread_state().flags & ANOMALY:  # which names the row that is NaN

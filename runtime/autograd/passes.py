@@ -14,7 +14,7 @@ from ..tensor import TensorBase
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .nest import LEAF, alike, flatten, places, rebuild
 
-IN_CACHE = 1 << 15  # elements of one array of a batch
+IN_CACHE = 1 << 16  # elements of one array of a batch
 NOT_STRICT = " This is not allowed in strict mode."
 
 

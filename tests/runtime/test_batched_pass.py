@@ -201,6 +201,17 @@ def test_inputs_inside_of_the_graph():
     same(batched(y, inputs, retain_graph=True), looped(y, inputs))
 
 
+def test_edges_as_outputs():
+    x = leaf(3)
+    y = gs.softmax(x.exp(), 0)
+    edge = graph.get_gradient_edge(y)
+    same(batched([edge], x, [BATCH], retain_graph=True), looped(y, x))
+    with pytest.raises(RuntimeError, match=r"output\[0\] has a shape of \[3\]"):
+        batched([edge], x, [BATCH[:, :2]])
+    with pytest.raises(RuntimeError, match="got 2 tensors and 1 gradients"):
+        batched([edge, y], x, [BATCH])
+
+
 def test_an_operator_with_several_outputs():
     matrix = leaf(3, 3)
     values, vectors = gs.linalg.eigh(matrix + matrix.mT)
