@@ -8,17 +8,22 @@ pass, and each row wants one of its own.  Nothing here is on the way of an ordin
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 cimport numpy as cnp
+from libc.string cimport memcpy
 from numpy cimport ndarray
 
 import numpy as np
 
-from .capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_TYPE
+from .capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM,
+    PyArray_STRIDES, PyArray_TYPE,
+)
 from .dispatch import ops
 from .engine_hooks cimport capture_gradient
 from .function_node cimport FunctionNode
 from .grad_mode cimport thread_state
 from .graph_task cimport GraphTask
 from .input_buffer cimport accumulate, cast, refuse_shape, validate
+from .kernels.axes cimport row_view
 from .kernels.summation cimport sum_to
 from .node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_shape
 from .provenance cimport report_failure
@@ -160,12 +165,14 @@ cdef object by_rows(GraphTask task, Node node, object grads, Wanted wanted):
             if item is None or not ((wanted >> (i & 63)) & 1 and node.needs(i)):
                 continue
             item = validate(node.next_node(i), node.next_nr(i), item, task.recording, node)
-            if found[i] is None:  # rows without a gradient are zeros
-                found[i] = [None] * task.batch if task.recording else np.zeros((task.batch, *item.shape), item.dtype)
+            if found[i] is None and task.recording:
+                found[i] = [None] * task.batch
+            elif found[i] is None:  # rows without a gradient are zeros
+                found[i] = np.zeros((task.batch, *item.shape), item.dtype.newbyteorder("="))
             if task.recording:
                 (<list> found[i])[row] = item
             else:
-                found[i][row] = item
+                put_row(found[i], row, item)
     if task.recording:
         found = [None if rows is None else stacked(rows) for rows in found]
     return found[0] if count == 1 else tuple(found)
@@ -176,8 +183,24 @@ cdef object row_of(Node node, object grads, Py_ssize_t row):
     if grads is None:
         return None
     if node.outputs == NULL:
-        return grads[row, ...]
-    return [None if grad is None else grad[row, ...] for grad in <list> grads]
+        return one_row(grads, row)
+    return [None if grad is None else one_row(grad, row) for grad in <list> grads]
+
+
+cdef object one_row(object batch, Py_ssize_t row):
+    return row_view(batch, row) if type(batch) is ndarray else batch[row, ...]
+
+
+cdef int put_row(ndarray whole, Py_ssize_t row, object item) except -1:
+    """`whole[row] = item`, of the shape and dtype of each row."""
+    cdef ndarray values
+    if type(item) is ndarray:
+        values = item
+        if PyArray_FLAGS(values) & NPY_ARRAY_C_CONTIGUOUS and PyArray_ISNOTSWAPPED(values):
+            memcpy(PyArray_BYTES(whole) + row * PyArray_STRIDES(whole)[0], PyArray_BYTES(values), cnp.PyArray_NBYTES(values))
+            return 0
+    (<object> whole)[row] = item
+    return 0
 
 
 cdef object stacked(list rows):

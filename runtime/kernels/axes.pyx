@@ -25,14 +25,20 @@ cdef extern from "numpy/arrayobject.h":
     PyObject* gradspec_array_type "(PyObject *) &PyArray_Type"
 
 
-cdef ndarray view_of(ndarray x, int ndim, npy_intp* dims, npy_intp* strides, int flags):
-    """The memory of `x` under another shape."""
+cdef ndarray view_of(ndarray x, int ndim, npy_intp* dims, npy_intp* strides, char* data, int flags):
+    """Memory of `x` under another shape."""
     cdef ndarray y
     Py_INCREF(<object> PyArray_DESCR(x))  # is stolen
-    y = PyArray_NewFromDescr(gradspec_array_type, PyArray_DESCR(x), ndim, dims, strides, PyArray_BYTES(x), flags, NULL)
+    y = PyArray_NewFromDescr(gradspec_array_type, PyArray_DESCR(x), ndim, dims, strides, data, flags, NULL)
     Py_INCREF(x)  # is stolen
     PyArray_SetBaseObject(y, x)
     return y
+
+
+cdef ndarray row_view(ndarray x, npy_intp row):
+    """`x[row]`, an array also where it has no axes."""
+    cdef char* data = PyArray_BYTES(x) + row * PyArray_STRIDES(x)[0]
+    return view_of(x, PyArray_NDIM(x) - 1, PyArray_DIMS(x) + 1, PyArray_STRIDES(x) + 1, data, PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE)
 
 
 def expand_dims(x, axis):
@@ -76,7 +82,7 @@ cdef ndarray with_axes(ndarray x, tuple axes):
         else:
             dims[i], strides[i] = PyArray_DIMS(x)[j], PyArray_STRIDES(x)[j]
             j += 1
-    return view_of(x, ndim, dims, strides, PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE)
+    return view_of(x, ndim, dims, strides, PyArray_BYTES(x), PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE)
 
 
 def broadcast_to(x, shape):
@@ -113,4 +119,4 @@ cdef ndarray spread(ndarray x, tuple shape):
                 strides[i] = PyArray_STRIDES(x)[i - extra]
             elif length != 1:
                 return None
-    return view_of(x, ndim, dims, strides, 0)
+    return view_of(x, ndim, dims, strides, PyArray_BYTES(x), 0)

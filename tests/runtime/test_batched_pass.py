@@ -57,6 +57,31 @@ def nothing_seen():
 # Who sees a batch.
 
 
+def test_rows_of_every_layout_are_stacked():
+    """Of a backward that gives transposed, foreign and broadcast arrays, and numbers without axes."""
+    kinds = [lambda g: g.T.copy().T, lambda g: g.astype(">f8"), lambda g: np.broadcast_to(g[:, :1], g.shape), lambda g: g[None]]
+
+    class Mixed(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.calls = 0
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            found = kinds[ctx.calls % len(kinds)](grad.numpy())
+            ctx.calls += 1
+            return gs.asarray(found)
+
+    batch = RNG.normal(size=(8, 2, 3))
+    expected = np.stack([np.broadcast_to(kinds[i % 4](row), (1, 2, 3))[0] for i, row in enumerate(batch)])
+    for create_graph in (False, True):
+        x = leaf(2, 3)
+        same(batched(Mixed.apply(x), x, batch, create_graph=create_graph), [gs.asarray(expected)])
+    x = leaf()
+    same(batched(Watched.apply(x), x, BATCH[:, 0]), [gs.asarray(2 * BATCH[:, 0])])
+
+
 def test_a_custom_function_gets_rows_in_one_pass():
     x = leaf(3)
     same(batched(Watched.apply(x.exp()).sin(), x, retain_graph=True), looped(gs.sin(x.exp() * 2), x))
