@@ -103,7 +103,7 @@ CODEGEN = [
     ["rules.resolve", "rules.sharing", "rules.statements"],
     ["rules.derive"],
     ["rules.analyze"],
-    ["verify.coverage", "verify.proofs"],
+    ["verify.coverage", "verify.passed", "verify.proofs"],
     ["verify.evaluate"],
     ["verify.case"],
     ["verify.batched", "verify.composites", "verify.forms", "verify.reference", "verify.promises", "verify.tried"],

@@ -28,6 +28,7 @@ from .composites import check_composite
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks
 from .numeric import TOLERANCE, Value
+from .passed import Passed
 from .promises import check_generators, check_integers, check_promises
 from .stated import check_stated
 from .tried import check_tried
@@ -36,10 +37,10 @@ Progress = Callable[[int, int, str], None]
 
 
 def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None,
-          kernels: ModuleType | None = None, integers: bool = True) -> list[str]:  # fmt: skip
+          kernels: ModuleType | None = None, integers: bool = True, passed: Passed | None = None) -> list[str]:  # fmt: skip
     """Checks an analysed spec; raises SpecErrors, or returns the ops that wait for their kernels to be built.
 
-    `integers` says whether an entry for floats is held to what it makes of integers too.
+    `integers` says whether an entry for floats is held to what it makes of integers too; what holds in `passed` is left out.
     """
     evaluator = Evaluator(spec, Package.at(place), kernels)
     errors = ErrorList(spec.file, spec.source)
@@ -51,8 +52,15 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
                 progress(done, len(ops), op.name)
             if evaluator.deferred(op):
                 deferred.append(op.name)
-            else:
+            elif passed is None:
                 check_op(op, evaluator, errors, integers)
+            elif not passed.holds(op):
+                before = len(errors.errors)
+                check_op(op, evaluator, errors, integers)
+                if len(errors.errors) == before:
+                    passed.note(op)
+    if passed is not None:
+        passed.write()
     errors.raise_if_any()
     return deferred
 

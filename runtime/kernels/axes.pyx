@@ -38,7 +38,8 @@ cdef ndarray view_of(ndarray x, int ndim, npy_intp* dims, npy_intp* strides, cha
 cdef ndarray row_view(ndarray x, npy_intp row):
     """`x[row]`, an array also where it has no axes."""
     cdef char* data = PyArray_BYTES(x) + row * PyArray_STRIDES(x)[0]
-    return view_of(x, PyArray_NDIM(x) - 1, PyArray_DIMS(x) + 1, PyArray_STRIDES(x) + 1, data, PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE)
+    cdef int flags = PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE
+    return view_of(x, PyArray_NDIM(x) - 1, PyArray_DIMS(x) + 1, PyArray_STRIDES(x) + 1, data, flags)
 
 
 def expand_dims(x, axis):

@@ -1,0 +1,122 @@
+"""Entries that passed are left out until something that their check rests on is another."""
+
+import os
+
+import pytest
+from conftest import HEADER, PRELUDE
+
+from codegen.errors import SpecErrors
+from codegen.rules.analyze import analyze
+from codegen.spec.reader import read_text
+from codegen.verify import check as module
+from codegen.verify.passed import Passed
+
+ENTRY = """\
+- op: apart(x) -> y
+  doc: Knows no other.
+  dtype: real
+  shape: x -> x
+  forward: np.negative(x)
+  dy/dx: -1
+  samples: one
+
+- op: cubed(x) -> y
+  doc: A cube.
+  dtype: real
+  shape: x -> x
+  forward: np.power(x, 3)
+  dy/dx: 3 * x * x
+  samples: one
+
+- op: twice_cubed(x) -> y
+  doc: A composite.
+  dtype: real
+  shape: x -> x
+  composite: cubed(x) * 2
+  samples: one
+  examples:
+    f(2.0): 16
+"""
+
+
+@pytest.fixture
+def checked(tmp_path, monkeypatch):
+    """Checks a spec as the command does, and gives the names of the entries that were run."""
+    ran = []
+    check_op = module.check_op
+    monkeypatch.setattr(module, "check_op", lambda op, *rest: ran.append(op.name) or check_op(op, *rest))
+    (tmp_path / "build").mkdir()
+    (tmp_path / "runtime").mkdir()
+
+    def check(entries=ENTRY, header=HEADER):
+        ran.clear()
+        spec = analyze(read_text(header + entries + PRELUDE), tmp_path)
+        module.check(spec, tmp_path, integers=False, passed=Passed(spec, tmp_path))
+        return set(ran)
+
+    check.root = tmp_path
+    return check
+
+
+def test_nothing_is_run_twice(checked):
+    assert {"cubed", "twice_cubed", "apart", "sin"} < checked()
+    assert checked() == set()
+
+
+@pytest.mark.parametrize("old, new, again", [
+    ("3 * x * x", "3 * x**2", {"cubed", "twice_cubed"}),
+    ("A cube.", "The cube.", {"cubed", "twice_cubed"}),
+    ("f(2.0): 16", "f(2.0): 2 * 8", {"twice_cubed"}),
+    ("np.negative(x)", "-x", {"apart"}),
+])  # fmt: skip
+def test_an_entry_and_what_calls_it(checked, old, new, again):
+    checked()
+    assert checked(ENTRY.replace(old, new)) == again
+    assert checked(ENTRY.replace(old, new)) == set()
+
+
+def test_an_entry_that_is_added_or_moved(checked):
+    checked()
+    apart, rest = ENTRY.split("\n\n", 1)
+    assert checked("\n\n".join([apart, apart.replace("op: apart", "op: beside"), rest])) == {"beside"}
+    assert checked("# A comment is part of what stands above it.\n" + ENTRY) != set()
+
+
+def test_what_stands_outside_of_entries(checked):
+    everything = checked()
+    assert checked(header=HEADER.replace("f(x(0, 3))", "f(x(1, 3))")) == everything
+
+
+def test_sources_and_what_is_built(checked):
+    everything = checked()
+    source = checked.root / "runtime" / "fast.pyx"
+    source.write_text("# one\n")
+    assert checked() == everything and checked() == set()
+    source.write_text("# two\n")
+    assert checked() == everything and checked() == set()
+    library = checked.root / "build" / "cp3" / "runtime" / "kernels" / "modules.so"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(b"")
+    assert checked() == everything and checked() == set()
+    os.utime(library, (1, 1))
+    assert checked() == everything
+
+
+def test_what_is_refused_has_not_passed(checked):
+    wrong = ENTRY.replace("3 * x * x", "4 * x * x")
+    for _ in range(2):
+        with pytest.raises(SpecErrors, match="cubed: dy/dx: is wrong"):
+            checked(wrong)
+        assert "cubed" not in {line.split()[0] for line in (checked.root / "build" / "checked.txt").open()}
+
+
+def test_a_file_that_makes_no_sense_says_nothing(checked):
+    everything = checked()
+    (checked.root / "build" / "checked.txt").write_text("cubed\n\n1 2 3\n")
+    assert checked() == everything
+
+
+def test_without_a_folder_of_builds_nothing_is_kept(tmp_path):
+    spec = analyze(read_text(HEADER + ENTRY + PRELUDE), tmp_path)
+    module.check(spec, tmp_path, integers=False, passed=Passed(spec, tmp_path))
+    assert not (tmp_path / "build").exists()
