@@ -2556,7 +2556,7 @@ OPS = (
         samples=('f([x(3), x(3, 2), x(3)])',), examples=(('f([[1.0, 2.0], [[3.0], [4.0]]])', '[[1, 3], [2, 4]]'),)),
     OpInfo('concat', 'joining', 'concat(Array[] arrays, int? axis=0) -> y',
         'Arrays one after the other along `axis`, flattened first when it is None.', 'linear', 'any',
-        args=(('axis', 'Axis along which the arrays lie; they are flattened when it is None.'),), numpy=('concatenate', 'concat'),
+        args=(('axis', 'Axis along which the arrays lie; they are flattened when it is None.'),), numpy=('concat', 'concatenate'),
         aliases=('cat', 'concatenate'), variants=('function',), arguments=(('arrays', 'Array[]', None, False),
         ('axis', 'int?', '0', False),), inputs=('arrays',), saved=('arrays_shape', 'axis'), node='ConcatBackward',
         samples=('f([x(2, 3), x(1, 3), x(0, 3)])', 'f([x(2, 3), x(2, 4)], -1)', 'f([x(2, 3), x(4), x()], None)',

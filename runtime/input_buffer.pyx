@@ -151,9 +151,10 @@ cdef list defined_tensors(Node node, object grads):
 cdef object flat_gradients(tuple grads, tuple is_list):
     """The gradients of inputs and lists of inputs in one row, as the edges are."""
     cdef list flat = []
-    for grad, several in zip(grads, is_list):
-        if several:
-            flat.extend(grad)
+    cdef Py_ssize_t i
+    for i in range(len(grads)):
+        if is_list[i]:
+            flat += grads[i]
         else:
-            flat.append(grad)
+            flat.append(grads[i])
     return flat[0] if len(flat) == 1 else tuple(flat)

@@ -38,6 +38,7 @@ RUNTIME = [
         "kernels.slopes",
         "kernels.span",
         "kernels.normalisers",
+        "kernels.pieces",
         "kernels.reductions",
         "kernels.scans",
         "kernels.selection",

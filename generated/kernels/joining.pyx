@@ -53,7 +53,7 @@ cdef object forward_column_stack(object arrays):
 
 cdef object forward_concat(object arrays, object axis):
     try:
-        return as_array(np.concatenate(arrays, axis))
+        return as_array(kernels.concatenate(arrays, axis))
     except Exception as error_:
         raise explain(error_, "concat", arrays=arrays, axis=axis) from None
 
@@ -166,7 +166,7 @@ cdef object forward_split_with_sizes(object x, object sizes, object axis):
 
 cdef object forward_stack(object arrays, object axis):
     try:
-        return as_array(np.stack(arrays, axis))
+        return as_array(kernels.stack(arrays, axis))
     except Exception as error_:
         raise explain(error_, "stack", arrays=arrays, axis=axis) from None
 

@@ -17,6 +17,7 @@ offer(
         "forward",
         "logistic",
         "memory",
+        "pieces",
         "plan",
         "program",
         "product",
@@ -38,6 +39,7 @@ from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_
 from .choice import divide_or_zero, where
 from .error_function import erf, erfc
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
+from .pieces import concat_backward, concatenate, stack, unstack
 from .product import matmul
 from .rows import take
 from .softmax import (
@@ -74,8 +76,8 @@ __getattr__ = later(__name__, {
         "scatter_add", "scatter_add_", "take_along_axis", "take_along_axis_backward", "take_backward",
     ),
     "joining": (
-        "broadcast_arrays", "broadcast_arrays_backward", "concat_backward", "cycle", "join", "join_backward",
-        "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "split_copies", "unstack",
+        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward",
+        "pad", "pad_backward", "repeat_backward", "split_copies",
     ),
     "linalg": (
         "checkerboard", "cofactor", "cofactor_jvp", "eigh", "minors", "minors_backward", "pinv", "pivots", "qr",

@@ -39,26 +39,6 @@ def broadcast_arrays_backward(arrays, shapes):
     return [_summed(array, shape).astype(dtype) for array, shape in zip(arrays, shapes)]
 
 
-def concat_backward(x, shapes, axis):
-    """The parts of `x`, one of each shape, as they stood before np.concatenate.
-
-    Parameters
-    ----------
-    x : ndarray
-    shapes : sequence of tuple of int
-    axis : int or None
-
-    Returns
-    -------
-    list of ndarray
-        Views of `x`.
-    """
-    lengths = [math.prod(shape) if axis is None else shape[axis] for shape in shapes]
-    ends = np.cumsum(lengths)[:-1]
-    parts = np.split(x, ends, 0 if axis is None else axis)
-    return [part.reshape(shape) for part, shape in zip(parts, shapes)]
-
-
 def cycle(length, shape):
     """The numbers below `length`, over and over, as many as an array of the given shape holds.
 
@@ -239,23 +219,6 @@ def split_copies(x, sections, axis):
     list of ndarray
     """
     return [part.copy() for part in np.split(x, sections, axis)]
-
-
-def unstack(x, axis):
-    """The slices of `x` along `axis`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-
-    Returns
-    -------
-    list of ndarray
-        Views of `x`, 0-d ones too.
-    """
-    slices = np.moveaxis(x, axis, 0)
-    return [slices[i, ...] for i in range(len(slices))]
 
 
 def _widths(pad_width, ndim):

@@ -1,0 +1,74 @@
+"""Arrays laid side by side and taken apart: what NumPy does, whatever is joined."""
+
+import numpy as np
+import pytest
+
+from gradspec import kernels
+
+RNG = np.random.default_rng(0)
+DTYPES = ("float32", "float64", "complex64", "complex128", "int64", "bool", "float16", ">f8")
+LAYOUTS = {
+    "plain": lambda x: x,
+    "fortran": np.asfortranarray,
+    "reversed": lambda x: np.flip(x).copy()[(slice(None, None, -1),) * x.ndim],
+    "strided": lambda x: np.repeat(x, 2, -1)[..., ::2] if x.ndim else x,
+}
+
+
+def some(shape, dtype, layout):
+    return LAYOUTS[layout](RNG.normal(size=shape).round(2).astype(dtype))
+
+
+def same(found, expected):
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3,), (2, 3), (4, 0, 2), (2, 3, 4), (70, 80)])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_stacks_are_numpys(shape, dtype, layout):
+    for count in (1, 2, 5):
+        arrays = [some(shape, dtype, layout) for _ in range(count)]
+        for axis in range(-len(shape) - 1, len(shape) + 1):
+            y = kernels.stack(arrays, axis)
+            same(y, np.stack(arrays, axis))
+            parts = kernels.unstack(y, axis)
+            assert len(parts) == count
+            for part, array in zip(parts, arrays):
+                same(part, array.astype(y.dtype))
+                assert type(part) is np.ndarray and (np.shares_memory(part, y) or part.size == 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+def test_rows_of_arrays_are_numpys(dtype, layout, axis):
+    for lengths in ((1,), (2, 0, 3), (1, 1), (40, 90)):
+        shapes = [(length, 3, 2) if axis == 0 else (3, length, 2) if axis == 1 else (3, 2, length) for length in lengths]
+        arrays = [some(shape, dtype, layout) for shape in shapes]
+        y = kernels.concatenate(arrays, axis)
+        same(y, np.concatenate(arrays, axis))
+        for part, array in zip(kernels.concat_backward(y, shapes, axis), arrays):
+            same(part, array.astype(y.dtype))
+            assert np.shares_memory(part, y) or part.size == 0
+
+
+def test_what_differs_is_left_to_numpy():
+    single, double = np.ones((2, 3), np.float32), np.ones((2, 3))
+    same(kernels.stack([single, double], 0), np.stack([single, double]))
+    same(kernels.concatenate([single, double], 1), np.concatenate([single, double], 1))
+    for call in (lambda: kernels.stack([], 0), lambda: kernels.stack([double], 3), lambda: kernels.stack([double], -4),
+                 lambda: kernels.stack([double, double.T], 0), lambda: kernels.concatenate([double, double.T], 0),
+                 lambda: kernels.concatenate([np.ones(()), np.ones(())], 0), lambda: kernels.unstack(double, 2),
+                 lambda: kernels.concat_backward(double, [(3, 3)], 0)):  # fmt: skip
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_parts_are_written_to_as_their_whole_may_be():
+    whole = np.ones((2, 3))
+    kernels.unstack(whole, 0)[1][...] = 2
+    assert whole[1].tolist() == [2, 2, 2]
+    whole.flags.writeable = False
+    assert not any(part.flags.writeable for part in kernels.unstack(whole, 1))
