@@ -1,8 +1,9 @@
 """Loops over large arrays on several threads.
 
-Owns the threads, which are started when a loop is first worth it and sleep between loops.  What a loop computes does not
-depend on their number: each chunk is computed as it would be alone.  A loop that finds them at work for another thread of
-the program runs where it is.  A process that was forked starts threads of its own.
+Owns the threads, which are started when a loop is first worth it, look out for the next loop for some microseconds, and
+then sleep.  What a loop computes does not depend on their number: each chunk is computed as it would be alone.  A loop
+that finds them at work for another thread of the program runs where it is, and so does one that ends before they have
+woken.  A process that was forked starts threads of its own.
 """
 
 import os
@@ -11,50 +12,94 @@ cdef extern from *:
     """
     #include <pythread.h>
 
+    #if defined(__GNUC__)
+    #define GRADSPEC_LOAD(x) __atomic_load_n(x, __ATOMIC_ACQUIRE)
+    #define GRADSPEC_STORE(x, value) __atomic_store_n(x, value, __ATOMIC_RELEASE)
+    #define GRADSPEC_SWAP(x, value) __atomic_exchange_n(x, value, __ATOMIC_ACQ_REL)
+    #define GRADSPEC_ADD(x, value) __atomic_fetch_add(x, value, __ATOMIC_RELAXED)
+    static inline int gradspec_change(int *x, int from, int to) {
+        return __atomic_compare_exchange_n(x, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    }
+    #else  /* Microsoft's */
+    #include <windows.h>
+    #define GRADSPEC_LOAD(x) InterlockedOr((volatile LONG *)(x), 0)
+    #define GRADSPEC_STORE(x, value) InterlockedExchange((volatile LONG *)(x), value)
+    #define GRADSPEC_SWAP(x, value) InterlockedExchange((volatile LONG *)(x), value)
+    #define GRADSPEC_ADD(x, value) InterlockedExchangeAdd64((volatile LONG64 *)(x), value)
+    static inline int gradspec_change(int *x, int from, int to) {
+        return InterlockedCompareExchange((volatile LONG *)x, to, from) == from;
+    }
+    #endif
+    #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+    #define GRADSPEC_PAUSE() __builtin_ia32_pause()
+    #elif defined(__GNUC__) && defined(__aarch64__)
+    #define GRADSPEC_PAUSE() __asm__ volatile("isb")
+    #elif defined(_MSC_VER)
+    #define GRADSPEC_PAUSE() YieldProcessor()
+    #else
+    #define GRADSPEC_PAUSE() ((void) 0)
+    #endif
+
     typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
-    enum { GRADSPEC_MOST_THREADS = 64 };
-    typedef struct { PyThread_type_lock start, done; } gradspec_worker;
+    enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_LOOKS = 1000 };
+    enum { AWAKE, ASLEEP, CALLED, BUSY };            /* what a worker does */
+    enum { RUNNING, FINISHED, WAITED_FOR };          /* how far its work is */
+    typedef struct { int state, progress; PyThread_type_lock start, done; char apart[104]; } gradspec_worker;
 
     static struct {
-        PyThread_type_lock busy, counter;  /* one loop at a time; who takes which chunk */
+        PyThread_type_lock busy;                     /* one loop at a time */
         gradspec_worker workers[GRADSPEC_MOST_THREADS];
-        int count;                         /* of workers that were started */
+        int count;                                   /* of workers that were started */
         gradspec_work work;
         void *context;
         npy_intp size, chunk, next;
     } gradspec_pool;
 
     static void gradspec_take_chunks(void) {
+        npy_intp size = gradspec_pool.size, chunk = gradspec_pool.chunk, start;
+        while ((start = GRADSPEC_ADD(&gradspec_pool.next, chunk)) < size)
+            gradspec_pool.work(gradspec_pool.context, start, size - start < chunk ? size : start + chunk);
+    }
+
+    static void gradspec_serve(void *argument) {
+        gradspec_worker *worker = (gradspec_worker *) argument;
+        int i;
         for (;;) {
-            npy_intp start, stop;
-            PyThread_acquire_lock(gradspec_pool.counter, WAIT_LOCK);
-            start = gradspec_pool.next;
-            gradspec_pool.next = stop = start + gradspec_pool.chunk;
-            PyThread_release_lock(gradspec_pool.counter);
-            if (start >= gradspec_pool.size) return;
-            gradspec_pool.work(gradspec_pool.context, start, stop < gradspec_pool.size ? stop : gradspec_pool.size);
+            for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_PAUSE();
+            if (!gradspec_change(&worker->state, CALLED, BUSY)) {
+                if (gradspec_change(&worker->state, AWAKE, ASLEEP)) PyThread_acquire_lock(worker->start, WAIT_LOCK);
+                continue;
+            }
+            gradspec_take_chunks();
+            GRADSPEC_STORE(&worker->state, AWAKE);
+            if (GRADSPEC_SWAP(&worker->progress, FINISHED) == WAITED_FOR) PyThread_release_lock(worker->done);
         }
     }
 
-    static void gradspec_serve(void *worker) {
-        for (;;) {
-            PyThread_acquire_lock(((gradspec_worker *) worker)->start, WAIT_LOCK);
-            gradspec_take_chunks();
-            PyThread_release_lock(((gradspec_worker *) worker)->done);
-        }
+    static void gradspec_call(gradspec_worker *worker) {
+        GRADSPEC_STORE(&worker->progress, RUNNING);
+        if (GRADSPEC_SWAP(&worker->state, CALLED) == ASLEEP) PyThread_release_lock(worker->start);
+    }
+
+    /* Until it has done what it took; a worker that took nothing yet is called back. */
+    static void gradspec_wait_for(gradspec_worker *worker) {
+        int i;
+        if (gradspec_change(&worker->state, CALLED, AWAKE)) return;
+        for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->progress) != FINISHED; i++) GRADSPEC_PAUSE();
+        if (gradspec_change(&worker->progress, RUNNING, WAITED_FOR)) PyThread_acquire_lock(worker->done, WAIT_LOCK);
     }
 
     /* No workers; with the locks of a new process. */
     static int gradspec_begin(void) {
         gradspec_pool.count = 0;
         gradspec_pool.busy = PyThread_allocate_lock();
-        gradspec_pool.counter = PyThread_allocate_lock();
-        return gradspec_pool.busy != NULL && gradspec_pool.counter != NULL;
+        return gradspec_pool.busy != NULL;
     }
 
     /* One more worker; 0 where the system has none to give. */
     static int gradspec_hire(void) {
         gradspec_worker *worker = &gradspec_pool.workers[gradspec_pool.count];
+        worker->state = AWAKE;
         worker->start = PyThread_allocate_lock();
         worker->done = PyThread_allocate_lock();
         if (!worker->start || !worker->done) return 0;
@@ -76,9 +121,9 @@ cdef extern from *:
         if (workers > gradspec_pool.count) workers = gradspec_pool.count;
         gradspec_pool.work = work; gradspec_pool.context = context;
         gradspec_pool.size = size; gradspec_pool.chunk = chunk; gradspec_pool.next = 0;
-        for (i = 0; i < workers; i++) PyThread_release_lock(gradspec_pool.workers[i].start);
+        for (i = 0; i < workers; i++) gradspec_call(&gradspec_pool.workers[i]);
         gradspec_take_chunks();
-        for (i = 0; i < workers; i++) PyThread_acquire_lock(gradspec_pool.workers[i].done, WAIT_LOCK);
+        for (i = 0; i < workers; i++) gradspec_wait_for(&gradspec_pool.workers[i]);
         PyThread_release_lock(gradspec_pool.busy);
     }
     """
