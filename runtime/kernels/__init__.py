@@ -36,7 +36,7 @@ offer(
 
 from .axes import broadcast_to, expand_dims
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
-from .choice import divide_or_zero, where
+from .choice import divide_or_zero, scaled_pow, where
 from .error_function import erf, erfc
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
 from .pieces import concat_backward, concatenate, stack, unstack
@@ -65,8 +65,8 @@ __getattr__ = later(__name__, {
     ),
     "convolution": ("convolve", "convolve_input", "convolve_weight", "fold", "unfold"),
     "elementwise": (
-        "complex_log1p", "complex_of", "dropout", "entr", "fill_", "fill_diagonal_", "polar", "round_to", "rrelu", "scaled_pow",
-        "sinc", "xlogy", "zero_",
+        "complex_log1p", "complex_of", "dropout", "entr", "fill_", "fill_diagonal_", "polar", "round_to", "rrelu", "sinc",
+        "xlogy", "zero_",
     ),
     "factors": ("eig", "lu_order", "lu_parts", "matrix_exp", "permutation_matrix", "pivot_rows"),
     "folds": ("max_along", "min_along"),

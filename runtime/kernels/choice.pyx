@@ -1,21 +1,26 @@
-"""One of two values, element by element: where, and a quotient that is 0 where the divisor is.
+"""One of two values, element by element: where, a quotient that is 0 where the divisor is, a power that is 0 where its factor is.
 
 Owns loops over contiguous operands, any of which may be one number for all elements.  Both sides of a choice are computed
 from what is safe for either, so the only floating-point flags are those of the elements that are taken.  The limit is memory.
 """
 
 cimport numpy as cnp
-from numpy cimport npy_intp
+from libc.math cimport INFINITY
+from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
 from . import elementwise
-from .ufunc cimport pointwise
+from .memory cimport empty
+from .plain cimport is_plain
+from .ufunc cimport Ufunc, pointwise
 
 cnp.import_array()
 
 cdef extern from *:
     """
+    #include <float.h>
     #include <stdint.h>
     #include <string.h>
 
@@ -62,7 +67,21 @@ cdef extern from *:
         }
     GRADSPEC_DIVIDE(float)
     GRADSPEC_DIVIDE(double)
+
+    /* Whether a number is infinite or so small, 0 included, that it may have lost digits; NaN is neither. */
+    #define GRADSPEC_EXTREME(T, TINY, MAX) \\
+        static int gradspec_extreme_##T(const char *data, npy_intp n) { \\
+            const T *x = (const T *) data; \\
+            npy_intp i; \\
+            int any = 0; \\
+            for (i = 0; i < n; i++) { const T size = x[i] < 0 ? -x[i] : x[i]; any |= (size < TINY) | (size > MAX); } \\
+            return any; \\
+        }
+    GRADSPEC_EXTREME(float, FLT_MIN, FLT_MAX)
+    GRADSPEC_EXTREME(double, DBL_MIN, DBL_MAX)
     """
+    int gradspec_extreme_float(const char*, npy_intp) noexcept nogil
+    int gradspec_extreme_double(const char*, npy_intp) noexcept nogil
     void gradspec_where_4(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_where_8(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_where_16(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -74,3 +93,53 @@ where = pointwise(
     np.where, ("mask", "a", "b"), [gradspec_where_4, gradspec_where_8, gradspec_where_8, gradspec_where_16], masks=True)
 divide_or_zero = pointwise(
     elementwise.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL])
+cdef Ufunc multiply = Ufunc(np.multiply, "multiply")
+cdef Ufunc power = Ufunc(np.power, "pow")
+
+
+def scaled_pow(c, a, b, n):
+    """``c * a**(b - n)``, 0 where ``c`` is 0 or the power is, whatever the other one.
+
+    Parameters
+    ----------
+    c, a, b : ndarray or scalar
+        Broadcast together.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    cdef ndarray y = None
+    if PyArray_CheckExact(a) and is_real_number(b) and is_real_number(c) and c != 0 and abs(c) < INFINITY:
+        y = constant_power(c, a, b, n)
+    return elementwise.scaled_pow(c, a, b, n) if y is None else y
+
+
+cdef bint is_real_number(object value) noexcept:
+    return type(value) is int or type(value) is float
+
+
+cdef ndarray constant_power(object c, ndarray a, object b, object n):
+    """The same of numbers `b` and `c`, which is finite and not 0; None where the power loses what the product does not."""
+    cdef object exponent = b - n
+    cdef bint single = PyArray_TYPE(a) == cnp.NPY_FLOAT32
+    cdef ndarray y
+    if not is_plain(a) or not (single or PyArray_TYPE(a) == cnp.NPY_FLOAT64) or (
+            single and not (is_single(b) and is_single(exponent) and 1e-37 < abs(c) < 1e37)):
+        return None
+    if exponent == 1:
+        return multiply.binary(a, c)
+    if exponent == 0:
+        y = empty(PyArray_NDIM(a), PyArray_DIMS(a), PyArray_TYPE(a))
+        y.fill(c)
+        return y
+    y = power.binary(a, exponent)
+    if (gradspec_extreme_float if single else gradspec_extreme_double)(PyArray_BYTES(y), PyArray_SIZE(y)):
+        return None
+    return multiply.binary(y, c)
+
+
+cdef bint is_single(object value) except -1:
+    """Whether float32 holds a number, every digit of it."""
+    return abs(value) <= 1 << 24 and <double> <float> <double> value == <double> value

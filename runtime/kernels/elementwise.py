@@ -245,8 +245,6 @@ def scaled_pow(c, a, b, n):
     -------
     ndarray
     """
-    if isinstance(b, (int, float)) and isinstance(c, (int, float)) and c != 0 and b - n in (0, 1):
-        return c * (a if b - n else np.ones_like(a))  # squares, twice: nothing is lost, so there is nothing to look at
     zero = np.equal(c, 0)
     base = np.where(zero, 1, a) if zero.any() else a
     exponent = b - n
@@ -265,7 +263,7 @@ def scaled_pow(c, a, b, n):
         if extreme.any():  # the power is lost, the product need not be
             root = np.power(np.abs(base), exponent / 2)
             scale = np.where((root == 0) & np.isinf(c), 0, c)
-            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y)
+            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y).astype(power.dtype)
     return y
 
 
