@@ -5,11 +5,21 @@ by a loop; what is left of the diagonal by NumPy's matrix product, whose pool of
 Knows nothing of autograd.
 """
 
+cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from numpy cimport ndarray, npy_intp
 
 import functools
 
 import numpy as np
+
+from ..capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE,
+)
+from .memory cimport empty
+from .plain cimport slot_of
+
+cnp.import_array()
 
 ctypedef fused number:
     float
@@ -21,8 +31,17 @@ ctypedef void (*Trsm)(
     char* side, char* uplo, char* transa, char* diag, int* m, int* n, void* alpha, void* a, int* lda, void* b, int* ldb
 ) noexcept nogil
 
-SMALL, BLOCK = 16, 64  # rows up to which the loop serves, and those of a block
+cdef enum:
+    SMALL = 16      # rows up to which the loop serves
+    BLOCK = 64      # those of a block
+    LONG = 512      # those of a block of one right-hand side, which BLAS solves on one thread
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISBEHAVED_RO(ndarray)
+    int PyArray_CopyInto(ndarray, ndarray) except -1
+
 cdef dict PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
+cdef str CODES = "fdFD"  # in the order of the slots
 
 
 def solve_triangular(a, b, bint lower, bint unit_diagonal):
@@ -43,6 +62,8 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     (..., n, k) ndarray
         NaN from where the diagonal holds a zero on: no value is left to be known there.
     """
+    if PyArray_CheckExact(a) and PyArray_CheckExact(b) and is_one_system(a, b):
+        return solve_one(a, b, lower, unit_diagonal)
     if b.ndim == 1:
         return solve_triangular(a, b[:, None], lower, unit_diagonal)[..., 0]
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
@@ -69,17 +90,58 @@ def _with_a_unit_stride(a):
     return a if fits else np.array(a, order="C")
 
 
-def solve_in_place(a, y, bint lower, bint unit_diagonal):
+cdef bint is_one_system(ndarray a, ndarray b) noexcept:
+    """Whether these are one matrix and its right-hand sides, of one dtype and as BLAS takes them."""
+    cdef npy_intp n
+    if PyArray_NDIM(a) != 2 or not 1 <= PyArray_NDIM(b) <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b):
+        return False
+    n = PyArray_DIMS(a)[0]
+    return (slot_of(PyArray_TYPE(a)) >= 0 and n == PyArray_DIMS(a)[1] == PyArray_DIMS(b)[0] and PyArray_ISBEHAVED_RO(a)
+            and PyArray_ISBEHAVED_RO(b) and has_unit_stride(PyArray_STRIDES(a)[0], PyArray_STRIDES(a)[1], n, PyArray_ITEMSIZE(a)))
+
+
+cdef bint has_unit_stride(npy_intp row, npy_intp column, npy_intp n, npy_intp item) noexcept:
+    """Whether the rows or the columns of a matrix are contiguous and apart."""
+    return (column == item and row >= n * item) or (row == item and column >= n * item)
+
+
+cdef ndarray solve_one(ndarray a, ndarray b, bint lower, bint unit_diagonal):
+    """The solution of one system."""
+    cdef ndarray y = empty(PyArray_NDIM(b), PyArray_DIMS(b), PyArray_TYPE(b))
+    PyArray_CopyInto(y, b)
+    if PyArray_DIMS(y)[0] and (PyArray_NDIM(y) == 1 or PyArray_DIMS(y)[1]):
+        solve_in_place(a, y, lower, unit_diagonal)
+    return y
+
+
+cdef object solve_in_place(ndarray a, ndarray y, bint lower, bint unit_diagonal):
     """Overwrite the right-hand sides `y`, C-contiguous, with the solution."""
+    cdef npy_intp zero
     solve_blocks(a, y, lower, unit_diagonal)
-    zeros = () if unit_diagonal else np.flatnonzero(np.diagonal(a) == 0)
-    if len(zeros):
-        y[slice(zeros[0], None) if lower else slice(zeros[len(zeros) - 1] + 1)] = np.nan
+    if not unit_diagonal:
+        zero = first_zero(a, lower)
+        if zero >= 0:
+            y[slice(zero, None) if lower else slice(zero + 1)] = np.nan
 
 
-cdef object solve_blocks(object a, object y, bint lower, bint unit_diagonal):
-    cdef Py_ssize_t n = len(a)
-    if n <= BLOCK:
+cdef npy_intp first_zero(ndarray a, bint lower) noexcept:
+    """The first zero on the diagonal that a substitution meets, which starts at either end; -1 where there is none."""
+    cdef npy_intp n = PyArray_DIMS(a)[0], step = PyArray_STRIDES(a)[0] + PyArray_STRIDES(a)[1], i, place
+    cdef int slot = slot_of(PyArray_TYPE(a))
+    cdef char* item
+    for i in range(n):
+        place = i if lower else n - 1 - i
+        item = PyArray_BYTES(a) + place * step
+        if slot == 0 and (<float*> item)[0] == 0 or slot == 1 and (<double*> item)[0] == 0:
+            return place
+        if slot == 2 and (<float complex*> item)[0] == 0 or slot == 3 and (<double complex*> item)[0] == 0:
+            return place
+    return -1
+
+
+cdef object solve_blocks(ndarray a, ndarray y, bint lower, bint unit_diagonal):
+    cdef npy_intp n = PyArray_DIMS(a)[0], half
+    if n <= (LONG if PyArray_NDIM(y) == 1 or PyArray_DIMS(y)[1] == 1 else BLOCK):
         return solve_block(a, y, lower, unit_diagonal)
     half = n // 2
     low, high = slice(half), slice(half, None)
@@ -90,11 +152,12 @@ cdef object solve_blocks(object a, object y, bint lower, bint unit_diagonal):
     solve_blocks(a[second, second], rest, lower, unit_diagonal)
 
 
-cdef object solve_block(object a, object y, bint lower, bint unit_diagonal):
-    cdef str code = y.dtype.char
-    cdef int n = len(a), k = y.shape[1]
-    cdef Py_ssize_t row = a.strides[0] // a.itemsize, column = a.strides[1] // a.itemsize
-    cdef size_t matrix = a.ctypes.data, sides = y.ctypes.data
+cdef object solve_block(ndarray a, ndarray y, bint lower, bint unit_diagonal):
+    cdef str code = CODES[slot_of(PyArray_TYPE(y))]
+    cdef int n = <int> PyArray_DIMS(a)[0], k = <int> PyArray_DIMS(y)[1] if PyArray_NDIM(y) == 2 else 1
+    cdef npy_intp row = PyArray_STRIDES(a)[0] // PyArray_ITEMSIZE(a), column = PyArray_STRIDES(a)[1] // PyArray_ITEMSIZE(a)
+    cdef char* matrix = PyArray_BYTES(a)
+    cdef char* sides = PyArray_BYTES(y)
     cdef size_t function = _trsm(code) if n > SMALL else 0
     if function:
         call_trsm(<Trsm> function, code in "fF", <void*> matrix, <void*> sides, n, k, row, column, lower, unit_diagonal)
@@ -110,17 +173,22 @@ cdef object solve_block(object a, object y, bint lower, bint unit_diagonal):
 
 cdef void call_trsm(Trsm function, bint single, void* matrix, void* sides, int n, int k, Py_ssize_t row, Py_ssize_t column,
                     bint lower, bint unit_diagonal) noexcept nogil:
-    """Fortran takes rows for columns, so that what it solves is the transposed system: y.T @ a.T = b.T."""
+    """Fortran takes rows for columns, so that what it solves is the transposed system: y.T @ a.T = b.T.
+
+    A single right-hand side is a column either way, and BLAS is quicker with the system as it was.
+    """
     cdef float[2] one = [1.0, 0.0]
     cdef double[2] double_one = [1.0, 0.0]
     cdef bint by_rows = column == 1
     cdef int lda = <int> (row if by_rows else column)
-    cdef char side = b"R"
+    cdef bint single_side = k == 1
+    cdef int rows = n if single_side else k, columns = 1 if single_side else n
+    cdef char side = b"L" if single_side else b"R"
     cdef char triangle = b"U" if lower == by_rows else b"L"
-    cdef char transposed = b"N" if by_rows else b"T"
+    cdef char transposed = b"N" if by_rows != single_side else b"T"
     cdef char diagonal = b"U" if unit_diagonal else b"N"
-    function(&side, &triangle, &transposed, &diagonal, &k, &n, <void*> one if single else <void*> double_one,
-             matrix, &lda, sides, &k)
+    function(&side, &triangle, &transposed, &diagonal, &rows, &columns, <void*> one if single else <void*> double_one,
+             matrix, &lda, sides, &rows)
 
 
 cdef void substitute(number* a, number* y, int n, int k, Py_ssize_t row, Py_ssize_t column, bint lower,
