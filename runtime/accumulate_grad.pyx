@@ -6,8 +6,7 @@ AccumulateGrad weakly and the node holds the leaf, so neither keeps the other al
 leaf itself, and the node is made when a backward pass or a user asks for it.
 """
 
-from cpython.ref cimport Py_INCREF, PyObject
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX, uint32_t, uint64_t
 cimport cython
 cimport numpy as cnp
@@ -272,7 +271,6 @@ cdef Node grad_accumulator(TensorBase leaf):
     node = AccumulateGrad.__new__(AccumulateGrad)
     PyObject_GC_UnTrack(<void*> node)
     node.sequence_nr = UINT64_MAX  # leaves are served as soon as they are ready
-    node.next_nodes = ()
     node.describe(0, leaf.array)
     if leaf.accumulator != NULL:  # to make one may collect garbage, and so run anything
         return <Node> leaf.accumulator
@@ -327,7 +325,7 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
     cdef TensorBase operand
     cdef object target
     cdef bint tracked = False
-    cdef tuple next_nodes = PyTuple_New(count)
+    node.edge_count = <int> count
     node.sequence_nr = state.sequence_nr
     state.sequence_nr += 1
     node.origin = current_line()
@@ -351,16 +349,17 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
                 if node.next_nrs == NULL:
                     node.next_nrs = <int*> node.allocate(count * sizeof(int))
                 node.next_nrs[i] = operand.output_nr_
-            Py_INCREF(target)
-            PyTuple_SET_ITEM(next_nodes, i, target)
-        else:
-            Py_INCREF(None)
-            PyTuple_SET_ITEM(next_nodes, i, None)
-    node.next_nodes = next_nodes
+            if count > 2:
+                node.put_edge(i, target)
+            elif i:
+                node.second_edge = target
+            else:
+                node.first_edge = target
     if tracked:  # below a hook: part of whatever circle the hook closes
         node.track()
     else:
-        PyObject_GC_UnTrack(<void*> next_nodes)
+        if count > 2:
+            PyObject_GC_UnTrack(<void*> node.all_edges)
         PyObject_GC_UnTrack(<void*> node)
     if state.flags & ANOMALY:
         remember_forward(state, node)

@@ -322,11 +322,12 @@ def depends_on_others(outputs, leaves):
             stack.push(tensor.grad_fn_)
     while stack.count:
         node = stack.pop()
-        if not len(node.next_nodes):
+        if not node.edge_count:
             leaf = getattr(node, "variable", None)  # an edge of the user's, or of an alias, leads to the accumulator itself
             if leaf is not None and (<TensorBase> leaf).flags & REQUIRES_GRAD and id(leaf) not in own:
                 return True
-        for item in node.next_nodes:
+        for i in range(node.edge_count):
+            item = <object> node.edge(i)
             if isinstance(item, Node):
                 target = item
                 if target not in seen:

@@ -55,7 +55,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
     cdef tuple several
     cdef bint needed = slot.needed
     cdef Wanted wanted = slot.wanted
-    cdef Py_ssize_t i, count = len(node.next_nodes)
+    cdef Py_ssize_t i, count = node.edge_count
     if node is not task.root:
         if slot.buffer != NULL:
             grads = <object> slot.buffer
@@ -150,7 +150,7 @@ cdef bint rows_have_shape(ndarray array, InputMetadata* metadata) noexcept:
 
 cdef object by_rows(GraphTask task, Node node, object grads, Wanted wanted):
     """The results of a node that takes one row at a time, stacked: each of the shape and dtype that its edge leads to."""
-    cdef Py_ssize_t row, i, count = len(node.next_nodes)
+    cdef Py_ssize_t row, i, count = node.edge_count
     cdef list found = [None] * count
     cdef object results, item
     for row in range(task.batch):
@@ -218,7 +218,7 @@ cdef bint goes_row_by_row(GraphTask task) except -1:
     stack.push(task.root)
     while stack.count:
         node = stack.pop()
-        for i in range(len(node.next_nodes)):
+        for i in range(node.edge_count):
             target = node.next_node(i)
             if target is None or target in seen:
                 continue

@@ -99,7 +99,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
     grads = None  # the inputs' gradients may be this very array: let them be its only owners
     if not task.keep_graph:
         node.release_variables()
-    count = len(node.next_nodes)
+    count = node.edge_count
     if count == 1:
         if wanted:
             item, results = results, None

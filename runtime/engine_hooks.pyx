@@ -108,7 +108,7 @@ cdef object run_pre_hooks(GraphTask task, Node node, object grads):
 
 
 cdef object run_post_hooks(GraphTask task, Node node, object results, object grads):
-    cdef Py_ssize_t count = len(node.next_nodes)
+    cdef Py_ssize_t count = node.edge_count
     inputs = () if count == 0 else (
         (as_user(results),) if count == 1 else
         tuple([as_user(r) for r in (results if results is not None else [None] * count)]))

@@ -95,7 +95,7 @@ cdef object attach(Node node, tuple inputs):
     for i, value in enumerate(inputs):
         if value is not None and not isinstance(value, TensorBase):
             raise RuntimeError(f"{node.name()}: expected Variable or None (got {type(value).__name__}) at position {i + 1}")
-    if node.next_nodes is None:
+    if not node.edge_count:
         connect_all(node, thread_state(), inputs)
     node.set_outputs(len(inputs))
     for i, value in enumerate(inputs):

@@ -25,7 +25,7 @@ cdef class FunctionNode(Node):
 
     def __cinit__(self):
         self.materialize = self.materialize_non_differentiable = True
-        self.next_nodes = self.saved = self.is_tensor = self.needs_input_grad_ = ()
+        self.saved = self.is_tensor = self.needs_input_grad_ = ()
         self.no_gradient = set()
 
     # What the user says of the forward.
@@ -163,7 +163,7 @@ cdef class FunctionNode(Node):
             if grad is not None and not isinstance(grad, TensorBase):
                 raise RuntimeError(f"function {self.name()}: expected Variable or None (got {type(grad).__name__}) at "
                                    f"position {i + 1}")
-            if self.next_nodes and self.next_nodes[len(kept)] is None:
+            if self.edge_count and not self.needs(<int> len(kept)):
                 grad = None
             kept.append(grad if recorded or grad is None else (<TensorBase> grad).array)
         return kept[0] if len(kept) == 1 else tuple(kept)

@@ -6,10 +6,9 @@ are: in the node itself under the stamp of the task, or beside it while another 
 recurses, and nothing here runs a node.
 """
 
-from cpython.ref cimport Py_CLEAR, PyObject, Py_XDECREF
+from cpython.ref cimport Py_CLEAR, Py_XDECREF
 from libc.stdint cimport UINT64_MAX, uint64_t
 
-from .capi cimport PyTupleObject, Py_SIZE
 from .node cimport Node, TaskSlot, Wanted
 from .ready_queue cimport NodeStack, ReadyQueue
 from .tensor cimport TensorBase
@@ -98,7 +97,6 @@ cdef class GraphTask:
         One walk in depth: a node is left when all that it leads to has been, and then it is known whether it is needed.
         """
         cdef NodeStack stack = NodeStack.__new__(NodeStack)
-        cdef PyTupleObject* edges
         cdef Node node = self.root, target
         cdef TaskSlot* slot = self.claim(node)
         cdef TaskSlot* below
@@ -109,9 +107,9 @@ cdef class GraphTask:
             node = <Node> stack.steps[stack.count - 1].node
             i = stack.steps[stack.count - 1].edge
             slot = self.slot(node)
-            edges, count = <PyTupleObject*> node.next_nodes, Py_SIZE(node.next_nodes)
+            count = node.edge_count
             while i < count:
-                if edges.ob_item[i] == <PyObject*> None:
+                if not node.needs(<int> i):
                     i += 1
                     continue
                 target = node.next_node(i)
@@ -120,7 +118,7 @@ cdef class GraphTask:
                     below.visited = True
                     if node.leaves and node.is_leaf(i):
                         self.leaves.append(target)  # edges do not hold what was made for them
-                    if Py_SIZE(target.next_nodes):
+                    if target.edge_count:
                         break  # to it first, and then to this edge again
                 below.dependencies += 1
                 if below.needed or below.captured:
@@ -149,7 +147,7 @@ cdef class GraphTask:
         stack.push(self.root)
         while stack.count:
             node = stack.pop()
-            for i in range(len(node.next_nodes)):
+            for i in range(node.edge_count):
                 target = node.next_node(i)
                 if target is not None and target not in seen:
                     seen.add(target)
@@ -172,7 +170,7 @@ cdef class GraphTask:
         stack.push(self.root)
         while stack.count:
             node = stack.pop()
-            for i in range(len(node.next_nodes)):
+            for i in range(node.edge_count):
                 target = node.next_node(i)
                 if target is not None:
                     if target not in sources:
@@ -211,7 +209,7 @@ cdef class GraphTask:
         cdef Node node, target
         cdef Py_ssize_t i
         for node in (self.root, *nodes):
-            for i in range(len(node.next_nodes)):
+            for i in range(node.edge_count):
                 target = node.next_node(i)
                 if target in nodes:
                     waiting[target] = waiting.get(target, 0) + 1
@@ -220,7 +218,7 @@ cdef class GraphTask:
             node = ready.pop()
             if node is not self.root:
                 order.append(node)
-            for i in range(len(node.next_nodes)):
+            for i in range(node.edge_count):
                 target = node.next_node(i)
                 if target in nodes:
                     waiting[target] -= 1
@@ -240,9 +238,8 @@ cdef GraphTask start_task(tuple roots, tuple grads, bint keep_graph, bint create
     task.ready = ReadyQueue.__new__(ReadyQueue)
     task.root = root
     task.captures, task.callbacks, task.leaves = {}, [], []
-    root.next_nodes = tuple([r[0] for r in roots])
     root.grads = grads if recording else tuple([(<TensorBase> g).array for g in grads])
-    root.set_edges([r[1] for r in roots])
+    root.set_edges([r[0] for r in roots], [r[1] for r in roots])
     running_tasks[task.id] = task
     return task
 

@@ -86,7 +86,7 @@ cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except
 cdef int index_of(Node source, Node target) noexcept:
     """Which input of `source` was made by `target`; the first where there are several."""
     cdef int i
-    for i in range(len(source.next_nodes)):
+    for i in range(source.edge_count):
         if source.next_node(i) is target:
             return i
     return 0

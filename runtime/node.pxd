@@ -4,7 +4,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX, uint64_t
 from numpy cimport ndarray, npy_intp
 
-from .capi cimport Py_SIZE, PyTupleObject
+from .capi cimport PyTupleObject
 
 cdef enum:
     INLINE_DIMS = 4
@@ -36,8 +36,12 @@ cdef class NodeHooks:
     cdef public dict metadata        # the user's own notes
 
 cdef class Node:
-    cdef tuple next_nodes       # for each input of the forward the Node that made it, a leaf itself, or None
-    cdef uint64_t leaves        # bit i: next node i is a leaf, whose AccumulateGrad is made when it is asked for; 63 for the rest
+    cdef int edge_count         # one for each input of the forward: the Node that made it, a leaf itself, or None
+    cdef object first_edge      # where there are one or two
+    cdef object second_edge
+    cdef tuple all_edges        # where there are more; else None
+    cdef void* following        # in the list of nodes that are about to be freed
+    cdef uint64_t leaves        # bit i: edge i ends at a leaf, whose AccumulateGrad is made when it is asked for; 63 for the rest
     cdef int* next_nrs          # the output number at each next node; NULL where all are 0; lies in `memory`
     cdef uint64_t sequence_nr   # in order of creation; the engine runs the greatest first
     cdef int n_outputs
@@ -59,25 +63,30 @@ cdef class Node:
     cdef bint takes_undefined(self)
     cdef bint takes_batch(self)
 
+    cdef inline PyObject* edge(self, Py_ssize_t i) noexcept:
+        """What made input `i`, borrowed."""
+        if self.edge_count > 2:
+            return (<PyTupleObject*> self.all_edges).ob_item[i]
+        return <PyObject*> self.second_edge if i else <PyObject*> self.first_edge
+
     cdef inline bint needs(self, int i) noexcept:
         """Whether input `i` has a gradient (needs_input_grad)."""
-        return (<PyTupleObject*> self.next_nodes).ob_item[i] != <PyObject*> None
+        return self.edge(i) != <PyObject*> None
 
     cdef inline Wanted edges(self) noexcept:
         """The mask of all inputs that have a gradient: `wanted` where nothing is left out."""
-        cdef PyTupleObject* nodes = <PyTupleObject*> self.next_nodes
-        cdef Py_ssize_t i, count = Py_SIZE(self.next_nodes)
+        cdef Py_ssize_t i
         cdef Wanted mask = 0
-        if count > 64:
+        if self.edge_count > 64:
             return UINT64_MAX
-        for i in range(count):
-            if nodes.ob_item[i] != <PyObject*> None:
+        for i in range(self.edge_count):
+            if self.edge(i) != <PyObject*> None:
                 mask |= <Wanted> 1 << i
         return mask
 
     cdef inline Node next_node(self, Py_ssize_t i):
         """The node that the gradient of input `i` goes to, or None."""
-        cdef PyObject* item = (<PyTupleObject*> self.next_nodes).ob_item[i]
+        cdef PyObject* item = self.edge(i)
         if self.leaves and self.is_leaf(i):
             return accumulator_of(<object> item, True)
         return <Node> item
@@ -86,7 +95,7 @@ cdef class Node:
         """Whether the gradient of input `i` ends at a leaf."""
         if i < 63:
             return (self.leaves >> i) & 1
-        cdef PyObject* item = (<PyTupleObject*> self.next_nodes).ob_item[i]
+        cdef PyObject* item = self.edge(i)
         return item != <PyObject*> None and not isinstance(<object> item, Node)
 
     cdef inline int next_nr(self, int i) noexcept:
@@ -98,7 +107,8 @@ cdef class Node:
     cdef NodeHooks ensure_hooks(self)
     cdef void* allocate(self, Py_ssize_t size) except NULL
     cdef int set_outputs(self, int count) except -1
-    cdef int set_edges(self, list output_nrs) except -1
+    cdef int put_edge(self, Py_ssize_t i, object target) except -1
+    cdef int set_edges(self, list nodes, list output_nrs) except -1
     cdef int describe(self, int output_nr, ndarray array) except -1
     cdef void track(self) noexcept
 

@@ -10,18 +10,46 @@ walks a million live nodes costs more than the nodes' own work.
 """
 
 cimport numpy as cnp
+from cpython.object cimport PyTypeObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.tuple cimport PyTuple_SET_ITEM
 from numpy cimport ndarray, npy_intp
 
 from .capi cimport (
-    PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, PyByteArray_AS_STRING, PyObject_GC_IsTracked, PyObject_GC_Track,
+    PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, PyByteArray_AS_STRING, PyObject_GC_IsTracked, PyObject_GC_Track, Py_REFCNT,
 )
 from .hooks import RemovableHandle
+from .recycling cimport gradspec_recycle
 
 cnp.import_array()
 
 cdef LeafNode accumulator_of = NULL
 cdef SavedReader read_saved = NULL
 cdef GradientCheck check_gradient = NULL
+
+
+cdef PyObject* dying = NULL  # nodes about to be freed, each with the reference that keeps it
+cdef bint freeing = False
+
+
+cdef inline bint is_last(PyObject* edge) noexcept:
+    """Whether this is the last reference to a node."""
+    return edge != <PyObject*> None and Py_REFCNT(<object> edge) == 1
+
+
+cdef inline void postpone(PyObject* node) noexcept:
+    """Keep a node that is about to be freed until the one that led to it is gone."""
+    global dying
+    Py_INCREF(<object> node)
+    (<Node> node).following = dying
+    dying = node
+
+
+cdef inline void let_go() noexcept:
+    global dying
+    cdef PyObject* node = dying
+    dying = <PyObject*> (<Node> node).following
+    Py_DECREF(<object> node)
 
 
 cdef tuple metadata_shape(InputMetadata* metadata):
@@ -48,6 +76,24 @@ cdef class Node:
 
     def __init__(self, *args, **kwargs):
         raise TypeError(f"cannot create '{type(self).__name__}' instances: nodes are made by operations")
+
+    def __dealloc__(self):
+        """Let go of the nodes behind this one, one after the other rather than each inside the last."""
+        global freeing
+        if self.edge_count > 2:
+            return  # a tuple sees to that itself
+        if not self.leaves & 1:
+            if is_last(<PyObject*> self.first_edge):
+                postpone(<PyObject*> self.first_edge)
+            self.first_edge = None  # before the second, which may lead to the same node
+        if not self.leaves & 2 and is_last(<PyObject*> self.second_edge):
+            postpone(<PyObject*> self.second_edge)
+            self.second_edge = None
+        if dying != NULL and not freeing:
+            freeing = True
+            while dying != NULL:
+                let_go()
+            freeing = False
 
     cdef void* allocate(self, Py_ssize_t size) except NULL:
         """Zeroed memory that lives as long as the node."""
@@ -88,9 +134,27 @@ cdef class Node:
                 self.outputs[i].dims = self.outputs[i].inline_dims
         return 0
 
-    cdef int set_edges(self, list output_nrs) except -1:
-        """Note which output of each next node the edges go to."""
+    cdef int put_edge(self, Py_ssize_t i, object target) except -1:
+        """Say where edge `i` of a new node leads; `edge_count` is known, and the other edges are None."""
+        if self.edge_count <= 2:
+            if i:
+                self.second_edge = target
+            else:
+                self.first_edge = target
+            return 0
+        if self.all_edges is None:
+            self.all_edges = (None,) * self.edge_count
+        Py_INCREF(target)  # for the tuple, which nobody else has seen
+        Py_DECREF(None)
+        PyTuple_SET_ITEM(self.all_edges, i, target)
+        return 0
+
+    cdef int set_edges(self, list nodes, list output_nrs) except -1:
+        """Lead to these outputs of these nodes."""
         cdef int i
+        self.edge_count = <int> len(nodes)
+        for i in range(self.edge_count):
+            self.put_edge(i, nodes[i])
         if any(output_nrs):
             self.next_nrs = <int*> self.allocate(len(output_nrs) * sizeof(int))
             for i in range(len(output_nrs)):
@@ -120,8 +184,8 @@ cdef class Node:
         self.tracked = True
         if not PyObject_GC_IsTracked(self):
             PyObject_GC_Track(self)
-        if self.next_nodes is not None and not PyObject_GC_IsTracked(self.next_nodes):
-            PyObject_GC_Track(self.next_nodes)
+        if self.all_edges is not None and not PyObject_GC_IsTracked(self.all_edges):
+            PyObject_GC_Track(self.all_edges)
 
     cdef NodeHooks ensure_hooks(self):
         if self.hooks is None:
@@ -149,7 +213,7 @@ cdef class Node:
     def next_functions(self):
         """Pairs (node, output number), one for each input; (None, 0) where no gradient is needed."""
         cdef int i
-        return tuple([(self.next_node(i), self.next_nr(i)) for i in range(len(self.next_nodes or ()))])
+        return tuple([(self.next_node(i), self.next_nr(i)) for i in range(self.edge_count)])
 
     @property
     def metadata(self):
@@ -193,11 +257,14 @@ cdef class Node:
             raise RuntimeError(f"{self.name()} has no outputs yet: it can be called when its forward is done")
         grads = [check_gradient(self, i, grad) for i, grad in enumerate(grads)]
         if all([grad is None for grad in grads]) and not self.takes_undefined():
-            return None if len(self.next_nodes) == 1 else (None,) * len(self.next_nodes)
+            return None if self.edge_count == 1 else (None,) * self.edge_count
         return self.apply_recorded(grads[0] if self.outputs == NULL else grads, self.edges())
 
     def __repr__(self):
         return f"<{self.name()} at {id(self):#x}>"
+
+
+gradspec_recycle(<PyTypeObject*> Node)
 
 
 class _Metadata:

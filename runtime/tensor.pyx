@@ -23,31 +23,13 @@ from .hints import MissingAttribute
 from .hooks import RemovableHandle
 from .kernels.memory cimport give_back
 from .node cimport accumulator_of
+from .recycling cimport (
+    Blanks, gradspec_adopt, gradspec_base_dealloc, gradspec_has_weakrefs, gradspec_keep_blank, gradspec_new, gradspec_take_blank,
+)
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    /* The generated Tensor adds methods only: it is made, from the freelist, and torn down by TensorBase's functions, with
-       no call for each class between. */
-    static newfunc gradspec_base_new = NULL;
-    static destructor gradspec_base_dealloc = NULL;
-    static void gradspec_adopt(PyTypeObject *type, PyTypeObject *base, destructor dealloc) {
-        gradspec_base_new = base->tp_new;
-        gradspec_base_dealloc = base->tp_dealloc;
-        if (type->tp_basicsize == base->tp_basicsize) type->tp_dealloc = dealloc;
-    }
-    static PyObject *gradspec_new(PyTypeObject *type, PyObject *empty) {
-        PyObject *self = gradspec_base_new(type, empty, NULL);
-        if (self) PyObject_GC_UnTrack(self);
-        return self;
-    }
-    """
-    ctypedef void (*destructor)(PyObject*) noexcept
-    destructor gradspec_base_dealloc
-    object gradspec_new(PyTypeObject*, object)
-    void gradspec_adopt(PyTypeObject*, PyTypeObject*, destructor)
-
+cdef Blanks blanks  # plain tensors that died
 cdef PyTypeObject* tensor_type = NULL
 cdef Refresh refresh_view = NULL
 cdef Leave leave_accumulator = NULL
@@ -67,7 +49,23 @@ cdef void free_tensor(PyObject* self) noexcept:
         if <PyObject*> (<TensorBase> self).grad_.grad_ != <PyObject*> None:
             unlink_grads(self)
     give_back(<PyObject*> (<TensorBase> self).array)
-    gradspec_base_dealloc(self)
+    if Py_TYPE(<object> self) != tensor_type or not is_plain_tensor(self):
+        gradspec_base_dealloc(self)
+        return
+    (<TensorBase> self).array = None
+    if <PyObject*> (<TensorBase> self).grad_fn_ != <PyObject*> None:
+        (<TensorBase> self).grad_fn_ = None  # may free other tensors
+    (<TensorBase> self).flags, (<TensorBase> self).output_nr_, (<TensorBase> self).accumulator = 0, 0, NULL
+    if not gradspec_keep_blank(&blanks, self):
+        gradspec_base_dealloc(self)
+
+
+cdef inline bint is_plain_tensor(PyObject* self) noexcept:
+    """Whether nothing but the array and the history is set."""
+    return (<PyObject*> (<TensorBase> self).extra == <PyObject*> None
+            and <PyObject*> (<TensorBase> self).counter == <PyObject*> None
+            and <PyObject*> (<TensorBase> self).grad_ == <PyObject*> None and not gradspec_has_weakrefs(self)
+            and not PyObject_GC_IsTracked(<object> self))
 
 
 cdef void unlink_grads(PyObject* self) noexcept:
@@ -81,7 +79,8 @@ cdef void unlink_grads(PyObject* self) noexcept:
 
 cdef TensorBase wrap(ndarray array):
     """A new tensor around `array`, which needs no gradient."""
-    cdef TensorBase tensor = <TensorBase> gradspec_new(tensor_type, NOTHING)
+    cdef TensorBase tensor = <TensorBase> (
+        gradspec_take_blank(&blanks) if blanks.count else gradspec_new(tensor_type, NOTHING))
     tensor.array = array
     return tensor
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas.shapes", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
-    ["hints", "later", "named_result"],
+    ["hints", "later", "named_result", "recycling"],
     ["generated.results"],
     ["kernels.broadcast", "kernels.plain", "kernels.wide"],
     ["formulas.calculus", "formulas.contraction", "formulas.fourier", "formulas.linear_algebra", "formulas.statistics",
