@@ -50,7 +50,7 @@ RUNTIME = [
         "grad_mode",
         "node",
     ],
-    ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.logistic", "kernels.plan", "kernels.pooling", "kernels.rows", "provenance", "tensor"],
+    ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.logistic", "kernels.moments", "kernels.plan", "kernels.pooling", "kernels.rows", "provenance", "tensor"],
     ["kernels.add_at", "kernels.program", "kernels.softmax", "kernels.sorting", "kernels.special_functions", "kernels.standardization", "kernels.summation"],
     ["kernels.indexing"],
     ["kernels.basic_index"],

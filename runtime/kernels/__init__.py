@@ -17,6 +17,7 @@ offer(
         "forward",
         "logistic",
         "memory",
+        "moments",
         "pieces",
         "plan",
         "program",
@@ -39,6 +40,7 @@ from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_
 from .choice import divide_or_zero, scaled_pow, where
 from .error_function import erf, erfc
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
+from .moments import centred, euclidean_norm, std, var
 from .pieces import concat_backward, concatenate, stack, unstack
 from .product import matmul
 from .rows import take
@@ -90,7 +92,7 @@ __getattr__ = later(__name__, {
         "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like",
         "randn", "randn_like", "randperm", "standard", "uniform_",
     ),
-    "reductions": ("centred", "euclidean_norm", "power_norm", "std", "var"),
+    "reductions": ("power_norm",),
     "scans": ("cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "shift"),
     "scattering": (
         "insert_order", "mode_place", "places_along", "run_begins", "scatter_extreme", "spread_index", "takes_part",

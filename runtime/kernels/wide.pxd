@@ -81,6 +81,7 @@ cdef extern from *:
         }
     #define GRADSPEC_SUMS(T) \\
         GRADSPEC_SUM(total, T, p[j]) \\
+        GRADSPEC_SUM(excess, T, p[j] - c) \\
         GRADSPEC_SUM(moment, T, (p[j] - c) * (p[j] - c)) \\
         GRADSPEC_SUM(dot, T, p[j] * q[j]) \\
         GRADSPEC_SUM(triple, T, p[j] * q[j] * r[j])
@@ -92,6 +93,8 @@ cdef extern from *:
     double gradspec_highest_double(double*, npy_intp) noexcept nogil
     float gradspec_total_float(float*, float*, float*, float, npy_intp) noexcept nogil
     double gradspec_total_double(double*, double*, double*, double, npy_intp) noexcept nogil
+    float gradspec_excess_float(float*, float*, float*, float, npy_intp) noexcept nogil
+    double gradspec_excess_double(double*, double*, double*, double, npy_intp) noexcept nogil
     float gradspec_moment_float(float*, float*, float*, float, npy_intp) noexcept nogil
     double gradspec_moment_double(double*, double*, double*, double, npy_intp) noexcept nogil
     float gradspec_dot_float(float*, float*, float*, float, npy_intp) noexcept nogil
@@ -118,6 +121,14 @@ cdef inline real total(real* x, npy_intp n) noexcept nogil:
         return gradspec_total_float(x, x, x, 0, n)
     else:
         return gradspec_total_double(x, x, x, 0, n)
+
+
+cdef inline real excess(real* x, real centre, npy_intp n) noexcept nogil:
+    """The sum of distances from a centre."""
+    if real is float:
+        return gradspec_excess_float(x, x, x, centre, n)
+    else:
+        return gradspec_excess_double(x, x, x, centre, n)
 
 
 cdef inline real moment(real* x, real centre, npy_intp n) noexcept nogil:
