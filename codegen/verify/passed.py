@@ -99,9 +99,9 @@ def _world(package: Package) -> Iterator[str]:
             yield f"no {name}"
     for folder in (Path(__file__).parents[1], package.path(package.runtime)):
         for path in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
-            yield f"{path} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            yield f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
     for path in sorted(package.path("build").glob(f"*/{package.kernels}/*.so")):
-        yield f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}"
+        yield f"{path.relative_to(package.root)} {path.stat().st_mtime_ns} {path.stat().st_size}"
 
 
 def _digest(parts: Iterable[str]) -> str:

@@ -102,6 +102,13 @@ def test_sources_and_what_is_built(checked):
     assert checked() == everything
 
 
+def test_wherever_it_is_called_from(checked, monkeypatch):
+    checked()
+    monkeypatch.chdir(checked.root)
+    spec = analyze(read_text(HEADER + ENTRY + PRELUDE), ".")
+    assert all(map(Passed(spec, ".").holds, spec.ops.values()))
+
+
 def test_what_is_refused_has_not_passed(checked):
     wrong = ENTRY.replace("3 * x * x", "4 * x * x")
     for _ in range(2):
