@@ -7,6 +7,7 @@ Knows nothing of forms, of text or of how an expression is run.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -118,8 +119,14 @@ NODES = (Name, Constant, Metadata, Call, Helper, Foreign, Operation, Conditional
 
 def children(expression: Expression) -> Iterator[Expression]:
     """The expressions directly inside, in the order in which they are read."""
-    for part in fields(expression):
-        yield from _expressions(getattr(expression, part.name))
+    for part in _parts(type(expression)):
+        yield from _expressions(getattr(expression, part))
+
+
+@functools.cache
+def _parts(node: type[Expression]) -> tuple[str, ...]:
+    """The fields of a kind of node, without those of every expression."""
+    return tuple(part.name for part in fields(node) if part.name not in ("kind", "at"))
 
 
 def _expressions(value: Any) -> Iterator[Expression]:

@@ -7,7 +7,10 @@ them.  Knows nothing of YAML, of templates or of arrays.
 from __future__ import annotations
 
 import ast
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -292,10 +295,10 @@ class Spec:
     source: str = field(default="", repr=False)
     presets: dict[str, tuple[Formula, ...]] = field(default_factory=dict)  # lists of samples by name
 
-    @property
-    def ops(self) -> dict[str, Op]:
+    @functools.cached_property
+    def ops(self) -> Mapping[str, Op]:
         """Every operator by Python name, in reading order; aliases are not repeated here."""
-        return {op.name: op for family in self.families for op in family.ops}
+        return MappingProxyType({op.name: op for family in self.families for op in family.ops})
 
     @property
     def by_spelling(self) -> dict[str, Op]:

@@ -66,7 +66,7 @@ class ArrayList(list):
 class Evaluator:
     def __init__(self, spec: Spec, place: Package | Path, kernels: ModuleType | None = None):
         package = Package.at(place)
-        self.ops = spec.ops
+        self.ops = dict(spec.ops)  # of which `swap` replaces one
         self.kernels = kernels or _kernels(package, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
         self.helpers = _helpers(package)
         self.record = Record()
