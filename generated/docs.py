@@ -1395,7 +1395,7 @@ for _name, _text in {
     Notes
     -----
     copysign(a, b) -> y
-    dy/da = sign(a) * copysign(1, b)
+    dy/da = sign(a) * sign(y)
     dy/db = 0
 
     Examples
@@ -1467,8 +1467,11 @@ for _name, _text in {
     Notes
     -----
     fmax(a, b) -> y
-    dy/da = where(a == b, 0.5, (a > b) | isnan(b))
-    dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
+    grad_a = where(a == b, grad / 2, where(first, grad, 0))
+    grad_b = where(a == b, grad / 2, where(second, grad, 0))
+    where first = (a > b) | isnan(b)
+    where second = (b > a) | isnan(a) & ~isnan(b)
+    y_t = where(a == b, a_t / 2, where(first, a_t, 0)) + where(a == b, b_t / 2, where(second, b_t, 0))
 
     Examples
     --------
@@ -1491,8 +1494,11 @@ for _name, _text in {
     Notes
     -----
     fmin(a, b) -> y
-    dy/da = where(a == b, 0.5, (a < b) | isnan(b))
-    dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
+    grad_a = where(a == b, grad / 2, where(first, grad, 0))
+    grad_b = where(a == b, grad / 2, where(second, grad, 0))
+    where first = (a < b) | isnan(b)
+    where second = (b < a) | isnan(a) & ~isnan(b)
+    y_t = where(a == b, a_t / 2, where(first, a_t, 0)) + where(a == b, b_t / 2, where(second, b_t, 0))
 
     Examples
     --------
@@ -1661,8 +1667,9 @@ for _name, _text in {
     Notes
     -----
     maximum(a, b) -> y
-    dy/da = where(a == b, 0.5, ~(a < b))
-    dy/db = where(a == b, 0.5, ~(b < a))
+    grad_a = where(a == b, grad / 2, where(a < b, 0, grad))
+    grad_b = where(a == b, grad / 2, where(b < a, 0, grad))
+    y_t = where(a == b, a_t / 2, where(a < b, 0, a_t)) + where(a == b, b_t / 2, where(b < a, 0, b_t))
 
     Examples
     --------
@@ -1685,8 +1692,9 @@ for _name, _text in {
     Notes
     -----
     minimum(a, b) -> y
-    dy/da = where(a == b, 0.5, ~(a > b))
-    dy/db = where(a == b, 0.5, ~(b > a))
+    grad_a = where(a == b, grad / 2, where(a > b, 0, grad))
+    grad_b = where(a == b, grad / 2, where(b > a, 0, grad))
+    y_t = where(a == b, a_t / 2, where(a > b, 0, a_t)) + where(a == b, b_t / 2, where(b > a, 0, b_t))
 
     Examples
     --------
@@ -1735,7 +1743,7 @@ for _name, _text in {
     polar(a, b) -> y
     grad_a = real(conj(unit) * grad)
     grad_b = imag(conj(y) * grad)
-    where unit = complex(cos(b), sin(b))
+    where unit = astype(complex(cos(b), sin(b)), y.dtype)
     y_t = unit * a_t + 1j * y * b_t
 
     Examples
@@ -1763,7 +1771,7 @@ for _name, _text in {
     dy/db = y * log(base)
     where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)
     where nonzero = where(vanishing, 1, a)
-    where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
+    where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
 
     Examples
     --------
@@ -1885,7 +1893,7 @@ for _name, _text in {
     dy/da = log(base)
     dy/db = a / safe
     where safe = where((a == 0) & (b == 0), 1, b)
-    where base = astype(safe, y.dtype) if is_complex(y.dtype) else safe
+    where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)
 
     Examples
     --------
@@ -9091,7 +9099,8 @@ for _name, _text in {
     Notes
     -----
     hardsigmoid(x) -> y
-    dy/dx = ((x > -3) & (x < 3)) / 6
+    grad_x = where((x > -3) & (x < 3), grad / 6, 0)
+    y_t = where((x > -3) & (x < 3), x_t / 6, 0)
 
     Examples
     --------
@@ -12226,7 +12235,7 @@ for _name, _text in {
     -----
     gammainc(a, x) -> y
     dy/da = _gamma_integral(a, x, 1) - y * digamma(a)
-    dy/dx = exp(xlogy(a - 1, x) - x - lgamma(a))
+    dy/dx = exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
 
     References
     ----------
@@ -12253,7 +12262,7 @@ for _name, _text in {
     -----
     gammaincc(a, x) -> y
     dy/da = (1 - y) * digamma(a) - _gamma_integral(a, x, 1)
-    dy/dx = -exp(xlogy(a - 1, x) - x - lgamma(a))
+    dy/dx = -exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
 
     References
     ----------
@@ -12757,12 +12766,12 @@ for _name, _text in {
     Notes
     -----
     stdtr(df, t) -> y
-    dy/ddf = -(sign(t) * rate / 2 + t * density / df) / 2
+    dy/ddf = -(astype(sign(t), y.dtype) * rate / 2 + t * density / df) / 2
     dy/dt = density
     where half = df / 2
     where square = t * t + df
     where ratio = df / square
-    where density = exp(xlogy(half, ratio) - betaln(half, 0.5)) / sqrt(square)
+    where density = exp(xlogy(half, ratio) - astype(betaln(half, 0.5), y.dtype)) / sqrt(square)
     where tail = betainc(half, 0.5, ratio)
     where rate = _beta_integral(half, 0.5, ratio, 1, 0) - tail * (digamma(half) - digamma(half + 0.5))
 
@@ -12789,9 +12798,10 @@ for _name, _text in {
     Notes
     -----
     xlog1py(a, b) -> y
-    dy/da = log1p(safe)
+    dy/da = log1p(beyond)
     dy/db = a / (1 + safe)
     where safe = where((a == 0) & (b == -1), 0, b)
+    where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)
 
     Examples
     --------

@@ -10,6 +10,7 @@ cdef object cast(object grad, int type_num, InputMetadata* metadata, bint record
 cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except -1
 cdef object plus_array(object total, object term)
 cdef object minus_array(object total, object term)
+cdef object conj_of(object x)
 cdef object defined_array(Node node, object grads, int output_nr)
 cdef object defined_tensor(Node node, object grads, int output_nr)
 cdef list defined_arrays(Node node, object grads)

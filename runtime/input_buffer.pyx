@@ -120,6 +120,11 @@ cdef object minus_array(object total, object term):
     return _negative.unary(term) if total is None else _subtract.binary(total, term)
 
 
+cdef object conj_of(object x):
+    """The complex conjugate in a recorded formula; a Python number that is real stays one, without a dtype."""
+    return x if type(x) is float or type(x) is int else ops.conj(x)
+
+
 cdef object defined_array(Node node, object grads, int output_nr):
     """The gradient of one of several outputs, zeros where none arrived."""
     cdef InputMetadata* metadata

@@ -29,7 +29,8 @@ class Symbolic(Reference):
     """The operators of a spec as functions of sympy's expressions."""
 
     functions: Mapping[str, Callable[..., Any]] = {
-        "absolute": sympy.Abs, "add": lambda a, b: a + b, "arccos": sympy.acos, "arccosh": sympy.acosh, "arcsin": sympy.asin,
+        "absolute": sympy.Abs, "add": lambda a, b: a + b, "array": lambda x, dtype: x, "arccos": sympy.acos,
+        "arccosh": sympy.acosh, "arcsin": sympy.asin,
         "arcsinh": sympy.asinh, "arctan": sympy.atan, "arctan2": sympy.atan2, "arctanh": sympy.atanh, "cos": sympy.cos,
         "cbrt": sympy.cbrt, "conjugate": lambda x: x, "cosh": sympy.cosh, "deg2rad": lambda x: x * sympy.pi / 180,
         "divide": lambda a, b: a / b, "exp": sympy.exp, "exp2": lambda x: 2**x, "expm1": lambda x: sympy.exp(x) - 1,
@@ -45,7 +46,7 @@ class Symbolic(Reference):
     operators: Mapping[str, Callable[..., Any]] = {
         **Reference.operators,
         "**": lambda a, b: a**b,
-        "==": sympy.Eq,
+        "==": lambda a, b: a is b or sympy.Eq(a, b),  # which are dtypes as well
         "&": sympy.And,
         "|": sympy.Or,
     }

@@ -14,7 +14,7 @@ from ..spec.model import Argument, Op, Saved, Signature
 from .batches import Batches
 from .bindings import Bindings
 from .programs import Elementwise, Program
-from .spelling import OnArrays, OnTensors, lines
+from .spelling import OnArrays, OnTensors, Recorded, lines
 
 
 def _returning(found: list[str], names: list[str], bracket: str = "{}") -> list[str]:
@@ -39,7 +39,7 @@ class NodeText(Bindings):
         self.node_programs: list[Program] = []
         self.spends = False  # whether a kernel of its rules writes into the cotangent
         if self.has_node:
-            self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(OnTensors)
+            self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(Recorded)
 
     @property
     def saved(self) -> tuple[Saved, ...]:

@@ -10,6 +10,7 @@ import ast
 import math
 from collections.abc import Iterable
 
+from ..rules.derive import CONJ
 from ..rules.statements import RESULT, Assign, Branch, Present, Statement, Unpack, Wanted
 from ..spec.expression import (
     Call,
@@ -132,6 +133,13 @@ class OnTensors(Spelling):
         if field not in self.fields:
             return ast.Call(_name(f"{attribute}_of"), [_name(name)], [])
         return ast.parse(f"math.prod({field})", mode="eval").body if attribute == "size" else _name(field)
+
+
+class Recorded(OnTensors):
+    """In a backward formula that is recorded; a number that was given stays one when it is conjugated, without a dtype."""
+
+    def op(self, name: str) -> ast.expr:
+        return _name("conj_of") if name == CONJ else super().op(name)
 
 
 class OnArrays(OnTensors):

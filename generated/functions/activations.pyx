@@ -7,6 +7,7 @@
 from gradspec import formulas
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport conj_of
 from gradspec.kernels.forward cimport Forward2, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -135,20 +136,20 @@ cdef class GeluBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program hardsigmoid_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, divide(bitwise_and(greater(x, -3), less(x, 3)), 6))""")
+cdef Program hardsigmoid_grad_x = Program("x, grad -> grad_x", """
+    grad_x = where(bitwise_and(greater(x, -3), less(x, 3)), divide(grad, 6), 0)""")
 
 cdef class HardsigmoidBackward(Node):
-    """hardsigmoid(x) -> y; dy/dx = ((x > -3) & (x < 3)) / 6"""
+    """hardsigmoid(x) -> y; grad_x = where((x > -3) & (x < 3), grad / 6, 0)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return hardsigmoid_grad_x.run((grad, x))
+        return hardsigmoid_grad_x.run((x, grad))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (((x > -3) & (x < 3)) / 6)
+        return ops.where((x > -3) & (x < 3), grad / 6, 0)
 
     cdef bint takes_batch(self):
         return True
@@ -353,7 +354,7 @@ cdef class SiluBackward(Node):
             near = x
         else:
             near = ops.minimum(ops.maximum(x, -1000), 1000)
-        return grad * ops.conj(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
+        return grad * conj_of(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
 
     cdef bint takes_batch(self):
         return True
@@ -424,7 +425,7 @@ cdef class TanhshrinkBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.square(ops.tanh(x)))
+        return grad * conj_of(ops.square(ops.tanh(x)))
 
     cdef bint takes_batch(self):
         return True

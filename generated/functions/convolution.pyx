@@ -8,6 +8,7 @@ channels, ...) or (channels, ...).
 from gradspec import formulas
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport conj_of
 from gradspec.kernels.forward cimport Forward1, Forward3, Forward5, Forward6, Forward7, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
@@ -62,11 +63,11 @@ cdef class ConvolveBackward(Node):
             dilation = self.saved_dilation
             groups = self.saved_groups
         if wanted_ & 1:
-            grad_x = ops._convolve_input(grad, ops.conj(weight), x_shape, stride, padding, dilation, groups)
+            grad_x = ops._convolve_input(grad, conj_of(weight), x_shape, stride, padding, dilation, groups)
         if wanted_ & 2:
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
             weight_shape = self.saved_weight_shape
-            grad_weight = ops._convolve_weight(grad, ops.conj(x), weight_shape, stride, padding, dilation, groups)
+            grad_weight = ops._convolve_weight(grad, conj_of(x), weight_shape, stride, padding, dilation, groups)
         if wanted_ & 4:
             grad_bias = ops.sum(grad, formulas.other_axes(-1 - formulas.count(stride), ndim_of(grad)))
         return grad_x, grad_weight, grad_bias
@@ -109,11 +110,11 @@ cdef class ConvolveInputBackward(Node):
         dilation = self.saved_dilation
         groups = self.saved_groups
         if wanted_ & 1:
-            grad_x = ops._convolve(grad, ops.conj(weight), None, stride, padding, dilation, groups)
+            grad_x = ops._convolve(grad, conj_of(weight), None, stride, padding, dilation, groups)
         if wanted_ & 2:
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
             weight_shape = self.saved_weight_shape
-            grad_weight = ops._convolve_weight(ops.conj(x), grad, weight_shape, stride, padding, dilation, groups)
+            grad_weight = ops._convolve_weight(conj_of(x), grad, weight_shape, stride, padding, dilation, groups)
         return grad_x, grad_weight
 
     cdef void release_variables(self):
@@ -154,11 +155,11 @@ cdef class ConvolveWeightBackward(Node):
         dilation = self.saved_dilation
         groups = self.saved_groups
         if wanted_ & 1:
-            grad_cotangent = ops._convolve(ops.conj(x), grad, None, stride, padding, dilation, groups)
+            grad_cotangent = ops._convolve(conj_of(x), grad, None, stride, padding, dilation, groups)
         if wanted_ & 2:
             cotangent = saved_tensor(self, self.saved_cotangent, self.version_cotangent, "cotangent")
             x_shape = self.saved_x_shape
-            grad_x = ops._convolve_input(ops.conj(cotangent), grad, x_shape, stride, padding, dilation, groups)
+            grad_x = ops._convolve_input(conj_of(cotangent), grad, x_shape, stride, padding, dilation, groups)
         return grad_cotangent, grad_x
 
     cdef void release_variables(self):

@@ -11,7 +11,7 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.forward_ad cimport minus, plus
-from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradients, minus_array, plus_array
+from gradspec.input_buffer cimport conj_of, defined_arrays, defined_tensors, flat_gradients, minus_array, plus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -153,7 +153,7 @@ cdef class CofactorBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
+        return conj_of(ops._cofactor_jvp(x, conj_of(grad)))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -182,9 +182,9 @@ cdef class CofactorJvpBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
             t = saved_tensor(self, self.saved_t, self.version_t, "t")
-            grad_x = ops.conj(ops._cofactor_hessian(x, t, ops.conj(grad)))
+            grad_x = conj_of(ops._cofactor_hessian(x, t, conj_of(grad)))
         if wanted_ & 2:
-            grad_t = ops.conj(ops._cofactor_jvp(x, ops.conj(grad)))
+            grad_t = conj_of(ops._cofactor_jvp(x, conj_of(grad)))
         return grad_x, grad_t
 
     cdef void release_variables(self):
@@ -233,7 +233,7 @@ cdef class CrossBackward(Node):
             else:
                 a_ndim = self.saved_a_ndim
                 a_axis = axis - a_ndim
-            grad_a = ops.moveaxis(ops.cross(ops.conj(b), grad, axis), axis, a_axis)
+            grad_a = ops.moveaxis(ops.cross(conj_of(b), grad, axis), axis, a_axis)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             if axis < 0:
@@ -241,7 +241,7 @@ cdef class CrossBackward(Node):
             else:
                 b_ndim = self.saved_b_ndim
                 b_axis = axis - b_ndim
-            grad_b = ops.moveaxis(ops.cross(grad, ops.conj(a), axis), axis, b_axis)
+            grad_b = ops.moveaxis(ops.cross(grad, conj_of(a), axis), axis, b_axis)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -258,7 +258,7 @@ cdef class DetBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return ops.expand_dims(grad, (-2, -1)) * ops.conj(ops._cofactor(x))
+        return ops.expand_dims(grad, (-2, -1)) * conj_of(ops._cofactor(x))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -319,7 +319,7 @@ cdef class EigBackward(Node):
             held = minus(held, eigenvectors * ops.real(turn))
         if turn is not None:
             held = minus(held, ops._phase_turn_backward(turn, eigenvectors))
-        core = None if held is None else ops.conj(gaps) * (ops.mH(eigenvectors) @ held)
+        core = None if held is None else conj_of(gaps) * (ops.mH(eigenvectors) @ held)
         if grad_eigenvalues is not None:
             core = plus(core, ops.diag_embed(grad_eigenvalues))
         return None if core is None else ops.solve(ops.mH(eigenvectors), core @ ops.mH(eigenvectors))
@@ -415,10 +415,10 @@ cdef class EinsumPairBackward(Node):
         subscripts = self.saved_subscripts
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_a = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, ops.conj(b))
+            grad_a = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 0), grad, conj_of(b))
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            grad_b = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 1), ops.conj(a), grad)
+            grad_b = ops._einsum_pair(formulas.einsum_adjoint(subscripts, 1), conj_of(a), grad)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -537,14 +537,14 @@ cdef class LinearBackward(Node):
                 columns = grad
             else:
                 columns = ops.expand_dims(grad, -1)
-            grad_x = columns @ ops.conj(rows)
+            grad_x = columns @ conj_of(rows)
         if wanted_ & 2:
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
             if ndim_of(grad) == 2 and weight_ndim == 2:
-                grad_weight = ops.T(grad) @ ops.conj(x)
+                grad_weight = ops.T(grad) @ conj_of(x)
             else:
                 x_ndim = self.saved_x_ndim
-                grad_weight = ops.tensordot(grad, ops.conj(x), (formulas.other_axes(-1, x_ndim), formulas.other_axes(-1, x_ndim)))
+                grad_weight = ops.tensordot(grad, conj_of(x), (formulas.other_axes(-1, x_ndim), formulas.other_axes(-1, x_ndim)))
         if wanted_ & 4:
             grad_bias = grad
         return grad_x, grad_weight, grad_bias
@@ -646,17 +646,17 @@ cdef class MatmulBackward(Node):
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             if b_ndim == 1:
-                grad_a = ops.expand_dims(grad, -1) * ops.conj(b)
+                grad_a = ops.expand_dims(grad, -1) * conj_of(b)
             else:
                 grad_a = (grad if a_ndim > 1 else ops.expand_dims(grad, -2)) @ ops.mH(b)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             if a_ndim == 1 and b_ndim > 1:
-                grad_b = ops.expand_dims(ops.conj(a), -1) * ops.expand_dims(grad, -2)
+                grad_b = ops.expand_dims(conj_of(a), -1) * ops.expand_dims(grad, -2)
             elif a_ndim > 1 and b_ndim == 1:
-                grad_b = ops.expand_dims(grad, -2) @ ops.conj(a)
+                grad_b = ops.expand_dims(grad, -2) @ conj_of(a)
             elif a_ndim == 1:
-                grad_b = ops.conj(a) * ops.expand_dims(grad, -1)
+                grad_b = conj_of(a) * ops.expand_dims(grad, -1)
             else:
                 grad_b = ops.mH(a) @ grad
         return grad_a, grad_b
@@ -730,11 +730,11 @@ cdef class OuterBackward(Node):
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             a_shape = self.saved_a_shape
-            grad_a = ops.reshape(grad @ ops.conj(ops.ravel(b)), a_shape)
+            grad_a = ops.reshape(grad @ conj_of(ops.ravel(b)), a_shape)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b_shape = self.saved_b_shape
-            grad_b = ops.reshape(ops.ravel(ops.conj(a)) @ grad, b_shape)
+            grad_b = ops.reshape(ops.ravel(conj_of(a)) @ grad, b_shape)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -857,10 +857,10 @@ cdef class SlogdetBackward(Node):
         if grad_sign is not None:
             sign = saved_tensor(self, self.saved_sign, self.version_sign, "sign")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        turn = None if grad_sign is None else grad_sign * ops.conj(sign)
+        turn = None if grad_sign is None else grad_sign * conj_of(sign)
         weight = grad_logabsdet
         if turn is not None:
-            weight = plus(weight, (turn - ops.conj(turn)) / 2)
+            weight = plus(weight, (turn - conj_of(turn)) / 2)
         return None if weight is None else ops.expand_dims(weight, (-2, -1)) * ops.mH(ops.inv(x))
 
     cdef void release_variables(self):
@@ -1108,11 +1108,11 @@ cdef class TensordotBackward(Node):
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
             a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
-            grad_a = ops.permute_dims(ops.tensordot(grad, ops.conj(b), a_plan[0]), a_plan[1])
+            grad_a = ops.permute_dims(ops.tensordot(grad, conj_of(b), a_plan[0]), a_plan[1])
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
-            grad_b = ops.permute_dims(ops.tensordot(ops.conj(a), grad, b_plan[0]), b_plan[1])
+            grad_b = ops.permute_dims(ops.tensordot(conj_of(a), grad, b_plan[0]), b_plan[1])
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -1200,7 +1200,7 @@ cdef class VecdotBackward(Node):
             b_ndim = self.saved_b_ndim
             b_axis = axis - b_ndim
         if wanted_ & 1:
-            grad_a = ops.moveaxis(ops.expand_dims(ops.conj(grad), -1) * ops.moveaxis(b, b_axis, -1), -1, a_axis)
+            grad_a = ops.moveaxis(ops.expand_dims(conj_of(grad), -1) * ops.moveaxis(b, b_axis, -1), -1, a_axis)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             grad_b = ops.moveaxis(ops.expand_dims(grad, -1) * ops.moveaxis(a, a_axis, -1), -1, b_axis)

@@ -30,8 +30,8 @@ cdef class ComplexBackward(Node):
     pass
 
 cdef class CopysignBackward(Node):
-    cdef public object saved_a, saved_b
-    cdef readonly uint32_t version_a, version_b
+    cdef public object saved_a, saved_y
+    cdef readonly uint32_t version_a, version_y
 
 cdef class DirectionBackward(Node):
     cdef public object saved_a, saved_b, saved_y
@@ -44,6 +44,7 @@ cdef class DivideBackward(Node):
 cdef class DivideOrZeroBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y
+    cdef readonly object saved_y_dtype
 
 cdef class FloorDivideBackward(Node):
     pass
@@ -87,11 +88,12 @@ cdef class MultiplyBackward(Node):
 cdef class PolarBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y
+    cdef readonly object saved_y_dtype
 
 cdef class PowBackward(Node):
     cdef public object saved_b, saved_a, saved_y
     cdef readonly uint32_t version_b, version_a, version_y
-    cdef readonly object saved_y_dtype
+    cdef readonly object saved_a_dtype, saved_y_dtype
 
 cdef class RemainderBackward(Node):
     cdef public object saved_a, saved_b
@@ -100,7 +102,7 @@ cdef class RemainderBackward(Node):
 cdef class ScaledPowBackward(Node):
     cdef public object saved_a, saved_b, saved_c, saved_y
     cdef readonly uint32_t version_a, version_b, version_c, version_y
-    cdef readonly object saved_n, saved_y_dtype
+    cdef readonly object saved_n, saved_a_dtype, saved_y_dtype
 
 cdef class SubtractBackward(Node):
     pass
@@ -112,4 +114,4 @@ cdef class WhereBackward(Node):
 cdef class XlogyBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
-    cdef readonly object saved_y_dtype
+    cdef readonly object saved_b_dtype, saved_y_dtype

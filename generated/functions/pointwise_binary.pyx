@@ -6,9 +6,9 @@
 
 import math
 
-from gradspec import formulas
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport conj_of
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -22,6 +22,9 @@ cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels
 cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
 cdef Forward2 forward_complex = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "complex", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
+)
 cdef Forward2 forward_hypot = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "hypot", 2)
 cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -313,18 +316,18 @@ cdef class ComplexBackward(Node):
         return True
 
 
-cdef Program copysign_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, multiply(sign(a), copysign(1, b)))")
+cdef Program copysign_grad_a = Program("grad, a, y -> grad_a", "grad_a = multiply(grad, multiply(sign(a), sign(y)))")
 
 cdef class CopysignBackward(Node):
-    """copysign(a, b) -> y; dy/da = sign(a) * copysign(1, b); dy/db = 0"""
-    saves = ("a", "b")
+    """copysign(a, b) -> y; dy/da = sign(a) * sign(y); dy/db = 0"""
+    saves = ("a", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         if wanted_ & 1:
             a = saved_array(self, self.saved_a, self.version_a, "a")
-            b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_a = copysign_grad_a.run((grad, a, b))
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_a = copysign_grad_a.run((grad, a, y))
         if wanted_ & 2:
             grad_b = forward_zeros_like(grad, None)
         return grad_a, grad_b
@@ -333,8 +336,8 @@ cdef class CopysignBackward(Node):
         grad_a = grad_b = None
         if wanted_ & 1:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_a = grad * (ops.sign(a) * ops.copysign(1, b))
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_a = grad * (ops.sign(a) * ops.sign(y))
         if wanted_ & 2:
             grad_b = ops.zeros_like(grad)
         return grad_a, grad_b
@@ -343,7 +346,7 @@ cdef class CopysignBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b = True, None, None
+        self.released, self.saved_a, self.saved_y = True, None, None
 
 
 cdef Program direction_other = Program("a, b -> other", """
@@ -417,10 +420,10 @@ cdef class DivideBackward(Node):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = grad / ops.conj(b)
+            grad_a = grad / conj_of(b)
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = grad * ops.conj(-y / b)
+            grad_b = grad * conj_of(-y / b)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -430,19 +433,19 @@ cdef class DivideBackward(Node):
         self.released, self.saved_b, self.saved_y = True, None, None
 
 
-cdef Program divide_or_zero_grad_a = Program("grad, b -> grad_a", "grad_a = multiply(grad, conj(_divide_or_zero(1, b)))")
 cdef Program divide_or_zero_grad_b = Program("grad, y, b -> grad_b", """
     grad_b = multiply(grad, negative(conj(_divide_or_zero(y, b))))""")
 
 cdef class DivideOrZeroBackward(Node):
-    """_divide_or_zero(a, b) -> y; dy/da = _divide_or_zero(1, b); dy/db = -_divide_or_zero(y, b)"""
-    saves = ("b", "y")
+    """_divide_or_zero(a, b) -> y; dy/da = astype(_divide_or_zero(1, b), y.dtype); dy/db = -_divide_or_zero(y, b)"""
+    saves = ("b", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = divide_or_zero_grad_a.run((grad, b))
+            y_dtype = self.saved_y_dtype
+            grad_a = forward_multiply(grad, forward_conj(forward_astype(forward__divide_or_zero(1, b), y_dtype)))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = divide_or_zero_grad_b.run((grad, y, b))
@@ -452,10 +455,11 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = grad * ops.conj(ops._divide_or_zero(1, b))
+            y_dtype = self.saved_y_dtype
+            grad_a = grad * conj_of(ops.astype(ops._divide_or_zero(1, b), y_dtype))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = grad * -ops.conj(ops._divide_or_zero(y, b))
+            grad_b = grad * -conj_of(ops._divide_or_zero(y, b))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -488,17 +492,20 @@ cdef class FloorDivideBackward(Node):
         return True
 
 
-cdef Program fmax_grad_a = Program("grad, a, b -> grad_a", """
-    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_or(greater(a, b), isnan(b))))""")
-cdef Program fmax_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_or(greater(b, a), bitwise_and(isnan(a),
-        bitwise_invert(isnan(b))))))""")
+cdef Program fmax_grad_a = Program("a, b, grad -> grad_a", """
+    first = bitwise_or(greater(a, b), isnan(b))
+    grad_a = where(equal(a, b), divide(grad, 2), where(first, grad, 0))""")
+cdef Program fmax_grad_b = Program("a, b, grad -> grad_b", """
+    second = bitwise_or(greater(b, a), bitwise_and(isnan(a), bitwise_invert(isnan(b))))
+    grad_b = where(equal(a, b), divide(grad, 2), where(second, grad, 0))""")
 
 cdef class FmaxBackward(Node):
     """fmax(a, b) -> y
 
-    dy/da = where(a == b, 0.5, (a > b) | isnan(b))
-    dy/db = where(a == b, 0.5, (b > a) | isnan(a) & ~isnan(b))
+    grad_a = where(a == b, grad / 2, where(first, grad, 0))
+    grad_b = where(a == b, grad / 2, where(second, grad, 0))
+    where first = (a > b) | isnan(b)
+    where second = (b > a) | isnan(a) & ~isnan(b)
     """
     saves = ("a", "b")
 
@@ -507,9 +514,9 @@ cdef class FmaxBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = fmax_grad_a.run((grad, a, b))
+            grad_a = fmax_grad_a.run((a, b, grad))
         if wanted_ & 2:
-            grad_b = fmax_grad_b.run((grad, a, b))
+            grad_b = fmax_grad_b.run((a, b, grad))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -517,9 +524,11 @@ cdef class FmaxBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = grad * ops.where(a == b, 0.5, (a > b) | ops.isnan(b))
+            first = (a > b) | ops.isnan(b)
+            grad_a = ops.where(a == b, grad / 2, ops.where(first, grad, 0))
         if wanted_ & 2:
-            grad_b = grad * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b))
+            second = (b > a) | ops.isnan(a) & ~ops.isnan(b)
+            grad_b = ops.where(a == b, grad / 2, ops.where(second, grad, 0))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -529,16 +538,20 @@ cdef class FmaxBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program fmin_grad_a = Program("grad, a, b -> grad_a", """
-    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_or(less(a, b), isnan(b))))""")
-cdef Program fmin_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_or(less(b, a), bitwise_and(isnan(a), bitwise_invert(isnan(b))))))""")
+cdef Program fmin_grad_a = Program("a, b, grad -> grad_a", """
+    first = bitwise_or(less(a, b), isnan(b))
+    grad_a = where(equal(a, b), divide(grad, 2), where(first, grad, 0))""")
+cdef Program fmin_grad_b = Program("a, b, grad -> grad_b", """
+    second = bitwise_or(less(b, a), bitwise_and(isnan(a), bitwise_invert(isnan(b))))
+    grad_b = where(equal(a, b), divide(grad, 2), where(second, grad, 0))""")
 
 cdef class FminBackward(Node):
     """fmin(a, b) -> y
 
-    dy/da = where(a == b, 0.5, (a < b) | isnan(b))
-    dy/db = where(a == b, 0.5, (b < a) | isnan(a) & ~isnan(b))
+    grad_a = where(a == b, grad / 2, where(first, grad, 0))
+    grad_b = where(a == b, grad / 2, where(second, grad, 0))
+    where first = (a < b) | isnan(b)
+    where second = (b < a) | isnan(a) & ~isnan(b)
     """
     saves = ("a", "b")
 
@@ -547,9 +560,9 @@ cdef class FminBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = fmin_grad_a.run((grad, a, b))
+            grad_a = fmin_grad_a.run((a, b, grad))
         if wanted_ & 2:
-            grad_b = fmin_grad_b.run((grad, a, b))
+            grad_b = fmin_grad_b.run((a, b, grad))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -557,9 +570,11 @@ cdef class FminBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = grad * ops.where(a == b, 0.5, (a < b) | ops.isnan(b))
+            first = (a < b) | ops.isnan(b)
+            grad_a = ops.where(a == b, grad / 2, ops.where(first, grad, 0))
         if wanted_ & 2:
-            grad_b = grad * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b))
+            second = (b < a) | ops.isnan(a) & ~ops.isnan(b)
+            grad_b = ops.where(a == b, grad / 2, ops.where(second, grad, 0))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -672,9 +687,9 @@ cdef class LogaddexpBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         gap = ops.where(ops.isinf(y) & (a == b), 0, a - b)
         if wanted_ & 1:
-            grad_a = grad * ops.conj(ops.sigmoid(gap))
+            grad_a = grad * conj_of(ops.sigmoid(gap))
         if wanted_ & 2:
-            grad_b = grad * ops.conj(ops.sigmoid(-gap))
+            grad_b = grad * conj_of(ops.sigmoid(-gap))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -729,13 +744,17 @@ cdef class Logaddexp2Backward(Node):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
 
-cdef Program maximum_grad_a = Program("grad, a, b -> grad_a", """
-    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(less(a, b))))""")
-cdef Program maximum_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(less(b, a))))""")
+cdef Program maximum_grad_a = Program("a, b, grad -> grad_a", """
+    grad_a = where(equal(a, b), divide(grad, 2), where(less(a, b), 0, grad))""")
+cdef Program maximum_grad_b = Program("a, b, grad -> grad_b", """
+    grad_b = where(equal(a, b), divide(grad, 2), where(less(b, a), 0, grad))""")
 
 cdef class MaximumBackward(Node):
-    """maximum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a < b)); dy/db = where(a == b, 0.5, ~(b < a))"""
+    """maximum(a, b) -> y
+
+    grad_a = where(a == b, grad / 2, where(a < b, 0, grad))
+    grad_b = where(a == b, grad / 2, where(b < a, 0, grad))
+    """
     saves = ("a", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -743,9 +762,9 @@ cdef class MaximumBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = maximum_grad_a.run((grad, a, b))
+            grad_a = maximum_grad_a.run((a, b, grad))
         if wanted_ & 2:
-            grad_b = maximum_grad_b.run((grad, a, b))
+            grad_b = maximum_grad_b.run((a, b, grad))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -753,9 +772,9 @@ cdef class MaximumBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = grad * ops.where(a == b, 0.5, ~(a < b))
+            grad_a = ops.where(a == b, grad / 2, ops.where(a < b, 0, grad))
         if wanted_ & 2:
-            grad_b = grad * ops.where(a == b, 0.5, ~(b < a))
+            grad_b = ops.where(a == b, grad / 2, ops.where(b < a, 0, grad))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -765,13 +784,17 @@ cdef class MaximumBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program minimum_grad_a = Program("grad, a, b -> grad_a", """
-    grad_a = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(greater(a, b))))""")
-cdef Program minimum_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, where(equal(a, b), 0.5, bitwise_invert(greater(b, a))))""")
+cdef Program minimum_grad_a = Program("a, b, grad -> grad_a", """
+    grad_a = where(equal(a, b), divide(grad, 2), where(greater(a, b), 0, grad))""")
+cdef Program minimum_grad_b = Program("a, b, grad -> grad_b", """
+    grad_b = where(equal(a, b), divide(grad, 2), where(greater(b, a), 0, grad))""")
 
 cdef class MinimumBackward(Node):
-    """minimum(a, b) -> y; dy/da = where(a == b, 0.5, ~(a > b)); dy/db = where(a == b, 0.5, ~(b > a))"""
+    """minimum(a, b) -> y
+
+    grad_a = where(a == b, grad / 2, where(a > b, 0, grad))
+    grad_b = where(a == b, grad / 2, where(b > a, 0, grad))
+    """
     saves = ("a", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -779,9 +802,9 @@ cdef class MinimumBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = minimum_grad_a.run((grad, a, b))
+            grad_a = minimum_grad_a.run((a, b, grad))
         if wanted_ & 2:
-            grad_b = minimum_grad_b.run((grad, a, b))
+            grad_b = minimum_grad_b.run((a, b, grad))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -789,9 +812,9 @@ cdef class MinimumBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = grad * ops.where(a == b, 0.5, ~(a > b))
+            grad_a = ops.where(a == b, grad / 2, ops.where(a > b, 0, grad))
         if wanted_ & 2:
-            grad_b = grad * ops.where(a == b, 0.5, ~(b > a))
+            grad_b = ops.where(a == b, grad / 2, ops.where(b > a, 0, grad))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -819,10 +842,10 @@ cdef class MultiplyBackward(Node):
         grad_a = grad_b = None
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_a = grad * ops.conj(b)
+            grad_a = grad * conj_of(b)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            grad_b = grad * ops.conj(a)
+            grad_b = grad * conj_of(a)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -837,15 +860,16 @@ cdef class PolarBackward(Node):
 
     grad_a = real(conj(unit) * grad)
     grad_b = imag(conj(y) * grad)
-    where unit = complex(cos(b), sin(b))
+    where unit = astype(complex(cos(b), sin(b)), y.dtype)
     """
-    saves = ("b", "y")
+    saves = ("b", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         if wanted_ & 1:
             b = saved_array(self, self.saved_b, self.version_b, "b")
-            unit = forward_complex(forward_cos(b), forward_sin(b))
+            y_dtype = self.saved_y_dtype
+            unit = forward_astype(forward_complex(forward_cos(b), forward_sin(b)), y_dtype)
             grad_a = forward_real(forward_multiply(forward_conj(unit), grad))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
@@ -856,11 +880,12 @@ cdef class PolarBackward(Node):
         grad_a = grad_b = None
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            unit = ops.complex(ops.cos(b), ops.sin(b))
-            grad_a = ops.real(ops.conj(unit) * grad)
+            y_dtype = self.saved_y_dtype
+            unit = ops.astype(ops.complex(ops.cos(b), ops.sin(b)), y_dtype)
+            grad_a = ops.real(conj_of(unit) * grad)
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = ops.imag(ops.conj(y) * grad)
+            grad_b = ops.imag(conj_of(y) * grad)
         return grad_a, grad_b
 
     cdef void release_variables(self):
@@ -879,9 +904,9 @@ cdef class PowBackward(Node):
     dy/db = y * log(base)
     where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)
     where nonzero = where(vanishing, 1, a)
-    where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
+    where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
     """
-    saves = ("b", "a", "y_dtype", "y")
+    saves = ("b", "a", "a_dtype", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
@@ -891,12 +916,13 @@ cdef class PowBackward(Node):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, b, 1)))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
             nonzero = pow_nonzero.run((a, forward_real(b)))
-            if formulas.is_complex(y_dtype):
-                base = forward_astype(nonzero, y_dtype)
-            else:
+            if a_dtype == y_dtype:
                 base = nonzero
+            else:
+                base = forward_astype(nonzero, y_dtype)
             grad_b = pow_grad_b.run((grad, y, base))
         return grad_a, grad_b
 
@@ -905,17 +931,18 @@ cdef class PowBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if wanted_ & 1:
-            grad_a = grad * ops.conj(ops._scaled_pow(b, a, b, 1))
+            grad_a = grad * conj_of(ops._scaled_pow(b, a, b, 1))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
             vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
             nonzero = ops.where(vanishing, 1, a)
-            if formulas.is_complex(y_dtype):
-                base = ops.astype(nonzero, y_dtype)
-            else:
+            if a_dtype == y_dtype:
                 base = nonzero
-            grad_b = grad * ops.conj(y * ops.log(base))
+            else:
+                base = ops.astype(nonzero, y_dtype)
+            grad_b = grad * conj_of(y * ops.log(base))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -970,9 +997,9 @@ cdef class ScaledPowBackward(Node):
     dy/da = _scaled_pow(c * (b - n), a, b, n + 1)
     dy/db = y * log(base)
     where nonzero = where((a == 0) & (real(b) >= n), 1, a)
-    where base = astype(nonzero, y.dtype) if is_complex(y.dtype) else nonzero
+    where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
     """
-    saves = ("a", "b", "n", "c", "y_dtype", "y")
+    saves = ("a", "b", "n", "c", "a_dtype", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_c = grad_a = grad_b = None
@@ -986,12 +1013,13 @@ cdef class ScaledPowBackward(Node):
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(scaled_pow_grad_a.run((c, b, n)), a, b, n + 1)))
         if wanted_ & 4:
             y = saved_array(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
             nonzero = scaled_pow_nonzero.run((a, forward_real(b), n))
-            if formulas.is_complex(y_dtype):
-                base = forward_astype(nonzero, y_dtype)
-            else:
+            if a_dtype == y_dtype:
                 base = nonzero
+            else:
+                base = forward_astype(nonzero, y_dtype)
             grad_b = scaled_pow_grad_b.run((grad, y, base))
         return grad_c, grad_a, grad_b
 
@@ -1001,19 +1029,20 @@ cdef class ScaledPowBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         n = self.saved_n
         if wanted_ & 1:
-            grad_c = grad * ops.conj(ops._scaled_pow(1, a, b, n))
+            grad_c = grad * conj_of(ops._scaled_pow(1, a, b, n))
         if wanted_ & 2:
             c = saved_tensor(self, self.saved_c, self.version_c, "c")
-            grad_a = grad * ops.conj(ops._scaled_pow(c * (b - n), a, b, n + 1))
+            grad_a = grad * conj_of(ops._scaled_pow(c * (b - n), a, b, n + 1))
         if wanted_ & 4:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
             nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
-            if formulas.is_complex(y_dtype):
-                base = ops.astype(nonzero, y_dtype)
-            else:
+            if a_dtype == y_dtype:
                 base = nonzero
-            grad_b = grad * ops.conj(y * ops.log(base))
+            else:
+                base = ops.astype(nonzero, y_dtype)
+            grad_b = grad * conj_of(y * ops.log(base))
         return grad_c, grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -1086,9 +1115,9 @@ cdef class XlogyBackward(Node):
     dy/da = log(base)
     dy/db = a / safe
     where safe = where((a == 0) & (b == 0), 1, b)
-    where base = astype(safe, y.dtype) if is_complex(y.dtype) else safe
+    where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)
     """
-    saves = ("a", "b", "y_dtype")
+    saves = ("a", "b", "b_dtype", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
@@ -1096,11 +1125,12 @@ cdef class XlogyBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         safe = xlogy_safe.run((a, b))
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if formulas.is_complex(y_dtype):
-                base = forward_astype(safe, y_dtype)
-            else:
+            if b_dtype == y_dtype:
                 base = safe
+            else:
+                base = forward_astype(safe, y_dtype)
             grad_a = xlogy_grad_a.run((grad, base))
         if wanted_ & 2:
             grad_b = xlogy_grad_b.run((grad, a, safe))
@@ -1112,14 +1142,15 @@ cdef class XlogyBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         safe = ops.where((a == 0) & (b == 0), 1, b)
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if formulas.is_complex(y_dtype):
-                base = ops.astype(safe, y_dtype)
-            else:
+            if b_dtype == y_dtype:
                 base = safe
-            grad_a = grad * ops.conj(ops.log(base))
+            else:
+                base = ops.astype(safe, y_dtype)
+            grad_a = grad * conj_of(ops.log(base))
         if wanted_ & 2:
-            grad_b = grad * ops.conj(a / safe)
+            grad_b = grad * conj_of(a / safe)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

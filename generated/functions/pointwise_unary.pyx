@@ -9,6 +9,7 @@ import math
 from gradspec import formulas
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport conj_of
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward4, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -69,7 +70,7 @@ cdef class AcosBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * -ops.conj(ops._asin_slope(x))
+        return grad * -conj_of(ops._asin_slope(x))
 
     cdef bint takes_batch(self):
         return True
@@ -91,7 +92,7 @@ cdef class AcoshBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.rsqrt(x - 1) * ops.rsqrt(x - -1))
+        return grad * conj_of(ops.rsqrt(x - 1) * ops.rsqrt(x - -1))
 
     cdef bint takes_batch(self):
         return True
@@ -112,7 +113,7 @@ cdef class AngleBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops._divide_or_zero(1j, ops.conj(x))
+        return grad * ops._divide_or_zero(1j, conj_of(x))
 
     cdef bint takes_batch(self):
         return True
@@ -131,7 +132,7 @@ cdef class AsinBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops._asin_slope(x))
+        return grad * conj_of(ops._asin_slope(x))
 
     cdef bint takes_batch(self):
         return True
@@ -155,7 +156,7 @@ cdef class AsinSlopeBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(x * y * y * y)
+        return grad * conj_of(x * y * y * y)
 
     cdef bint takes_batch(self):
         return True
@@ -174,7 +175,7 @@ cdef class AsinhBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops._asinh_slope(x))
+        return grad * conj_of(ops._asinh_slope(x))
 
     cdef bint takes_batch(self):
         return True
@@ -212,7 +213,7 @@ cdef class AsinhSlopeBackward(Node):
             finite = x
         else:
             finite = ops.nan_to_num(x, math.nan)
-        return grad * ops.conj(-(finite * y) * y * y)
+        return grad * conj_of(-(finite * y) * y * y)
 
     cdef bint takes_batch(self):
         return True
@@ -231,7 +232,7 @@ cdef class AtanBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops._atan_slope(x))
+        return grad * conj_of(ops._atan_slope(x))
 
     cdef bint takes_batch(self):
         return True
@@ -269,7 +270,7 @@ cdef class AtanSlopeBackward(Node):
             finite = x
         else:
             finite = ops.nan_to_num(x, math.nan)
-        return grad * ops.conj(-2 * (finite * y) * y)
+        return grad * conj_of(-2 * (finite * y) * y)
 
     cdef bint takes_batch(self):
         return True
@@ -288,7 +289,7 @@ cdef class AtanhBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops._atanh_slope(x))
+        return grad * conj_of(ops._atanh_slope(x))
 
     cdef bint takes_batch(self):
         return True
@@ -312,7 +313,7 @@ cdef class AtanhSlopeBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(2 * x * y * y)
+        return grad * conj_of(2 * x * y * y)
 
     cdef bint takes_batch(self):
         return True
@@ -362,7 +363,7 @@ cdef class ConjBackward(Node):
         return forward_conj(grad)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        return ops.conj(grad)
+        return conj_of(grad)
 
     cdef bint takes_batch(self):
         return True
@@ -380,7 +381,7 @@ cdef class CosBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * -ops.conj(ops.sin(x))
+        return grad * -conj_of(ops.sin(x))
 
     cdef bint takes_batch(self):
         return True
@@ -401,7 +402,7 @@ cdef class CoshBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.sinh(x))
+        return grad * conj_of(ops.sinh(x))
 
     cdef bint takes_batch(self):
         return True
@@ -579,7 +580,7 @@ cdef class ExpBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(y)
+        return grad * conj_of(y)
 
     cdef bint takes_batch(self):
         return True
@@ -600,7 +601,7 @@ cdef class Exp2Backward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (0.6931471805599453 * ops.conj(y))
+        return grad * (0.6931471805599453 * conj_of(y))
 
     cdef bint takes_batch(self):
         return True
@@ -621,7 +622,7 @@ cdef class Expm1Backward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.exp(x))
+        return grad * conj_of(ops.exp(x))
 
     cdef bint takes_batch(self):
         return True
@@ -743,7 +744,7 @@ cdef class LogBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad / ops.conj(x)
+        return grad / conj_of(x)
 
     cdef bint takes_batch(self):
         return True
@@ -764,7 +765,7 @@ cdef class Log10Backward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (0.43429448190325176 / ops.conj(x))
+        return grad * (0.43429448190325176 / conj_of(x))
 
     cdef bint takes_batch(self):
         return True
@@ -785,7 +786,7 @@ cdef class Log1pBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad / ops.conj(1 + x)
+        return grad / conj_of(1 + x)
 
     cdef bint takes_batch(self):
         return True
@@ -806,7 +807,7 @@ cdef class Log2Backward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (1.4426950408889634 / ops.conj(x))
+        return grad * (1.4426950408889634 / conj_of(x))
 
     cdef bint takes_batch(self):
         return True
@@ -836,9 +837,9 @@ cdef class LogitBackward(Node):
         x_dtype = self.saved_x_dtype
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         if formulas.is_complex(x_dtype):
-            grad_x = grad * ops.conj(1 / x / (1 - x))
+            grad_x = grad * conj_of(1 / x / (1 - x))
         else:
-            grad_x = grad * ops.conj(1 / x + 1 / (1 - x))
+            grad_x = grad * conj_of(1 / x + 1 / (1 - x))
         return grad_x
 
     cdef bint takes_batch(self):
@@ -954,7 +955,7 @@ cdef class ReciprocalBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ops.conj(-y * y)
+        return grad * conj_of(-y * y)
 
     cdef bint takes_batch(self):
         return True
@@ -989,7 +990,7 @@ cdef class RsqrtBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (ops.conj(-y * y * y) / 2)
+        return grad * (conj_of(-y * y * y) / 2)
 
     cdef bint takes_batch(self):
         return True
@@ -1010,7 +1011,7 @@ cdef class SigmoidBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops._sigmoid_slope(x))
+        return grad * conj_of(ops._sigmoid_slope(x))
 
     cdef bint takes_batch(self):
         return True
@@ -1034,7 +1035,7 @@ cdef class SigmoidSlopeBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(-y * ops.tanh(x / 2))
+        return grad * conj_of(-y * ops.tanh(x / 2))
 
     cdef bint takes_batch(self):
         return True
@@ -1069,7 +1070,7 @@ cdef class SignBackward(Node):
         if formulas.is_complex(x_dtype):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
-            grad_x = 1j * y * ops._divide_or_zero(ops.imag(ops.conj(y) * grad), ops.absolute(x))
+            grad_x = 1j * y * ops._divide_or_zero(ops.imag(conj_of(y) * grad), ops.absolute(x))
         else:
             grad_x = ops.zeros_like(grad)
         return grad_x
@@ -1093,7 +1094,7 @@ cdef class SinBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.cos(x))
+        return grad * conj_of(ops.cos(x))
 
     cdef bint takes_batch(self):
         return True
@@ -1154,7 +1155,7 @@ cdef class SinhBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops.cosh(x))
+        return grad * conj_of(ops.cosh(x))
 
     cdef bint takes_batch(self):
         return True
@@ -1175,7 +1176,7 @@ cdef class SqrtBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (0.5 / ops.conj(y))
+        return grad * (0.5 / conj_of(y))
 
     cdef bint takes_batch(self):
         return True
@@ -1196,7 +1197,7 @@ cdef class SquareBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (2 * ops.conj(x))
+        return grad * (2 * conj_of(x))
 
     cdef bint takes_batch(self):
         return True
@@ -1227,10 +1228,10 @@ cdef class TanBackward(Node):
         x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
-            grad_x = grad * ops.conj(ops._tanh_slope(1j * x))
+            grad_x = grad * conj_of(ops._tanh_slope(1j * x))
         else:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_x = grad * ops.conj(1 + y * y)
+            grad_x = grad * conj_of(1 + y * y)
         return grad_x
 
     cdef bint takes_batch(self):
@@ -1252,7 +1253,7 @@ cdef class TanhBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(ops._tanh_slope(x))
+        return grad * conj_of(ops._tanh_slope(x))
 
     cdef bint takes_batch(self):
         return True
@@ -1276,7 +1277,7 @@ cdef class TanhSlopeBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.conj(-2 * y * ops.tanh(x))
+        return grad * conj_of(-2 * y * ops.tanh(x))
 
     cdef bint takes_batch(self):
         return True

@@ -8,6 +8,7 @@ it is None).
 from gradspec import formulas
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport conj_of
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -320,7 +321,7 @@ cdef class ProdBackward(Node):
         axis = self.saved_axis
         x_shape = self.saved_x_shape
         keepdims = self.saved_keepdims
-        return ops.conj(ops._product_of_others(x, axis)) * ops._unreduce(grad, x_shape, axis, keepdims)
+        return conj_of(ops._product_of_others(x, axis)) * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

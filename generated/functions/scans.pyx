@@ -8,6 +8,7 @@ import math
 
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport conj_of
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
@@ -123,8 +124,8 @@ cdef class CumprodBackward(Node):
             step = 1
         factors = ops.reshape(x, y_shape)
         before = ops._shift(y, step, dim, 1)
-        after = ops._linear_recurrence(ops.conj(ops._shift(factors, -step, dim)), grad, dim, reverse=not reverse)
-        return ops.reshape(ops.conj(before) * after, x_shape)
+        after = ops._linear_recurrence(conj_of(ops._shift(factors, -step, dim)), grad, dim, reverse=not reverse)
+        return ops.reshape(conj_of(before) * after, x_shape)
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -195,9 +196,9 @@ cdef class LinearRecurrenceBackward(Node):
             step = 1
         if wanted_ & 1:
             before = ops._shift(y, step, axis)
-        after = ops._linear_recurrence(ops.conj(ops._shift(a, -step, axis)), grad, axis, reverse=not reverse)
+        after = ops._linear_recurrence(conj_of(ops._shift(a, -step, axis)), grad, axis, reverse=not reverse)
         if wanted_ & 1:
-            grad_a = ops.conj(before) * after
+            grad_a = conj_of(before) * after
         if wanted_ & 2:
             grad_b = after
         return grad_a, grad_b

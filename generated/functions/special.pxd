@@ -48,10 +48,12 @@ cdef class GammaIntegralBackward(Node):
 cdef class GammaincBackward(Node):
     cdef public object saved_a, saved_x, saved_y
     cdef readonly uint32_t version_a, version_x, version_y
+    cdef readonly object saved_y_dtype
 
 cdef class GammainccBackward(Node):
     cdef public object saved_y, saved_a, saved_x
     cdef readonly uint32_t version_y, version_a, version_x
+    cdef readonly object saved_y_dtype
 
 cdef class I0Backward(Node):
     cdef public object saved_x
@@ -138,10 +140,12 @@ cdef class SphericalYnBackward(Node):
 cdef class StdtrBackward(Node):
     cdef public object saved_df, saved_t
     cdef readonly uint32_t version_df, version_t
+    cdef readonly object saved_y_dtype
 
 cdef class Xlog1pyBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
+    cdef readonly object saved_b_dtype, saved_y_dtype
 
 cdef class Y0Backward(Node):
     cdef public object saved_x

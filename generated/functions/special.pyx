@@ -16,11 +16,13 @@ cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernel
 cdef Forward1 forward_lgamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "lgamma", 1)
 cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward5 forward__beta_integral = <Forward5> load_forward("gradspec.generated.kernels.special", "_beta_integral", 5)
 cdef Forward3 forward_betainc = <Forward3> load_forward("gradspec.generated.kernels.special", "betainc", 3)
 cdef Forward2 forward_betaln = <Forward2> load_forward("gradspec.generated.kernels.special", "betaln", 2)
@@ -416,9 +418,9 @@ cdef class GammaincBackward(Node):
     """gammainc(a, x) -> y
 
     dy/da = _gamma_integral(a, x, 1) - y * digamma(a)
-    dy/dx = exp(xlogy(a - 1, x) - x - lgamma(a))
+    dy/dx = exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
     """
-    saves = ("a", "x", "y")
+    saves = ("a", "x", "y", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
@@ -428,7 +430,10 @@ cdef class GammaincBackward(Node):
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_a = gammainc_grad_a.run((grad, forward__gamma_integral(a, x, 1), y, forward_digamma(a)))
         if wanted_ & 2:
-            grad_x = gammainc_grad_x.run((grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_lgamma(a)))
+            y_dtype = self.saved_y_dtype
+            grad_x = gammainc_grad_x.run(
+                (grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_astype(forward_lgamma(a), y_dtype))
+            )
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -439,7 +444,8 @@ cdef class GammaincBackward(Node):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             grad_a = grad * (ops._gamma_integral(a, x, 1) - y * ops.digamma(a))
         if wanted_ & 2:
-            grad_x = grad * ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a))
+            y_dtype = self.saved_y_dtype
+            grad_x = grad * ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), y_dtype))
         return grad_a, grad_x
 
     cdef bint takes_batch(self):
@@ -458,9 +464,9 @@ cdef class GammainccBackward(Node):
     """gammaincc(a, x) -> y
 
     dy/da = (1 - y) * digamma(a) - _gamma_integral(a, x, 1)
-    dy/dx = -exp(xlogy(a - 1, x) - x - lgamma(a))
+    dy/dx = -exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
     """
-    saves = ("y", "a", "x")
+    saves = ("y", "a", "x", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
@@ -471,7 +477,10 @@ cdef class GammainccBackward(Node):
         if wanted_ & 1:
             grad_a = gammaincc_grad_a.run((grad, y, forward_digamma(a), forward__gamma_integral(a, x, 1)))
         if wanted_ & 2:
-            grad_x = gammaincc_grad_x.run((grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_lgamma(a)))
+            y_dtype = self.saved_y_dtype
+            grad_x = gammaincc_grad_x.run(
+                (grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_astype(forward_lgamma(a), y_dtype))
+            )
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -483,7 +492,8 @@ cdef class GammainccBackward(Node):
         if wanted_ & 1:
             grad_a = grad * ((1 - y) * ops.digamma(a) - ops._gamma_integral(a, x, 1))
         if wanted_ & 2:
-            grad_x = grad * -ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a))
+            y_dtype = self.saved_y_dtype
+            grad_x = grad * -ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), y_dtype))
         return grad_a, grad_x
 
     cdef bint takes_batch(self):
@@ -979,38 +989,39 @@ cdef class SphericalYnBackward(Node):
 cdef Program stdtr_square = Program("t, df -> square", "square = add(multiply(t, t), df)")
 cdef Program stdtr_density = Program("given_0, given_1, square -> density", """
     density = divide(exp(subtract(given_0, given_1)), sqrt(square))""")
-cdef Program stdtr_grad_df = Program("grad, t, given_2, tail, given_4, given_5, density, df -> grad_df", """
+cdef Program stdtr_grad_df = Program("grad, given_1, given_2, tail, given_4, given_5, t, density, df -> grad_df", """
     rate = subtract(given_2, multiply(tail, subtract(given_4, given_5)))
-    grad_df = multiply(grad, divide(negative(add(divide(multiply(sign(t), rate), 2), divide(multiply(t, density), df))), 2))""")
+    grad_df = multiply(grad, divide(negative(add(divide(multiply(given_1, rate), 2), divide(multiply(t, density), df))), 2))""")
 
 cdef class StdtrBackward(Node):
     """stdtr(df, t) -> y
 
-    dy/ddf = -(sign(t) * rate / 2 + t * density / df) / 2
+    dy/ddf = -(astype(sign(t), y.dtype) * rate / 2 + t * density / df) / 2
     dy/dt = density
     where half = df / 2
     where square = t * t + df
     where ratio = df / square
-    where density = exp(xlogy(half, ratio) - betaln(half, 0.5)) / sqrt(square)
+    where density = exp(xlogy(half, ratio) - astype(betaln(half, 0.5), y.dtype)) / sqrt(square)
     where tail = betainc(half, 0.5, ratio)
     where rate = _beta_integral(half, 0.5, ratio, 1, 0) - tail * (digamma(half) - digamma(half + 0.5))
     """
-    saves = ("df", "t")
+    saves = ("df", "t", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_df = grad_t = None
         df = saved_array(self, self.saved_df, self.version_df, "df")
         t = saved_array(self, self.saved_t, self.version_t, "t")
+        y_dtype = self.saved_y_dtype
         half = forward_divide(df, 2)
         square = stdtr_square.run((t, df))
         ratio = forward_divide(df, square)
-        density = stdtr_density.run((forward_xlogy(half, ratio), forward_betaln(half, 0.5), square))
+        density = stdtr_density.run((forward_xlogy(half, ratio), forward_astype(forward_betaln(half, 0.5), y_dtype), square))
         if wanted_ & 1:
             tail = forward_betainc(half, 0.5, ratio)
             grad_df = stdtr_grad_df.run(
                 (
-                    grad, t, forward__beta_integral(half, 0.5, ratio, 1, 0), tail, forward_digamma(half),
-                    forward_digamma(forward_add(half, 0.5)), density, df
+                    grad, forward_astype(forward_sign(t), y_dtype), forward__beta_integral(half, 0.5, ratio, 1, 0), tail,
+                    forward_digamma(half), forward_digamma(forward_add(half, 0.5)), t, density, df
                 )
             )
         if wanted_ & 2:
@@ -1021,14 +1032,15 @@ cdef class StdtrBackward(Node):
         grad_df = grad_t = None
         df = saved_tensor(self, self.saved_df, self.version_df, "df")
         t = saved_tensor(self, self.saved_t, self.version_t, "t")
+        y_dtype = self.saved_y_dtype
         half = df / 2
         square = t * t + df
         ratio = df / square
-        density = ops.exp(ops.xlogy(half, ratio) - ops.betaln(half, 0.5)) / ops.sqrt(square)
+        density = ops.exp(ops.xlogy(half, ratio) - ops.astype(ops.betaln(half, 0.5), y_dtype)) / ops.sqrt(square)
         if wanted_ & 1:
             tail = ops.betainc(half, 0.5, ratio)
             rate = ops._beta_integral(half, 0.5, ratio, 1, 0) - tail * (ops.digamma(half) - ops.digamma(half + 0.5))
-            grad_df = grad * (-(ops.sign(t) * rate / 2 + t * density / df) / 2)
+            grad_df = grad * (-(ops.astype(ops.sign(t), y_dtype) * rate / 2 + t * density / df) / 2)
         if wanted_ & 2:
             grad_t = grad * density
         return grad_df, grad_t
@@ -1044,8 +1056,14 @@ cdef Program xlog1py_safe = Program("a, b -> safe", "safe = where(bitwise_and(eq
 cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, divide(a, add(1, safe)))")
 
 cdef class Xlog1pyBackward(Node):
-    """xlog1py(a, b) -> y; dy/da = log1p(safe); dy/db = a / (1 + safe); where safe = where((a == 0) & (b == -1), 0, b)"""
-    saves = ("a", "b")
+    """xlog1py(a, b) -> y
+
+    dy/da = log1p(beyond)
+    dy/db = a / (1 + safe)
+    where safe = where((a == 0) & (b == -1), 0, b)
+    where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)
+    """
+    saves = ("a", "b", "b_dtype", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
@@ -1053,7 +1071,13 @@ cdef class Xlog1pyBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         safe = xlog1py_safe.run((a, b))
         if wanted_ & 1:
-            grad_a = forward_multiply(grad, forward_log1p(safe))
+            b_dtype = self.saved_b_dtype
+            y_dtype = self.saved_y_dtype
+            if b_dtype == y_dtype:
+                beyond = safe
+            else:
+                beyond = forward_astype(safe, y_dtype)
+            grad_a = forward_multiply(grad, forward_log1p(beyond))
         if wanted_ & 2:
             grad_b = xlog1py_grad_b.run((grad, a, safe))
         return grad_a, grad_b
@@ -1064,7 +1088,13 @@ cdef class Xlog1pyBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         safe = ops.where((a == 0) & (b == -1), 0, b)
         if wanted_ & 1:
-            grad_a = grad * ops.log1p(safe)
+            b_dtype = self.saved_b_dtype
+            y_dtype = self.saved_y_dtype
+            if b_dtype == y_dtype:
+                beyond = safe
+            else:
+                beyond = ops.astype(safe, y_dtype)
+            grad_a = grad * ops.log1p(beyond)
         if wanted_ & 2:
             grad_b = grad * (a / (1 + safe))
         return grad_a, grad_b

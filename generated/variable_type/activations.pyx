@@ -352,7 +352,7 @@ cdef object op_hardsigmoid(object x):
 
 cdef tuple jvp_hardsigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (((x > -3) & (x < 3)) / 6),)
+    return (ops.where((x > -3) & (x < 3), x_t / 6, 0),)
 
 cdef object op_hardsigmoid_(object x):
     x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")

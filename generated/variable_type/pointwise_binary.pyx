@@ -6,7 +6,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 import math
 
-from gradspec import formulas
 from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
@@ -381,19 +380,20 @@ cdef object op_copysign(object a, object b):
         connect_two(node_, state_, a, b)
         if node_.needs(0):
             node_.saved_a = save_input(state_, a, &node_.version_a)
-            node_.saved_b = save_input(state_, b, &node_.version_b)
 
     y = wrap_forward(forward_copysign(array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_forward(jvp_copysign, (y,), (a, b))
     return y
 
 cdef tuple jvp_copysign(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * (ops.sign(a) * ops.copysign(1, b))
+    a_t, b_t, a, y = tangents_[0], tangents_[1], inputs_[0], outputs_[0]
+    y_t = None if a_t is None else a_t * (ops.sign(a) * ops.sign(y))
     if b_t is not None:
         y_t = plus(y_t, ops.zeros_like(b_t))
     return (y_t,)
@@ -500,6 +500,8 @@ cdef object op__divide_or_zero(object a, object b):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y_dtype = dtype_of(y)
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
@@ -508,7 +510,7 @@ cdef object op__divide_or_zero(object a, object b):
 
 cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else a_t * ops._divide_or_zero(1, b)
+    y_t = None if a_t is None else a_t * ops.astype(ops._divide_or_zero(1, b), dtype_of(y))
     if b_t is not None:
         y_t = plus(y_t, b_t * -ops._divide_or_zero(y, b))
     return (y_t,)
@@ -577,9 +579,13 @@ cdef object op_fmax(object a, object b):
 
 cdef tuple jvp_fmax(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a > b) | ops.isnan(b))
+    if a_t is not None:
+        first = (a > b) | ops.isnan(b)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b > a) | ops.isnan(a) & ~ops.isnan(b)))
+        second = (b > a) | ops.isnan(a) & ~ops.isnan(b)
+    y_t = None if a_t is None else ops.where(a == b, a_t / 2, ops.where(first, a_t, 0))
+    if b_t is not None:
+        y_t = plus(y_t, ops.where(a == b, b_t / 2, ops.where(second, b_t, 0)))
     return (y_t,)
 
 cdef object op_fmax_(object a, object b):
@@ -615,9 +621,13 @@ cdef object op_fmin(object a, object b):
 
 cdef tuple jvp_fmin(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, (a < b) | ops.isnan(b))
+    if a_t is not None:
+        first = (a < b) | ops.isnan(b)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, (b < a) | ops.isnan(a) & ~ops.isnan(b)))
+        second = (b < a) | ops.isnan(a) & ~ops.isnan(b)
+    y_t = None if a_t is None else ops.where(a == b, a_t / 2, ops.where(first, a_t, 0))
+    if b_t is not None:
+        y_t = plus(y_t, ops.where(a == b, b_t / 2, ops.where(second, b_t, 0)))
     return (y_t,)
 
 cdef object op_fmin_(object a, object b):
@@ -856,9 +866,9 @@ cdef object op_maximum(object a, object b):
 
 cdef tuple jvp_maximum(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a < b))
+    y_t = None if a_t is None else ops.where(a == b, a_t / 2, ops.where(a < b, 0, a_t))
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b < a)))
+        y_t = plus(y_t, ops.where(a == b, b_t / 2, ops.where(b < a, 0, b_t)))
     return (y_t,)
 
 cdef object op_maximum_(object a, object b):
@@ -894,9 +904,9 @@ cdef object op_minimum(object a, object b):
 
 cdef tuple jvp_minimum(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * ops.where(a == b, 0.5, ~(a > b))
+    y_t = None if a_t is None else ops.where(a == b, a_t / 2, ops.where(a > b, 0, a_t))
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(a == b, 0.5, ~(b > a)))
+        y_t = plus(y_t, ops.where(a == b, b_t / 2, ops.where(b > a, 0, b_t)))
     return (y_t,)
 
 cdef object op_minimum_(object a, object b):
@@ -966,6 +976,8 @@ cdef object op_polar(object a, object b):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y_dtype = dtype_of(y)
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
@@ -975,7 +987,7 @@ cdef object op_polar(object a, object b):
 cdef tuple jvp_polar(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
     if a_t is not None:
-        unit = ops.complex(ops.cos(b), ops.sin(b))
+        unit = ops.astype(ops.complex(ops.cos(b), ops.sin(b)), dtype_of(y))
     y_t = None if a_t is None else unit * a_t
     if b_t is not None:
         y_t = plus(y_t, 1j * y * b_t)
@@ -998,6 +1010,8 @@ cdef object op_pow(object a, object b):
         connect_two(node_, state_, a, b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1):
+            node_.saved_a_dtype = dtype_of(a)
 
     y = wrap_forward(forward_pow(array_of(a), array_of(b)))
 
@@ -1015,10 +1029,10 @@ cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     if b_t is not None:
         vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
         nonzero = ops.where(vanishing, 1, a)
-        if formulas.is_complex(dtype_of(y)):
-            base = ops.astype(nonzero, dtype_of(y))
-        else:
+        if dtype_of(a) == dtype_of(y):
             base = nonzero
+        else:
+            base = ops.astype(nonzero, dtype_of(y))
     y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b, 1)
     if b_t is not None:
         y_t = plus(y_t, b_t * (y * ops.log(base)))
@@ -1108,6 +1122,8 @@ cdef object op__scaled_pow(object c, object a, object b, object n):
         node_.saved_n = n
         if node_.needs(1):
             node_.saved_c = save_input(state_, c, &node_.version_c)
+        if node_.needs(2):
+            node_.saved_a_dtype = dtype_of(a)
 
     y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
 
@@ -1126,10 +1142,10 @@ cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     )
     if b_t is not None:
         nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
-        if formulas.is_complex(dtype_of(y)):
-            base = ops.astype(nonzero, dtype_of(y))
-        else:
+        if dtype_of(a) == dtype_of(y):
             base = nonzero
+        else:
+            base = ops.astype(nonzero, dtype_of(y))
     y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
     if a_t is not None:
         y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
@@ -1220,6 +1236,8 @@ cdef object op_xlogy(object a, object b):
         connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(0):
+            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlogy(array_of(a), array_of(b)))
 
@@ -1235,10 +1253,10 @@ cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     safe = ops.where((a == 0) & (b == 0), 1, b)
     if a_t is not None:
-        if formulas.is_complex(dtype_of(y)):
-            base = ops.astype(safe, dtype_of(y))
-        else:
+        if dtype_of(b) == dtype_of(y):
             base = safe
+        else:
+            base = ops.astype(safe, dtype_of(y))
     y_t = None if a_t is None else a_t * ops.log(base)
     if b_t is not None:
         y_t = plus(y_t, b_t * (a / safe))

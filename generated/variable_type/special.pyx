@@ -425,6 +425,8 @@ cdef object op_gammainc(object a, object x):
         set_history(y, node_, 0)
         if node_.needs(0):
             node_.saved_y = save_output(y)
+        if node_.needs(1):
+            node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
         push_forward(jvp_gammainc, (y,), (a, x))
     return y
@@ -433,7 +435,7 @@ cdef tuple jvp_gammainc(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, x_t, a, x, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     y_t = None if a_t is None else a_t * (ops._gamma_integral(a, x, 1) - y * ops.digamma(a))
     if x_t is not None:
-        y_t = plus(y_t, x_t * ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a)))
+        y_t = plus(y_t, x_t * ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), dtype_of(y))))
     return (y_t,)
 
 def gammainc(a, x):
@@ -460,6 +462,8 @@ cdef object op_gammaincc(object a, object x):
         set_history(y, node_, 0)
         if node_.needs(0):
             node_.saved_y = save_output(y)
+        if node_.needs(1):
+            node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
         push_forward(jvp_gammaincc, (y,), (a, x))
     return y
@@ -468,7 +472,7 @@ cdef tuple jvp_gammaincc(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, x_t, a, x, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     y_t = None if a_t is None else a_t * ((1 - y) * ops.digamma(a) - ops._gamma_integral(a, x, 1))
     if x_t is not None:
-        y_t = plus(y_t, x_t * -ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a)))
+        y_t = plus(y_t, x_t * -ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), dtype_of(y))))
     return (y_t,)
 
 def gammaincc(a, x):
@@ -1145,20 +1149,21 @@ cdef object op_stdtr(object df, object t):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(df) or has_tangent(t)):
         push_forward(jvp_stdtr, (y,), (df, t))
     return y
 
 cdef tuple jvp_stdtr(tuple outputs_, tuple inputs_, tuple tangents_):
-    df_t, t_t, df, t = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    df_t, t_t, df, t, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     half = df / 2
     square = t * t + df
     ratio = df / square
-    density = ops.exp(ops.xlogy(half, ratio) - ops.betaln(half, 0.5)) / ops.sqrt(square)
+    density = ops.exp(ops.xlogy(half, ratio) - ops.astype(ops.betaln(half, 0.5), dtype_of(y))) / ops.sqrt(square)
     if df_t is not None:
         tail = ops.betainc(half, 0.5, ratio)
         rate = ops._beta_integral(half, 0.5, ratio, 1, 0) - tail * (ops.digamma(half) - ops.digamma(half + 0.5))
-    y_t = None if df_t is None else df_t * (-(ops.sign(t) * rate / 2 + t * density / df) / 2)
+    y_t = None if df_t is None else df_t * (-(ops.astype(ops.sign(t), dtype_of(y)) * rate / 2 + t * density / df) / 2)
     if t_t is not None:
         y_t = plus(y_t, t_t * density)
     return (y_t,)
@@ -1180,19 +1185,28 @@ cdef object op_xlog1py(object a, object b):
         connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(0):
+            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlog1py(array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
+        if node_.needs(0):
+            node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_forward(jvp_xlog1py, (y,), (a, b))
     return y
 
 cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     safe = ops.where((a == 0) & (b == -1), 0, b)
-    y_t = None if a_t is None else a_t * ops.log1p(safe)
+    if a_t is not None:
+        if dtype_of(b) == dtype_of(y):
+            beyond = safe
+        else:
+            beyond = ops.astype(safe, dtype_of(y))
+    y_t = None if a_t is None else a_t * ops.log1p(beyond)
     if b_t is not None:
         y_t = plus(y_t, b_t * (a / (1 + safe)))
     return (y_t,)

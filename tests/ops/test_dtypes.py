@@ -1,4 +1,6 @@
-"""Dtypes that an entry does not claim: refused by the name of operator and argument, with nothing changed."""
+"""Dtypes: what an entry does not claim is refused by the name of operator and argument, with nothing changed, and single precision
+stays single in every recorded rule, so that no gradient is computed in double behind the user's back, and cast.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import gradspec as gs
 from gradspec.dispatch import ops
 from gradspec.generated.op_info import OPS
 
-from .calls import NAMESPACES, array, cases, entries
+from .calls import NAMESPACES, Case, array, cases, entries, flat
 
 KINDS = {"any": "fciub", "float": "fciub", "real": "fiub", "complex": "c", "int": "iub", "bool": "b"}
 DTYPES = (np.complex128, np.complex64, np.float64, np.float32, np.float16, np.int64, np.uint8, np.bool_)
@@ -125,3 +127,53 @@ def test_python_numbers_alone_are_of_double_precision(op):
         return [array(v).dtype for v in (y if isinstance(y, (tuple, list)) else [y])]
 
     assert dtypes(0.5) in (None, dtypes(np.float64(0.5)))
+
+
+SINGLE = (np.float32, np.complex64)
+
+
+def widths(tensors):
+    return {tensor.dtype for tensor in flat([t for t in tensors if t is not None])} & {np.dtype(float), np.dtype(complex)}
+
+
+def answered(node, cotangents):
+    """What a node gives for the cotangents by number; the outputs that nobody sees have none."""
+    for count in range(max(cotangents) + 1, max(cotangents) + 4):
+        try:
+            found = node(*(cotangents.get(i) for i in range(count)))
+            return flat([t for t in (found if isinstance(found, tuple) else [found]) if t is not None])
+        except TypeError as error:
+            if "arguments, got" not in str(error):
+                raise
+    raise AssertionError(node)
+
+
+def single_cases(op):
+    """Samples in single precision all of whose floating-point results are single."""
+    for dtype in SINGLE:
+        if np.dtype(dtype).kind in KINDS[op.dtype]:
+            for index in range(len(op.samples)):
+                case = Case(op, index, dtype)
+                if case.places and not widths(case.arrays):
+                    yield case
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("op", entries(lambda op: op.dtype not in ("int", "bool") and op.form != "nondifferentiable"))
+def test_single_precision_stays_single(op):
+    """The rules themselves, before the engine casts what they give: those of the last nodes that an operator makes."""
+    tried = False
+    for case in single_cases(op):
+        ys = case(*case.leaves())
+        if widths(ys):
+            continue  # a number that came as an array of double precision
+        nodes = {}
+        for y in ys:
+            if y.grad_fn is not None:
+                nodes.setdefault(y.grad_fn, {})[y.output_nr] = gs.ones_like(y.detach())
+        for node, cotangents in nodes.items():
+            found = answered(node, cotangents)
+            assert not widths(found), f"{node} gives {[str(t.dtype) for t in found]} at {op.samples[case.index]}"
+            tried = True
+    if not tried:
+        pytest.skip("no result of single precision has a history: it is a constant, or was asked for in double")

@@ -32,10 +32,10 @@ cdef class RowwiseBackward(Node):
         grad_a = grad_b = None
         if wanted_ & 1:
             b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_a = ops.expand_dims(grad, -1) * ops.conj(b)
+            grad_a = ops.expand_dims(grad, -1) * conj_of(b)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            grad_b = ops.expand_dims(grad, -1) * ops.conj(a)
+            grad_b = ops.expand_dims(grad, -1) * conj_of(a)
         return grad_a, grad_b
 
     cdef void release_variables(self):
