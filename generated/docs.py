@@ -9033,37 +9033,6 @@ for _name, _text in {
     >>> gs.nn.glu([[1.0, 0.0]])
     tensor([[0.5]])
     """,
-    "gumbel_softmax": """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.
-    gradspec.nn.gumbel_softmax rounds it as well, where `hard`.
-
-    Parameters
-    ----------
-    x : array_like
-    tau : float, default 1.0
-        Temperature; the lower it is, the nearer to 1 the largest number.
-    axis : int, default -1
-        Axis along which the classes lie.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    Notes
-    -----
-    gumbel_softmax(x, float tau=1.0, *, int axis=-1, Generator? generator=None) -> y
-    composite: softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, axis)
-
-    References
-    ----------
-    Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.
-
-    Examples
-    --------
-    >>> gs.nn.gumbel_softmax([-gs.inf, 2.0, -gs.inf], 0.25)
-    tensor([0., 1., 0.])
-    """,
     "hardshrink": """x where abs(x) > lambd, 0 elsewhere.
 
     Parameters
@@ -10646,6 +10615,37 @@ for _name, _text in {
     --------
     >>> gs.nn.group_norm([[1.0, 3.0, 5.0, 9.0]], 2, [1.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.5, 0.0], 0.0)
     tensor([[-1. ,  1. , -1.5,  1. ]])
+    """,
+    "gumbel_softmax": """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.
+    gradspec.nn.gumbel_softmax rounds it as well, where `hard`.
+
+    Parameters
+    ----------
+    x : array_like
+    tau : float, default 1.0
+        Temperature; the lower it is, the nearer to 1 the largest number.
+    axis : int, default -1
+        Axis along which the classes lie.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    Notes
+    -----
+    gumbel_softmax(x, float tau=1.0, *, int axis=-1, Generator? generator=None) -> y
+    composite: softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, axis)
+
+    References
+    ----------
+    Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.
+
+    Examples
+    --------
+    >>> gs.nn.gumbel_softmax([-gs.inf, 2.0, -gs.inf], 0.25)
+    tensor([0., 1., 0.])
     """,
     "instance_norm": """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel
     where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones.

@@ -9,7 +9,7 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward5, as_array, load_forward
+from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
@@ -19,9 +19,7 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward3 forward_split = <Forward3> load_forward("gradspec.generated.kernels.joining", "split", 3)
-cdef Forward2 forward_softmax = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "softmax", 2)
 cdef Forward2 forward_ones = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones", 2)
-cdef Forward5 forward__standard = <Forward5> load_forward("gradspec.generated.kernels.random", "_standard", 5)
 
 
 cdef Program alpha_dropout_y = Program("scale, given_1, x, kept, low, given_5 -> y", """
@@ -84,10 +82,6 @@ cdef Program glu_y = Program("given_0, given_1 -> y", "y = multiply(given_0, sig
 cdef object forward_glu(object x, object axis):
     halves = forward_split(x, 2, axis)
     return glu_y.run((halves[0], halves[1]))
-
-cdef Program gumbel_softmax_y = Program("x, given_1, tau -> y", "y = divide(add(x, given_1), tau)")
-cdef object forward_gumbel_softmax(object x, object tau, object axis, object generator):
-    return forward_softmax(gumbel_softmax_y.run((x, forward__standard('gumbel', x, x, None, generator), tau)), axis)
 
 cdef Program hardshrink_y = Program("x, lambd -> y", "y = where(less_equal(absolute(x), lambd), 0, x)")
 cdef object forward_hardshrink(object x, object lambd):

@@ -11,7 +11,9 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward6, as_array, load_forward
+from gradspec.kernels.forward cimport (
+    Forward1, Forward2, Forward3, Forward4, Forward5, Forward6, as_array, load_forward,
+)
 from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
@@ -28,6 +30,7 @@ cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward3 forward_repeat = <Forward3> load_forward("gradspec.generated.kernels.joining", "repeat", 3)
 cdef Forward4 forward_dropout = <Forward4> load_forward("gradspec.generated.kernels.activations", "dropout", 4)
 cdef Forward6 forward__resample = <Forward6> load_forward("gradspec.generated.kernels.pooling", "_resample", 6)
+cdef Forward5 forward__standard = <Forward5> load_forward("gradspec.generated.kernels.random", "_standard", 5)
 
 
 cdef object forward__affine(object x, object weight, object bias, object behind):
@@ -70,6 +73,10 @@ cdef object forward__earlier(object rows, object columns):
 cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps):
     groups = forward__standardize(forward_reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps, True)[0]
     return forward__affine(forward_reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
+
+cdef Program gumbel_softmax_y = Program("x, given_1, tau -> y", "y = divide(add(x, given_1), tau)")
+cdef object forward_gumbel_softmax(object x, object tau, object axis, object generator):
+    return forward_softmax(gumbel_softmax_y.run((x, forward__standard('gumbel', x, x, None, generator), tau)), axis)
 
 cdef object forward_instance_norm(
     object x, object running_mean, object running_var, object weight, object bias, object use_input_stats, object eps

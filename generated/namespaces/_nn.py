@@ -2,9 +2,9 @@
 """The namespace gradspec.nn."""
 
 from .generated.variable_type.activations import (
-    alpha_dropout, celu, dropout, dropout1d, dropout2d, dropout3d, elu, gelu, glu, gumbel_softmax, hardshrink, hardsigmoid,
-    hardswish, hardtanh, leaky_relu, log_sigmoid, mish, prelu, relu, relu6, rrelu, selu, silu, softplus, softshrink,
-    softsign, tanhshrink, threshold,
+    alpha_dropout, celu, dropout, dropout1d, dropout2d, dropout3d, elu, gelu, glu, hardshrink, hardsigmoid, hardswish,
+    hardtanh, leaky_relu, log_sigmoid, mish, prelu, relu, relu6, rrelu, selu, silu, softplus, softshrink, softsign,
+    tanhshrink, threshold,
 )
 from .generated.variable_type.convolution import (
     channel_shuffle, conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, pixel_shuffle,
@@ -19,8 +19,8 @@ from .generated.variable_type.losses import (
     multilabel_soft_margin_loss, nll_loss, poisson_nll_loss, smooth_l1_loss, soft_margin_loss, triplet_margin_loss,
 )
 from .generated.variable_type.normalisers import (
-    batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, log_softmax, normalize, rms_norm,
-    scaled_dot_product_attention, softmax, softmin,
+    batch_norm, group_norm, gumbel_softmax, instance_norm, layer_norm, local_response_norm, log_softmax, normalize,
+    rms_norm, scaled_dot_product_attention, softmax, softmin,
 )
 from .generated.variable_type.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d,
@@ -53,7 +53,6 @@ __all__ = [
     "elu",
     "gelu",
     "glu",
-    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish", "hard_swish",
@@ -109,6 +108,7 @@ __all__ = [
     "max_unpool3d",
     "batch_norm",
     "group_norm",
+    "gumbel_softmax",
     "instance_norm",
     "layer_norm",
     "local_response_norm",

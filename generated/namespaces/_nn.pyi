@@ -273,28 +273,6 @@ def glu(x: Operand, axis: int = -1) -> Tensor:
     ----------
     Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.
     """
-def gumbel_softmax(x: Operand, tau: float = 1.0, *, axis: int = -1, generator: np.random.Generator | int | None = None) -> Tensor:
-    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.
-    gradspec.nn.gumbel_softmax rounds it as well, where `hard`.
-
-    Parameters
-    ----------
-    x : array_like
-    tau : float, default 1.0
-        Temperature; the lower it is, the nearer to 1 the largest number.
-    axis : int, default -1
-        Axis along which the classes lie.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.
-    """
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere.
 
@@ -1295,6 +1273,28 @@ def group_norm(x: Operand, num_groups: int, weight: Operand | None = None, bias:
     ----------
     Wu and He (2018), Group normalization.
     """
+def gumbel_softmax(x: Operand, tau: float = 1.0, *, axis: int = -1, generator: np.random.Generator | int | None = None) -> Tensor:
+    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.
+    gradspec.nn.gumbel_softmax rounds it as well, where `hard`.
+
+    Parameters
+    ----------
+    x : array_like
+    tau : float, default 1.0
+        Temperature; the lower it is, the nearer to 1 the largest number.
+    axis : int, default -1
+        Axis along which the classes lie.
+    generator : numpy.random.Generator or int or None, default None
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    y : Tensor
+
+    References
+    ----------
+    Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.
+    """
 def instance_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, use_input_stats: _bool = True, *, eps: float = 1e-05) -> Tensor:
     """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel
     where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones.
@@ -2003,7 +2003,6 @@ __all__ = [
     "elu",
     "gelu",
     "glu",
-    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish", "hard_swish",
@@ -2059,6 +2058,7 @@ __all__ = [
     "max_unpool3d",
     "batch_norm",
     "group_norm",
+    "gumbel_softmax",
     "instance_norm",
     "layer_norm",
     "local_response_norm",

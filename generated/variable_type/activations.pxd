@@ -12,7 +12,6 @@ cdef object op__feature_dropout(object x, object p, object training, object axes
 cdef object op_gelu(object x, object approximate)
 cdef object op_gelu_(object x, object approximate)
 cdef object op_glu(object x, object axis)
-cdef object op_gumbel_softmax(object x, object tau, object axis, object generator)
 cdef object op_hardshrink(object x, object lambd)
 cdef object op_hardshrink_(object x, object lambd)
 cdef object op_hardsigmoid(object x)

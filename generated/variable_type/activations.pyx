@@ -10,10 +10,10 @@ from gradspec.errors import explain
 from gradspec.generator import as_generator
 
 from gradspec.generated.kernels.activations cimport (
-    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_glu, forward_gumbel_softmax, forward_hardshrink,
-    forward_hardsigmoid, forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish,
-    forward_prelu, forward_relu, forward_relu6, forward_rrelu, forward_selu, forward_silu, forward_softplus,
-    forward_softshrink, forward_softsign, forward_tanhshrink, forward_threshold,
+    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
+    forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish, forward_prelu, forward_relu,
+    forward_relu6, forward_rrelu, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
+    forward_tanhshrink, forward_threshold,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward, DropoutBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardtanhBackward,
@@ -286,26 +286,6 @@ cdef object op_glu(object x, object axis):
 def glu(x, axis=-1):
     """The first half along `axis` times the sigmoid of the second."""
     return op_glu(x, axis)
-
-
-cdef object op_gumbel_softmax(object x, object tau, object axis, object generator):
-    cdef ThreadState* state_ = thread_state()
-    x = as_real_operand(x, "gumbel_softmax", "x")
-    tau = as_float(tau, "gumbel_softmax", "tau")
-    axis = as_int(axis, "gumbel_softmax", "axis")
-    generator = as_generator(generator, "gumbel_softmax", "generator")
-
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.softmax((x + ops._standard('gumbel', x, x, None, generator=generator)) / tau, axis)
-        return wrap_forward(forward_gumbel_softmax(array_of(x), tau, axis, generator))
-    except Exception as error_:
-        raise explain(error_, "gumbel_softmax", x=x, tau=tau, axis=axis, generator=generator) from None
-
-def gumbel_softmax(x, tau=1.0, *, axis=-1, generator=None):
-    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are
-    `x`. gradspec.nn.gumbel_softmax rounds it as well, where `hard`."""
-    return op_gumbel_softmax(x, tau, axis, generator)
 
 
 cdef object op_hardshrink(object x, object lambd):
@@ -876,9 +856,9 @@ answer_calls()
 
 register({
 "alpha_dropout": alpha_dropout, "celu": celu, "dropout": dropout, "dropout1d": dropout1d, "dropout2d": dropout2d,
-    "dropout3d": dropout3d, "elu": elu, "_feature_dropout": _feature_dropout, "gelu": gelu, "glu": glu, "gumbel_softmax":
-    gumbel_softmax, "hardshrink": hardshrink, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "hardtanh": hardtanh,
-    "leaky_relu": leaky_relu, "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6": relu6,
-    "rrelu": rrelu, "selu": selu, "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign": softsign,
-    "tanhshrink": tanhshrink, "threshold": threshold,
+    "dropout3d": dropout3d, "elu": elu, "_feature_dropout": _feature_dropout, "gelu": gelu, "glu": glu, "hardshrink":
+    hardshrink, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "hardtanh": hardtanh, "leaky_relu": leaky_relu,
+    "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6": relu6, "rrelu": rrelu, "selu": selu,
+    "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign": softsign, "tanhshrink": tanhshrink,
+    "threshold": threshold,
 })

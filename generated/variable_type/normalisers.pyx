@@ -10,10 +10,10 @@ from gradspec.errors import explain
 from gradspec.generator import as_generator
 
 from gradspec.generated.kernels.normalisers cimport (
-    forward_batch_norm, forward__earlier, forward_group_norm, forward_instance_norm, forward_layer_norm,
-    forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
-    forward_scaled_dot_product_attention, forward_softmax, forward__softmax_backward, forward__softmax_or_zero,
-    forward__softmax_where, forward_softmin, forward__standardize, forward__standardize_affine,
+    forward_batch_norm, forward__earlier, forward_group_norm, forward_gumbel_softmax, forward_instance_norm,
+    forward_layer_norm, forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize,
+    forward_rms_norm, forward_scaled_dot_product_attention, forward_softmax, forward__softmax_backward,
+    forward__softmax_or_zero, forward__softmax_where, forward_softmin, forward__standardize, forward__standardize_affine,
     forward__standardize_affine_backward, forward__standardize_backward,
 )
 from gradspec.generated.functions.normalisers cimport (
@@ -134,6 +134,26 @@ cdef object op_group_norm(object x, object num_groups, object weight, object bia
 def group_norm(x, num_groups, weight=None, bias=None, eps=1e-05):
     """Each group of channels of an example less its mean, divided by the root of its variance plus eps."""
     return op_group_norm(x, num_groups, weight, bias, eps)
+
+
+cdef object op_gumbel_softmax(object x, object tau, object axis, object generator):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "gumbel_softmax", "x")
+    tau = as_float(tau, "gumbel_softmax", "tau")
+    axis = as_int(axis, "gumbel_softmax", "axis")
+    generator = as_generator(generator, "gumbel_softmax", "generator")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.softmax((x + ops._standard('gumbel', x, x, None, generator=generator)) / tau, axis)
+        return wrap_forward(forward_gumbel_softmax(array_of(x), tau, axis, generator))
+    except Exception as error_:
+        raise explain(error_, "gumbel_softmax", x=x, tau=tau, axis=axis, generator=generator) from None
+
+def gumbel_softmax(x, tau=1.0, *, axis=-1, generator=None):
+    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are
+    `x`. gradspec.nn.gumbel_softmax rounds it as well, where `hard`."""
+    return op_gumbel_softmax(x, tau, axis, generator)
 
 
 cdef object op_instance_norm(
@@ -754,10 +774,10 @@ def _standardize_backward(a, y, rate, axis, centred=True):
 answer_calls()
 
 register({
-"_affine": _affine, "batch_norm": batch_norm, "_earlier": _earlier, "group_norm": group_norm, "instance_norm":
-    instance_norm, "layer_norm": layer_norm, "local_response_norm": local_response_norm, "log_softmax": log_softmax,
-    "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
-    "scaled_dot_product_attention": scaled_dot_product_attention, "softmax": softmax, "_softmax_backward":
+"_affine": _affine, "batch_norm": batch_norm, "_earlier": _earlier, "group_norm": group_norm, "gumbel_softmax":
+    gumbel_softmax, "instance_norm": instance_norm, "layer_norm": layer_norm, "local_response_norm": local_response_norm,
+    "log_softmax": log_softmax, "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm":
+    rms_norm, "scaled_dot_product_attention": scaled_dot_product_attention, "softmax": softmax, "_softmax_backward":
     _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "_softmax_where": _softmax_where, "softmin": softmin,
     "_standardize": _standardize, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
     _standardize_affine_backward, "_standardize_backward": _standardize_backward,

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from .. import _nn
 from ..generated import ops
 from ..generated.tensor import Tensor
+from .running import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
 
+@answering
 def gumbel_softmax(
     x: Tensor | npt.ArrayLike, tau: float = 1.0, hard: bool = False, axis: int = -1, *, generator: Any = None
 ) -> Tensor:
