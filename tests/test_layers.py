@@ -22,7 +22,6 @@ RUNTIME = [
      "formulas.indices", "formulas.windows", "kernels.elsewhere", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
     ["formulas"],
     [
-        "kernels.contraction",
         "kernels.convolution",
         "kernels.elementwise",
         "kernels.folds",

@@ -1,7 +1,9 @@
-"""What einsum computes from its subscripts and the shapes of its operands."""
+"""What einsum computes from its subscripts and the shapes of its operands, once for each of them."""
+
+import functools
 
 
-
+@functools.lru_cache(1024)
 def einsum_adjoint(subscripts, operand):
     """The summation that carries the cotangent of 'a,b->y' back to `a` (operand 0) or `b` (1)."""
     left, right, out = subscripts.replace("->", ",").split(",")
@@ -14,6 +16,11 @@ def einsum_steps(subscripts, shapes):
     Ellipses get letters of their own, summed where the result has none, an index of length 1 in one operand and longer in
     others is dropped there, and an index is summed as soon as nothing to the right names it.
     """
+    return _steps(subscripts, tuple(shapes))
+
+
+@functools.lru_cache(1024)
+def _steps(subscripts, shapes):
     inputs, out = _einsum_terms(subscripts, shapes)
     lengths = {}
     for term, shape in zip(inputs, shapes):

@@ -1,8 +1,11 @@
 """Einstein summation over one and two operands, affine maps, and diagonals."""
 
+import functools
 import math
 
 import numpy as np
+
+from .product import matmul
 
 
 def block_diag(arrays):
@@ -122,19 +125,41 @@ def einsum_pair(subscripts, a, b):
     -------
     ndarray
     """
+    a_axes, b_axes, y_axes, batch, rows, summed, columns = _pair_plan(subscripts)
+    if a.ndim != batch + rows + summed or b.ndim != batch + summed + columns:
+        raise ValueError(f"{subscripts!r} does not name the {a.ndim} and {b.ndim} axes of its operands")
+    a = a.transpose(a_axes) if a_axes else a
+    b = b.transpose(b_axes) if b_axes else b
+    lead, middle = a.shape[:batch], math.prod(a.shape[batch + rows :])
+    y_shape = a.shape[: batch + rows] + b.shape[batch + summed :]
+    if not rows == summed == 1:
+        a = a.reshape((*lead, math.prod(a.shape[batch : batch + rows]), middle))
+    if not summed == columns == 1:
+        b = b.reshape((*lead, middle, math.prod(b.shape[batch + summed :])))
+    y = matmul(a, b)
+    if not rows == columns == 1:
+        y = y.reshape(y_shape)
+    return y.transpose(y_axes) if y_axes else y
+
+
+@functools.lru_cache(1024)
+def _pair_plan(subscripts):
+    """The orders of the axes of both operands and of the result, None where nothing moves, and how many are of each kind."""
     left, right, out = subscripts.replace("->", ",").split(",")
     batch = [i for i in left if i in right and i in out]
     summed = [i for i in left if i in right and i not in out]
     rows, columns = [i for i in left if i not in right], [i for i in right if i not in left]
-    size = dict(zip(left, a.shape)) | dict(zip(right, b.shape))
 
-    def arranged(x, subscript, first, second):
-        x = x.transpose([subscript.index(i) for i in (*batch, *first, *second)])
-        return x.reshape([size[i] for i in batch] + [math.prod(size[i] for i in group) for group in (first, second)])
+    def order(letters, wanted):
+        axes = tuple([letters.index(i) for i in wanted])
+        return None if axes == tuple(range(len(axes))) else axes
 
-    y = arranged(a, left, rows, summed) @ arranged(b, right, summed, columns)
-    order = [*batch, *rows, *columns]
-    return y.reshape([size[i] for i in order]).transpose([order.index(i) for i in out])
+    return (
+        order(left, [*batch, *rows, *summed]),
+        order(right, [*batch, *summed, *columns]),
+        order([*batch, *rows, *columns], out),
+        *map(len, (batch, rows, summed, columns)),
+    )
 
 
 def einsum_single(subscripts, x):
