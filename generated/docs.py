@@ -2688,7 +2688,7 @@ for _name, _text in {
     -----
     mean(x, int[]? axis=None, bool keepdims=False) -> y
     linear in x
-    grad_x = _unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
+    grad_x = _unreduce(grad / reduced_count(x.shape, axis), x.shape, axis, keepdims)
 
     Examples
     --------

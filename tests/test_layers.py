@@ -50,7 +50,7 @@ RUNTIME = [
         "node",
     ],
     ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.logistic", "kernels.moments", "kernels.plan", "kernels.pooling", "kernels.rows", "provenance", "tensor"],
-    ["kernels.add_at", "kernels.program", "kernels.softmax", "kernels.sorting", "kernels.special_functions", "kernels.standardization", "kernels.summation"],
+    ["kernels.add_at", "kernels.counted", "kernels.program", "kernels.softmax", "kernels.sorting", "kernels.special_functions", "kernels.standardization", "kernels.summation"],
     ["kernels.indexing"],
     ["kernels.basic_index"],
     ["kernels"],

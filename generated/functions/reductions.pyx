@@ -189,7 +189,7 @@ cdef class MeanBackward(Node):
     """mean(x, int[]? axis=None, bool keepdims=False) -> y
 
     linear in x
-    grad_x = _unreduce(grad, x.shape, axis, keepdims) / reduced_count(x.shape, axis)
+    grad_x = _unreduce(grad / reduced_count(x.shape, axis), x.shape, axis, keepdims)
     """
     saves = ("x_shape", "axis", "keepdims")
 
@@ -197,13 +197,13 @@ cdef class MeanBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return forward_divide(forward__unreduce(grad, x_shape, axis, keepdims), formulas.reduced_count(x_shape, axis))
+        return forward__unreduce(forward_divide(grad, formulas.reduced_count(x_shape, axis)), x_shape, axis, keepdims)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return ops._unreduce(grad, x_shape, axis, keepdims) / formulas.reduced_count(x_shape, axis)
+        return ops._unreduce(grad / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims)
 
 
 cdef Program min_weight = Program("x, bottom -> weight", "weight = bitwise_or(equal(x, bottom), isnan(x))")

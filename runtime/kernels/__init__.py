@@ -12,6 +12,7 @@ offer(
         "axes",
         "basic_index",
         "choice",
+        "counted",
         "error_function",
         "exponentials",
         "forward",
@@ -38,6 +39,7 @@ offer(
 from .axes import broadcast_to, expand_dims
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
 from .choice import divide_or_zero, scaled_pow, where
+from .counted import kept_mean, kept_mean_backward
 from .error_function import erf, erfc
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
 from .moments import centred, euclidean_norm, std, var
@@ -60,7 +62,7 @@ from .triangles import hermitian_part, lower_half, tril, triu
 from .triangular import solve_triangular
 
 __getattr__ = later(__name__, {
-    "classes": ("class_or_zero", "is_class", "kept_mean", "kept_mean_backward"),
+    "classes": ("class_or_zero", "is_class"),
     "contraction": (
         "block_diag", "block_diag_backward", "diag_embed", "diagonal", "diagonal_backward", "einsum_pair",
         "einsum_single", "einsum_single_backward", "linear",

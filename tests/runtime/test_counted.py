@@ -1,0 +1,33 @@
+"""The mean over classes that are counted against the NumPy expressions: dtypes, layouts, shapes, and nothing counted."""
+
+import numpy as np
+import pytest
+
+from gradspec import kernels
+from gradspec.kernels import classes
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ">f8"])
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (3, 4), (40, 50)])
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_means_are_those_of_the_expressions(shape, dtype, kind, step):
+    rng = np.random.default_rng(len(shape))
+    for ignored in (3, 200):
+        target = rng.integers(5, size=shape).astype(kind)[::step]
+        x = np.where(target == ignored, 0, rng.normal(size=target.shape)).astype(dtype)
+        grad = np.array(1.5, dtype)
+        with np.errstate(all="ignore"):
+            for found, expected in (
+                (kernels.kept_mean(x, target, ignored), classes.kept_mean(x, target, ignored)),
+                (kernels.kept_mean_backward(grad, target, ignored), classes.kept_mean_backward(grad, target, ignored)),
+            ):
+                assert found.shape == expected.shape and found.dtype == expected.dtype
+                np.testing.assert_allclose(found, expected, rtol=0, atol=8 * np.finfo(found.dtype).eps)
+
+
+def test_what_is_infinite_stays_so():
+    target = np.array([0, 1])
+    assert kernels.kept_mean(np.array([np.inf, 1.0]), target, -100) == np.inf
+    assert np.isnan(kernels.kept_mean(np.array([np.nan, 1.0]), target, -100))
+    assert kernels.kept_mean_backward(np.array(-np.inf), target, 1).tolist() == [-np.inf, 0]
