@@ -19,7 +19,7 @@ from .model import Family, Location, Op, Spec
 from .names import check_name
 from .order import misplaced
 
-FAMILY_KEYS = ("family", "about", "defaults", "ops")
+FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
 
 
 def read(path: str | os.PathLike[str]) -> Spec:
@@ -82,7 +82,8 @@ class _Reader(EntryReader):
         self._check_described(ops, defaults)
         self._check_order(ops)
         self._check_nodes(ops)
-        return Family(name.value, about, tuple(ops), name.location)
+        small = "small" in items and bool(self._choice(self._text(items["small"][1]), ("true",), "value"))
+        return Family(name.value, about, tuple(ops), name.location, small)
 
     def _check_order(self, ops: list[Op]) -> None:
         for op, where in misplaced(ops):

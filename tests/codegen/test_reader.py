@@ -570,3 +570,13 @@ def test_refused(small, name):
 def test_a_jvp_is_written_in_one_way(small, outputs, jvp, message):
     entry = f"- op: f(x) -> {outputs}\n  doc: F.\n  vjp: {{x: grad}}\n  jvp:{jvp}\n"
     assert small.refusal("read", entry) == f"derivatives.yaml:{message}"
+
+
+def test_a_family_may_be_compiled_for_size():
+    def families(line):
+        return read_text(re.sub(r"(?m)^(about: .*)$", rf"\1{line}", HEADER, count=1) + TANH).families
+
+    assert [family.small for family in families("")] == [False]
+    assert [family.small for family in families("\nsmall: true")] == [True]
+    with pytest.raises(Exception, match="unknown value 'yes'"):
+        families("\nsmall: 'yes'")
