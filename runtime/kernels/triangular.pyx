@@ -31,8 +31,9 @@ ctypedef void (*Trsm)(
     char* side, char* uplo, char* transa, char* diag, int* m, int* n, void* alpha, void* a, int* lda, void* b, int* ldb
 ) noexcept nogil
 
+SMALL = 16  # rows up to which the loop serves
+
 cdef enum:
-    SMALL = 16      # rows up to which the loop serves
     BLOCK = 64      # those of a block
     LONG = 512      # those of a block of one right-hand side, which BLAS solves on one thread
 
