@@ -70,7 +70,7 @@ cdef extern from *:
     void gradspec_add_double(double*, double*, npy_intp) noexcept nogil
 
 cdef enum:
-    CHUNK = 16384   # elements that are worth a thread
+    CHUNK = 1 << 16  # elements of a block
     FEWEST = 4      # rows whose sums are added before a block has sums of its own
 
 cdef struct Job:

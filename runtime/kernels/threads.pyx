@@ -41,7 +41,7 @@ cdef extern from *:
     #endif
 
     typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
-    enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_LOOKS = 1000 };
+    enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_LOOKS = 1000, GRADSPEC_WORTH = 4 /* chunks */ };
     enum { AWAKE, ASLEEP, CALLED, BUSY };            /* what a worker does */
     enum { RUNNING, FINISHED, WAITED_FOR };          /* how far its work is */
     typedef struct { int state, progress; PyThread_type_lock start, done; char apart[104]; } gradspec_worker;
@@ -112,7 +112,8 @@ cdef extern from *:
 
     static void gradspec_parallel(gradspec_work work, void *context, npy_intp size, npy_intp chunk, int threads) {
         int i, workers = threads - 1;
-        if (workers > (size - 1) / chunk) workers = (int) ((size - 1) / chunk);
+        /* What another core reads first is in this one's cache: a worker has to save more than that takes. */
+        if (workers > size / chunk / GRADSPEC_WORTH) workers = (int) (size / chunk / GRADSPEC_WORTH);
         if (workers <= 0 || !PyThread_acquire_lock(gradspec_pool.busy, NOWAIT_LOCK)) {
             work(context, 0, size);
             return;
