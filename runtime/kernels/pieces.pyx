@@ -15,33 +15,16 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE,
+    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
+    PyArray_STRIDES, PyArray_TYPE,
 )
+from .axes cimport view_of
 from .memory cimport empty
 from .plain cimport is_plain, slot_of
+from .span cimport DIMENSIONS
 from .threads cimport GRAIN
 
 cnp.import_array()
-
-cdef enum:
-    DIMENSIONS = 64
-
-cdef extern from *:
-    """
-    /* Part of the memory of an array, as an array that keeps it. */
-    static PyObject *gradspec_part(PyArrayObject *x, char *data, int ndim, npy_intp *dims, npy_intp *strides) {
-        PyArray_Descr *descr = PyArray_DESCR(x);
-        int flags = PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE;
-        PyObject *part;
-        Py_INCREF(descr);
-        part = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, strides, data, flags, NULL);
-        if (part == NULL) return NULL;
-        Py_INCREF(x);
-        if (PyArray_SetBaseObject((PyArrayObject *) part, (PyObject *) x) < 0) { Py_DECREF(part); return NULL; }
-        return part;
-    }
-    """
-    object gradspec_part(ndarray, char*, int, npy_intp*, npy_intp*)
 
 
 def stack(arrays, axis):
@@ -142,10 +125,10 @@ def unstack(ndarray x, Py_ssize_t axis):
     cdef npy_intp[DIMENSIONS] dims
     cdef npy_intp[DIMENSIONS] strides
     cdef npy_intp i
-    cdef int j, own = axis_of(x, axis), ndim = PyArray_NDIM(x) - 1
+    cdef int j, own = axis_of(x, axis), ndim = PyArray_NDIM(x) - 1, flags = PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE
     for j in range(ndim):
         dims[j], strides[j] = PyArray_DIMS(x)[j + (j >= own)], PyArray_STRIDES(x)[j + (j >= own)]
-    return [gradspec_part(x, PyArray_BYTES(x) + i * PyArray_STRIDES(x)[own], ndim, dims, strides)
+    return [view_of(x, ndim, dims, strides, PyArray_BYTES(x) + i * PyArray_STRIDES(x)[own], flags)
             for i in range(PyArray_DIMS(x)[own])]
 
 
@@ -166,6 +149,7 @@ def concat_backward(ndarray x, shapes, axis):
     cdef npy_intp[DIMENSIONS] dims
     cdef npy_intp start = 0
     cdef int j, own = axis_of(x, 0 if axis is None else axis), ndim = PyArray_NDIM(x)
+    cdef int flags = PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE
     cdef list parts = []
     for j in range(ndim):
         dims[j] = PyArray_DIMS(x)[j]
@@ -173,7 +157,7 @@ def concat_backward(ndarray x, shapes, axis):
         dims[own] = math.prod(shape) if axis is None else shape[own]
         if start + dims[own] > PyArray_DIMS(x)[own]:
             raise ValueError(f"shapes {list(shapes)} hold more than the {PyArray_DIMS(x)[own]} there are along axis {own}")
-        part = gradspec_part(x, PyArray_BYTES(x) + start * PyArray_STRIDES(x)[own], ndim, dims, PyArray_STRIDES(x))
+        part = view_of(x, ndim, dims, PyArray_STRIDES(x), PyArray_BYTES(x) + start * PyArray_STRIDES(x)[own], flags)
         parts.append(part.reshape(shape) if axis is None else part)
         start += dims[own]
     return parts

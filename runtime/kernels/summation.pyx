@@ -6,7 +6,6 @@ a floating-point flag.  Knows nothing of autograd.
 """
 
 cimport numpy as cnp
-from cpython.ref cimport Py_INCREF, PyObject
 from libc.string cimport memset
 from numpy cimport ndarray, npy_intp
 
@@ -16,6 +15,7 @@ from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE,
 )
 from . import folds, reductions
+from .axes cimport view_of
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .plain cimport is_plain, item_size, slot_of
@@ -24,12 +24,6 @@ from .threads cimport GRAIN
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h":
-    object PyArray_NewFromDescr(PyObject*, PyObject*, int, npy_intp*, npy_intp*, void*, int, PyObject*)
-    int PyArray_SetBaseObject(ndarray, object) except -1
-    PyObject* PyArray_DESCR(ndarray)
-    PyObject* gradspec_array_type "(PyObject *) &PyArray_Type"
 
 cdef enum:
     SHORT = 8           # elements of a row below which `folds` is quicker
@@ -159,7 +153,6 @@ cdef ndarray broadcast_back(ndarray x, tuple shape, object axis, bint keepdims):
     cdef npy_intp[DIMENSIONS] dims, strides
     cdef bint[DIMENSIONS] reduced
     cdef int ndim = len(shape), i, j = 0
-    cdef ndarray y
     if ndim > DIMENSIONS:
         return None
     for i in range(ndim):
@@ -181,8 +174,4 @@ cdef ndarray broadcast_back(ndarray x, tuple shape, object axis, bint keepdims):
         j += 1
     if j != PyArray_NDIM(x):
         return None
-    Py_INCREF(<object> PyArray_DESCR(x))  # is stolen
-    y = PyArray_NewFromDescr(gradspec_array_type, PyArray_DESCR(x), ndim, dims, strides, PyArray_BYTES(x), 0, NULL)
-    Py_INCREF(x)  # is stolen
-    PyArray_SetBaseObject(y, x)
-    return y
+    return view_of(x, ndim, dims, strides, PyArray_BYTES(x), 0)
