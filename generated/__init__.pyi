@@ -221,7 +221,7 @@ class Tensor(ArrayTensor):
     def logaddexp(self, b: Operand) -> Tensor:
         """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
     def logaddexp2(self, b: Operand) -> Tensor:
-        """log2(2**a + 2**b) without overflow."""
+        """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
     def maximum(self, b: Operand) -> Tensor:
         """The larger one, NaN where one is; ties share the gradient."""
     def minimum(self, b: Operand) -> Tensor:
@@ -305,7 +305,7 @@ class Tensor(ArrayTensor):
     def count_nonzero(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
         """Number of elements that are not 0."""
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-        """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
+        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
     def max(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Largest element, NaN if there is one; ties share the gradient equally."""
     amax = max
@@ -711,7 +711,7 @@ class Tensor(ArrayTensor):
     def logaddexp_(self, b: Operand) -> Tensor:
         """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value. In place."""
     def logaddexp2_(self, b: Operand) -> Tensor:
-        """log2(2**a + 2**b) without overflow. In place."""
+        """log2(2**a + 2**b) without overflow; of complex numbers the principal value. In place."""
     def maximum_(self, b: Operand) -> Tensor:
         """The larger one, NaN where one is; ties share the gradient. In place."""
     def minimum_(self, b: Operand) -> Tensor:
@@ -1918,7 +1918,7 @@ def logaddexp(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     y : Tensor
     """
 def logaddexp2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log2(2**a + 2**b) without overflow.
+    """log2(2**a + 2**b) without overflow; of complex numbers the principal value.
 
     Parameters
     ----------
@@ -2506,7 +2506,7 @@ def count_nonzero(x: Operand, axis: int | Sequence[int] | None = None, keepdims:
     y : Tensor
     """
 def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.
 
     Parameters
     ----------

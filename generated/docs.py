@@ -1372,7 +1372,7 @@ for _name, _text in {
     complex(a, b) -> y
     grad_a = real(grad)
     grad_b = imag(grad)
-    y_t = complex(a_t, zeros_like(b)) + complex(zeros_like(a), b_t)
+    y_t = complex(a_t, 0) + complex(0, b_t)
 
     Examples
     --------
@@ -1626,7 +1626,7 @@ for _name, _text in {
     >>> gs.logaddexp(2.5j, 3j)
     tensor(0.66156613+2.75j, dtype=complex128)
     """,
-    "logaddexp2": """log2(2**a + 2**b) without overflow.
+    "logaddexp2": """log2(2**a + 2**b) without overflow; of complex numbers the principal value.
 
     Parameters
     ----------
@@ -2613,7 +2613,7 @@ for _name, _text in {
     >>> gs.count_nonzero([[1.0, 0.0], [2.0, 3.0]], 1)
     tensor([1, 2])
     """,
-    "logsumexp": """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
+    "logsumexp": """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.
 
     Parameters
     ----------
@@ -2630,7 +2630,7 @@ for _name, _text in {
     Notes
     -----
     logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
-    grad_x = _logsumexp_backward(grad, x, axis, keepdims)
+    grad_x = _logsumexp_backward(grad, conj(x) if is_complex(x.dtype) else x, axis, keepdims)
     y_t = sum(_logsumexp_backward(ones_like(y), x, axis, keepdims) * x_t, axis, keepdims)
 
     Examples
@@ -3722,11 +3722,10 @@ for _name, _text in {
     Notes
     -----
     logcumsumexp(x, int axis) -> y
-    grad_x = weight * _linear_recurrence(exp(minimum(safe - _shift(safe, -1, axis, inf), 0)), grad, axis,
-      reverse=True)
+    grad_x = conj(weight) * _linear_recurrence(conj(exp(y - _shift(safe, -1, axis, inf))), grad, axis, reverse=True)
     where safe = where(y == -inf, 0, y)
     where weight = exp(x - safe)
-    y_t = _linear_recurrence(exp(minimum(_shift(safe, 1, axis, -inf) - safe, 0)), weight * x_t, axis)
+    y_t = _linear_recurrence(exp(_shift(y, 1, axis, -inf) - safe), weight * x_t, axis)
 
     Examples
     --------
@@ -10770,7 +10769,7 @@ for _name, _text in {
     Notes
     -----
     log_softmax(x, int[] axis=-1) -> y
-    grad_x = _log_softmax_backward(grad, y, axis)
+    grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
     y_t = x_t - sum(exp(y) * x_t, axis, True)
 
     Examples
@@ -10902,7 +10901,7 @@ for _name, _text in {
     Notes
     -----
     softmax(x, int[] axis=-1) -> y
-    grad_x = _softmax_backward(grad, y, axis)
+    grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
     y_t = _softmax_backward(x_t, y, axis)
 
     Examples
@@ -12116,7 +12115,7 @@ for _name, _text in {
     Notes
     -----
     dawsn(x) -> y
-    dy/dx = 1 - 2 * x * y
+    dy/dx = -sqrt(pi) / 2 * real(_erfcx_derivative(-1j * x, 1))
 
     References
     ----------
@@ -12647,7 +12646,7 @@ for _name, _text in {
     Notes
     -----
     ndtr(x) -> y
-    dy/dx = 1 / sqrt(2 * pi) * exp(-x * x / 2)
+    dy/dx = 1 / sqrt(2 * pi) * _gauss(x / sqrt(2))
 
     Examples
     --------

@@ -714,11 +714,11 @@ cdef class Tensor(ArrayTensor):
         return op_logaddexp_(self, b)
 
     def logaddexp2(self, b):
-        """log2(2**a + 2**b) without overflow."""
+        """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
         return op_logaddexp2(self, b)
 
     def logaddexp2_(self, b):
-        """log2(2**a + 2**b) without overflow. In place."""
+        """log2(2**a + 2**b) without overflow; of complex numbers the principal value. In place."""
         return op_logaddexp2_(self, b)
 
     def maximum(self, b):
@@ -1038,7 +1038,8 @@ cdef class Tensor(ArrayTensor):
         return op_count_nonzero(self, axis, keepdims)
 
     def logsumexp(self, axis=None, keepdims=False):
-        """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
+        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
+        0."""
         return op_logsumexp(self, axis, keepdims)
 
     def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):

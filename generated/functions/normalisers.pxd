@@ -6,7 +6,7 @@ from gradspec.node cimport Node
 cdef class LogSoftmaxBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
-    cdef readonly object saved_axis
+    cdef readonly object saved_y_dtype, saved_axis
 
 cdef class LogSoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
@@ -16,12 +16,12 @@ cdef class LogSoftmaxBackwardBackward(Node):
 cdef class SoftmaxBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
-    cdef readonly object saved_axis
+    cdef readonly object saved_y_dtype, saved_axis
 
 cdef class SoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
     cdef readonly uint32_t version_y, version_a
-    cdef readonly object saved_axis
+    cdef readonly object saved_y_dtype, saved_axis
 
 cdef class SoftmaxOrZeroBackward(Node):
     cdef public object saved_y

@@ -8,12 +8,13 @@ from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.forward_ad cimport minus, plus
-from gradspec.input_buffer cimport minus_array, plus_array
+from gradspec.input_buffer cimport conj_of, minus_array, plus_array
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward5, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
@@ -35,31 +36,36 @@ cdef Forward5 forward__standardize_backward = <Forward5> load_forward(
 
 
 cdef class LogSoftmaxBackward(Node):
-    """log_softmax(x, int[] axis=-1) -> y; grad_x = _log_softmax_backward(grad, y, axis)"""
-    saves = ("y", "axis")
+    """log_softmax(x, int[] axis=-1) -> y
+
+    grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
+    """
+    saves = ("y_dtype", "y", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        y_dtype = self.saved_y_dtype
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return forward__log_softmax_backward(grad, y, axis)
+        return forward__log_softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y_dtype = self.saved_y_dtype
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return ops._log_softmax_backward(grad, y, axis)
+        return ops._log_softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axis)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
 
-cdef Program log_softmax_backward_grad_y = Program("weight, grad, given_2 -> grad_y", """
-    grad_y = multiply(multiply(negative(weight), grad), given_2)""")
+cdef Program log_softmax_backward_grad_y = Program("weight, given_1, grad -> grad_y", """
+    grad_y = multiply(negative(conj(multiply(weight, given_1))), grad)""")
 
 cdef class LogSoftmaxBackwardBackward(Node):
     """_log_softmax_backward(a, y, int[] axis=-1) -> z
 
-    grad_a = grad - sum(weight * grad, axis, True)
-    grad_y = -weight * grad * sum(a, axis, True)
+    grad_a = grad - sum(conj(weight) * grad, axis, True)
+    grad_y = -conj(weight * sum(a, axis, True)) * grad
     where weight = exp(y)
     """
     saves = ("y", "axis", "a")
@@ -70,10 +76,10 @@ cdef class LogSoftmaxBackwardBackward(Node):
         axis = self.saved_axis
         weight = forward_exp(y)
         if wanted_ & 1:
-            grad_a = forward_subtract(grad, forward_sum(forward_multiply(weight, grad), axis, True))
+            grad_a = forward_subtract(grad, forward_sum(forward_multiply(forward_conj(weight), grad), axis, True))
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
-            grad_y = log_softmax_backward_grad_y.run((weight, grad, forward_sum(a, axis, True)))
+            grad_y = log_softmax_backward_grad_y.run((weight, forward_sum(a, axis, True), grad))
         return grad_a, grad_y
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -82,10 +88,10 @@ cdef class LogSoftmaxBackwardBackward(Node):
         axis = self.saved_axis
         weight = ops.exp(y)
         if wanted_ & 1:
-            grad_a = grad - ops.sum(weight * grad, axis, True)
+            grad_a = grad - ops.sum(conj_of(weight) * grad, axis, True)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            grad_y = -weight * grad * ops.sum(a, axis, True)
+            grad_y = -conj_of(weight * ops.sum(a, axis, True)) * grad
         return grad_a, grad_y
 
     cdef void release_variables(self):
@@ -93,56 +99,65 @@ cdef class LogSoftmaxBackwardBackward(Node):
 
 
 cdef class SoftmaxBackward(Node):
-    """softmax(x, int[] axis=-1) -> y; grad_x = _softmax_backward(grad, y, axis)"""
-    saves = ("y", "axis")
+    """softmax(x, int[] axis=-1) -> y; grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)"""
+    saves = ("y_dtype", "y", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        y_dtype = self.saved_y_dtype
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return forward__softmax_backward(grad, y, axis)
+        return forward__softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y_dtype = self.saved_y_dtype
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
-        return ops._softmax_backward(grad, y, axis)
+        return ops._softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axis)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
 
 cdef Program softmax_backward_grad_y = Program("grad, a, given_2, given_3 -> grad_y", """
-    grad_y = subtract(multiply(grad, subtract(a, given_2)), multiply(a, given_3))""")
+    grad_y = subtract(multiply(grad, conj(subtract(a, given_2))), multiply(conj(a), given_3))""")
 
 cdef class SoftmaxBackwardBackward(Node):
     """_softmax_backward(a, y, int[] axis=-1) -> z
 
-    grad_a = _softmax_backward(grad, y, axis)
-    grad_y = grad * (a - sum(y * a, axis, True)) - a * sum(y * grad, axis, True)
+    grad_a = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
+    grad_y = grad * conj(a - sum(y * a, axis, True)) - conj(a) * sum(conj(y) * grad, axis, True)
     """
-    saves = ("y", "axis", "a")
+    saves = ("y_dtype", "y", "axis", "a")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_y = None
+        if wanted_ & 1:
+            y_dtype = self.saved_y_dtype
         y = saved_array(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         if wanted_ & 1:
-            grad_a = forward__softmax_backward(grad, y, axis)
+            grad_a = forward__softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axis)
         if wanted_ & 2:
             a = saved_array(self, self.saved_a, self.version_a, "a")
             grad_y = softmax_backward_grad_y.run(
-                (grad, a, forward_sum(forward_multiply(y, a), axis, True), forward_sum(forward_multiply(y, grad), axis, True))
+                (
+                    grad, a, forward_sum(forward_multiply(y, a), axis, True),
+                    forward_sum(forward_multiply(forward_conj(y), grad), axis, True)
+                )
             )
         return grad_a, grad_y
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_y = None
+        if wanted_ & 1:
+            y_dtype = self.saved_y_dtype
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         axis = self.saved_axis
         if wanted_ & 1:
-            grad_a = ops._softmax_backward(grad, y, axis)
+            grad_a = ops._softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axis)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            grad_y = grad * (a - ops.sum(y * a, axis, True)) - a * ops.sum(y * grad, axis, True)
+            grad_y = grad * conj_of(a - ops.sum(y * a, axis, True)) - conj_of(a) * ops.sum(conj_of(y) * grad, axis, True)
         return grad_a, grad_y
 
     cdef void release_variables(self):

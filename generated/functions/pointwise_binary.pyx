@@ -701,8 +701,8 @@ cdef class LogaddexpBackward(Node):
 
 cdef Program logaddexp2_gap = Program("y, a, b -> gap", """
     gap = multiply(0.6931471805599453, where(bitwise_and(isinf(y), equal(a, b)), 0, subtract(a, b)))""")
-cdef Program logaddexp2_grad_a = Program("grad, gap -> grad_a", "grad_a = multiply(grad, sigmoid(gap))")
-cdef Program logaddexp2_grad_b = Program("grad, gap -> grad_b", "grad_b = multiply(grad, sigmoid(negative(gap)))")
+cdef Program logaddexp2_grad_a = Program("grad, gap -> grad_a", "grad_a = multiply(grad, conj(sigmoid(gap)))")
+cdef Program logaddexp2_grad_b = Program("grad, gap -> grad_b", "grad_b = multiply(grad, conj(sigmoid(negative(gap))))")
 
 cdef class Logaddexp2Backward(Node):
     """logaddexp2(a, b) -> y
@@ -732,9 +732,9 @@ cdef class Logaddexp2Backward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         gap = 0.6931471805599453 * ops.where(ops.isinf(y) & (a == b), 0, a - b)
         if wanted_ & 1:
-            grad_a = grad * ops.sigmoid(gap)
+            grad_a = grad * conj_of(ops.sigmoid(gap))
         if wanted_ & 2:
-            grad_b = grad * ops.sigmoid(-gap)
+            grad_b = grad * conj_of(ops.sigmoid(-gap))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

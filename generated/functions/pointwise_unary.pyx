@@ -465,7 +465,7 @@ cdef class EntrBackward(Node):
 
 
 cdef Program erf_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, multiply(1.1283791670955126, exp(multiply(negative(x), x))))""")
+    grad_x = multiply(grad, multiply(1.1283791670955126, conj(exp(multiply(negative(x), x)))))""")
 
 cdef class ErfBackward(Node):
     """erf(x) -> y; dy/dx = 2 / sqrt(pi) * _gauss(x)"""
@@ -477,7 +477,7 @@ cdef class ErfBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (1.1283791670955126 * ops._gauss(x))
+        return grad * (1.1283791670955126 * conj_of(ops._gauss(x)))
 
     cdef bint takes_batch(self):
         return True
@@ -487,7 +487,7 @@ cdef class ErfBackward(Node):
 
 
 cdef Program erfc_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, multiply(-1.1283791670955126, exp(multiply(negative(x), x))))""")
+    grad_x = multiply(grad, multiply(-1.1283791670955126, conj(exp(multiply(negative(x), x)))))""")
 
 cdef class ErfcBackward(Node):
     """erfc(x) -> y; dy/dx = -2 / sqrt(pi) * _gauss(x)"""
@@ -499,7 +499,7 @@ cdef class ErfcBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (-1.1283791670955126 * ops._gauss(x))
+        return grad * (-1.1283791670955126 * conj_of(ops._gauss(x)))
 
     cdef bint takes_batch(self):
         return True
@@ -514,11 +514,11 @@ cdef class ErfcxBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward__erfcx_derivative(x, 1))
+        return forward_multiply(grad, forward_conj(forward__erfcx_derivative(x, 1)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops._erfcx_derivative(x, 1)
+        return grad * conj_of(ops._erfcx_derivative(x, 1))
 
     cdef bint takes_batch(self):
         return True
@@ -534,12 +534,12 @@ cdef class ErfcxDerivativeBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
-        return forward_multiply(grad, forward__erfcx_derivative(x, n + 1))
+        return forward_multiply(grad, forward_conj(forward__erfcx_derivative(x, n + 1)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
-        return grad * ops._erfcx_derivative(x, n + 1)
+        return grad * conj_of(ops._erfcx_derivative(x, n + 1))
 
     cdef bint takes_batch(self):
         return True
@@ -657,23 +657,24 @@ cdef class FracBackward(Node):
         return True
 
 
-cdef Program gauss_grad_x = Program("grad, finite, y -> grad_x", "grad_x = multiply(grad, multiply(-2, multiply(finite, y)))")
+cdef Program gauss_grad_x = Program("grad, x, y -> grad_x", """
+    finite = where(isinf(x), 0, x)
+    grad_x = multiply(grad, multiply(-2, conj(multiply(finite, y))))""")
 
 cdef class GaussBackward(Node):
-    """_gauss(x) -> y; dy/dx = -2 * (finite * y); where finite = nan_to_num(x, nan)"""
+    """_gauss(x) -> y; dy/dx = -2 * (finite * y); where finite = where(isinf(x), 0, x)"""
     saves = ("x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        finite = forward_nan_to_num(x, math.nan, None, None)
-        return gauss_grad_x.run((grad, finite, y))
+        return gauss_grad_x.run((grad, x, y))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        finite = ops.nan_to_num(x, math.nan)
-        return grad * (-2 * (finite * y))
+        finite = ops.where(ops.isinf(x), 0, x)
+        return grad * (-2 * conj_of(finite * y))
 
     cdef bint takes_batch(self):
         return True
@@ -1109,11 +1110,11 @@ cdef class SincBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward__sinc_derivative(x, 1))
+        return forward_multiply(grad, forward_conj(forward__sinc_derivative(x, 1)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops._sinc_derivative(x, 1)
+        return grad * conj_of(ops._sinc_derivative(x, 1))
 
     cdef bint takes_batch(self):
         return True
@@ -1129,12 +1130,12 @@ cdef class SincDerivativeBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
-        return forward_multiply(grad, forward__sinc_derivative(x, n + 1))
+        return forward_multiply(grad, forward_conj(forward__sinc_derivative(x, n + 1)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         n = self.saved_n
-        return grad * ops._sinc_derivative(x, n + 1)
+        return grad * conj_of(ops._sinc_derivative(x, n + 1))
 
     cdef bint takes_batch(self):
         return True

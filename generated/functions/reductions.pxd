@@ -14,7 +14,7 @@ cdef class EuclideanNormBackward(Node):
 cdef class LogsumexpBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
-    cdef readonly object saved_axis, saved_keepdims
+    cdef readonly object saved_x_dtype, saved_axis, saved_keepdims
 
 cdef class LogsumexpBackwardBackward(Node):
     cdef public object saved_a, saved_x

@@ -78,20 +78,25 @@ cdef class EuclideanNormBackward(Node):
 
 
 cdef class LogsumexpBackward(Node):
-    """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y; grad_x = _logsumexp_backward(grad, x, axis, keepdims)"""
-    saves = ("x", "axis", "keepdims")
+    """logsumexp(x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = _logsumexp_backward(grad, conj(x) if is_complex(x.dtype) else x, axis, keepdims)
+    """
+    saves = ("x_dtype", "x", "axis", "keepdims")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return forward__logsumexp_backward(grad, x, axis, keepdims)
+        return forward__logsumexp_backward(grad, forward_conj(x) if formulas.is_complex(x_dtype) else x, axis, keepdims)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return ops._logsumexp_backward(grad, x, axis, keepdims)
+        return ops._logsumexp_backward(grad, conj_of(x) if formulas.is_complex(x_dtype) else x, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
@@ -100,8 +105,8 @@ cdef class LogsumexpBackward(Node):
 cdef class LogsumexpBackwardBackward(Node):
     """_logsumexp_backward(a, x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_a = sum(weight * grad, axis, keepdims)
-    grad_x = _softmax_backward(grad * _unreduce(a, x.shape, axis, keepdims), weight, axes)
+    grad_a = sum(conj(weight) * grad, axis, keepdims)
+    grad_x = _softmax_backward(grad * conj(_unreduce(a, x.shape, axis, keepdims)), conj(weight), axes)
     where axes = axes_tuple(axis, x.ndim)
     where weight = _logsumexp_backward(ones_like(a), x, axis, keepdims)
     """
@@ -115,13 +120,13 @@ cdef class LogsumexpBackwardBackward(Node):
         keepdims = self.saved_keepdims
         weight = forward__logsumexp_backward(forward_ones_like(a, None), x, axis, keepdims)
         if wanted_ & 1:
-            grad_a = forward_sum(forward_multiply(weight, grad), axis, keepdims)
+            grad_a = forward_sum(forward_multiply(forward_conj(weight), grad), axis, keepdims)
         if wanted_ & 2:
             x_ndim = self.saved_x_ndim
             x_shape = self.saved_x_shape
             axes = formulas.axes_tuple(axis, x_ndim)
             grad_x = forward__softmax_backward(
-                forward_multiply(grad, forward__unreduce(a, x_shape, axis, keepdims)), weight, axes
+                forward_multiply(grad, forward_conj(forward__unreduce(a, x_shape, axis, keepdims))), forward_conj(weight), axes
             )
         return grad_a, grad_x
 
@@ -133,12 +138,12 @@ cdef class LogsumexpBackwardBackward(Node):
         keepdims = self.saved_keepdims
         weight = ops._logsumexp_backward(ops.ones_like(a), x, axis, keepdims)
         if wanted_ & 1:
-            grad_a = ops.sum(weight * grad, axis, keepdims)
+            grad_a = ops.sum(conj_of(weight) * grad, axis, keepdims)
         if wanted_ & 2:
             x_ndim = self.saved_x_ndim
             x_shape = self.saved_x_shape
             axes = formulas.axes_tuple(axis, x_ndim)
-            grad_x = ops._softmax_backward(grad * ops._unreduce(a, x_shape, axis, keepdims), weight, axes)
+            grad_x = ops._softmax_backward(grad * conj_of(ops._unreduce(a, x_shape, axis, keepdims)), conj_of(weight), axes)
         return grad_a, grad_x
 
     cdef void release_variables(self):

@@ -210,14 +210,13 @@ cdef class LinearRecurrenceBackward(Node):
 cdef Program logcumsumexp_safe = Program("y -> safe", "safe = where(equal(y, -inf), 0, y)")
 cdef Program logcumsumexp_grad_x = Program("x, safe, given_2 -> grad_x", """
     weight = exp(subtract(x, safe))
-    grad_x = multiply(weight, given_2)""")
-cdef Program logcumsumexp_grad_x_2 = Program("safe, given_1 -> grad_x", "grad_x = exp(minimum(subtract(safe, given_1), 0))")
+    grad_x = multiply(conj(weight), given_2)""")
+cdef Program logcumsumexp_grad_x_2 = Program("y, given_1 -> grad_x", "grad_x = conj(exp(subtract(y, given_1)))")
 
 cdef class LogcumsumexpBackward(Node):
     """logcumsumexp(x, int axis) -> y
 
-    grad_x = weight * _linear_recurrence(exp(minimum(safe - _shift(safe, -1, axis, inf), 0)), grad, axis,
-      reverse=True)
+    grad_x = conj(weight) * _linear_recurrence(conj(exp(y - _shift(safe, -1, axis, inf))), grad, axis, reverse=True)
     where safe = where(y == -inf, 0, y)
     where weight = exp(x - safe)
     """
@@ -232,7 +231,7 @@ cdef class LogcumsumexpBackward(Node):
             (
                 x, safe,
                 forward__linear_recurrence(
-                    logcumsumexp_grad_x_2.run((safe, forward__shift(safe, -1, axis, math.inf))), grad, axis, True
+                    logcumsumexp_grad_x_2.run((y, forward__shift(safe, -1, axis, math.inf))), grad, axis, True
                 )
             )
         )
@@ -244,10 +243,8 @@ cdef class LogcumsumexpBackward(Node):
         safe = ops.where(y == -math.inf, 0, y)
         weight = ops.exp(x - safe)
         return (
-            weight
-            * ops._linear_recurrence(
-                ops.exp(ops.minimum(safe - ops._shift(safe, -1, axis, math.inf), 0)), grad, axis, reverse=True
-            )
+            conj_of(weight)
+            * ops._linear_recurrence(conj_of(ops.exp(y - ops._shift(safe, -1, axis, math.inf))), grad, axis, reverse=True)
         )
 
     cdef void release_variables(self):

@@ -21,8 +21,8 @@ cdef class BetalnBackward(Node):
     cdef readonly uint32_t version_a, version_b
 
 cdef class DawsnBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef readonly uint32_t version_x, version_y
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class ErfcinvBackward(Node):
     cdef public object saved_y

@@ -6,16 +6,22 @@
 
 from gradspec.dispatch import ops
 
+from gradspec.input_buffer cimport conj_of
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward5, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
 
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfcx", 1)
+cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
+)
 cdef Forward1 forward_lgamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "lgamma", 1)
 cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
@@ -255,27 +261,25 @@ cdef class BetalnBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program dawsn_grad_x = Program("grad, x, y -> grad_x", "grad_x = multiply(grad, subtract(1, multiply(multiply(2, x), y)))")
+cdef Program dawsn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, multiply(-0.8862269254527579, given_1))")
 
 cdef class DawsnBackward(Node):
-    """dawsn(x) -> y; dy/dx = 1 - 2 * x * y"""
-    saves = ("x", "y")
+    """dawsn(x) -> y; dy/dx = -sqrt(pi) / 2 * real(_erfcx_derivative(-1j * x, 1))"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return dawsn_grad_x.run((grad, x, y))
+        return dawsn_grad_x.run((grad, forward_real(forward__erfcx_derivative(forward_multiply((-0-1j), x), 1))))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (1 - 2 * x * y)
+        return grad * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1)))
 
     cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_x = True, None
 
 
 cdef Program erfcinv_grad_x = Program("grad, y -> grad_x", """
@@ -300,7 +304,7 @@ cdef class ErfcinvBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program exp1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, divide(negative(exp(negative(x))), x))")
+cdef Program exp1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(negative(exp(negative(x))), x)))")
 
 cdef class Exp1Backward(Node):
     """exp1(x) -> y; dy/dx = -exp(-x) / x"""
@@ -312,7 +316,7 @@ cdef class Exp1Backward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (-ops.exp(-x) / x)
+        return grad * conj_of(-ops.exp(-x) / x)
 
     cdef bint takes_batch(self):
         return True
@@ -321,7 +325,7 @@ cdef class Exp1Backward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, divide(exp(x), x))")
+cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(exp(x), x)))")
 
 cdef class ExpiBackward(Node):
     """expi(x) -> y; dy/dx = exp(x) / x"""
@@ -333,7 +337,7 @@ cdef class ExpiBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (ops.exp(x) / x)
+        return grad * conj_of(ops.exp(x) / x)
 
     cdef bint takes_batch(self):
         return True
@@ -591,7 +595,8 @@ cdef class I1eBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", "grad_x = multiply(grad, divide(add(given_1, given_2), 2))")
+cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, divide(conj(add(given_1, given_2)), 2))""")
 
 cdef class IvBackward(Node):
     """iv(float v, x) -> y; dy/dx = (iv(v - 1, x) + iv(v + 1, x)) / 2"""
@@ -605,7 +610,7 @@ cdef class IvBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ((ops.iv(v - 1, x) + ops.iv(v + 1, x)) / 2)
+        return grad * (conj_of(ops.iv(v - 1, x) + ops.iv(v + 1, x)) / 2)
 
     cdef bint takes_batch(self):
         return True
@@ -684,7 +689,7 @@ cdef class J1Backward(Node):
 
 
 cdef Program jv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
-    grad_x = multiply(grad, divide(subtract(given_1, given_2), 2))""")
+    grad_x = multiply(grad, divide(conj(subtract(given_1, given_2)), 2))""")
 
 cdef class JvBackward(Node):
     """jv(float v, x) -> y; dy/dx = (jv(v - 1, x) - jv(v + 1, x)) / 2"""
@@ -698,7 +703,7 @@ cdef class JvBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ((ops.jv(v - 1, x) - ops.jv(v + 1, x)) / 2)
+        return grad * (conj_of(ops.jv(v - 1, x) - ops.jv(v + 1, x)) / 2)
 
     cdef bint takes_batch(self):
         return True
@@ -785,7 +790,7 @@ cdef class KlTermsBackward(Node):
 
 
 cdef Program kv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
-    grad_x = multiply(grad, divide(negative(add(given_1, given_2)), 2))""")
+    grad_x = multiply(grad, divide(negative(conj(add(given_1, given_2))), 2))""")
 
 cdef class KvBackward(Node):
     """kv(float v, x) -> y; dy/dx = -(kv(v - 1, x) + kv(v + 1, x)) / 2"""
@@ -799,7 +804,7 @@ cdef class KvBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (-(ops.kv(v - 1, x) + ops.kv(v + 1, x)) / 2)
+        return grad * (-conj_of(ops.kv(v - 1, x) + ops.kv(v + 1, x)) / 2)
 
     cdef bint takes_batch(self):
         return True
@@ -808,7 +813,8 @@ cdef class KvBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program log_ndtr_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, divide(0.7978845608028654, given_1))")
+cdef Program log_ndtr_grad_x = Program("grad, given_1 -> grad_x", """
+    grad_x = multiply(grad, divide(0.7978845608028654, conj(given_1)))""")
 cdef Program log_ndtr_grad_x_2 = Program("x -> grad_x", "grad_x = divide(negative(x), 1.4142135623730951)")
 
 cdef class LogNdtrBackward(Node):
@@ -821,7 +827,7 @@ cdef class LogNdtrBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (0.7978845608028654 / ops.erfcx(-x / 1.4142135623730951))
+        return grad * (0.7978845608028654 / conj_of(ops.erfcx(-x / 1.4142135623730951)))
 
     cdef bint takes_batch(self):
         return True
@@ -831,10 +837,11 @@ cdef class LogNdtrBackward(Node):
 
 
 cdef Program ndtr_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, multiply(0.3989422804014327, exp(divide(multiply(negative(x), x), 2))))""")
+    grad_x = multiply(grad, multiply(0.3989422804014327, conj(exp(multiply(negative(divide(x, 1.4142135623730951)), divide(x,
+        1.4142135623730951))))))""")
 
 cdef class NdtrBackward(Node):
-    """ndtr(x) -> y; dy/dx = 1 / sqrt(2 * pi) * exp(-x * x / 2)"""
+    """ndtr(x) -> y; dy/dx = 1 / sqrt(2 * pi) * _gauss(x / sqrt(2))"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -843,7 +850,7 @@ cdef class NdtrBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (0.3989422804014327 * ops.exp(-x * x / 2))
+        return grad * (0.3989422804014327 * conj_of(ops._gauss(x / 1.4142135623730951)))
 
     cdef bint takes_batch(self):
         return True
@@ -1053,7 +1060,7 @@ cdef class StdtrBackward(Node):
 
 
 cdef Program xlog1py_safe = Program("a, b -> safe", "safe = where(bitwise_and(equal(a, 0), equal(b, -1)), 0, b)")
-cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, divide(a, add(1, safe)))")
+cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, add(1, safe))))")
 
 cdef class Xlog1pyBackward(Node):
     """xlog1py(a, b) -> y
@@ -1077,7 +1084,7 @@ cdef class Xlog1pyBackward(Node):
                 beyond = safe
             else:
                 beyond = forward_astype(safe, y_dtype)
-            grad_a = forward_multiply(grad, forward_log1p(beyond))
+            grad_a = forward_multiply(grad, forward_conj(forward_log1p(beyond)))
         if wanted_ & 2:
             grad_b = xlog1py_grad_b.run((grad, a, safe))
         return grad_a, grad_b
@@ -1094,9 +1101,9 @@ cdef class Xlog1pyBackward(Node):
                 beyond = safe
             else:
                 beyond = ops.astype(safe, y_dtype)
-            grad_a = grad * ops.log1p(beyond)
+            grad_a = grad * conj_of(ops.log1p(beyond))
         if wanted_ & 2:
-            grad_b = grad * (a / (1 + safe))
+            grad_b = grad * conj_of(a / (1 + safe))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -1150,7 +1157,7 @@ cdef class Y1Backward(Node):
 
 
 cdef Program yv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
-    grad_x = multiply(grad, divide(subtract(given_1, given_2), 2))""")
+    grad_x = multiply(grad, divide(conj(subtract(given_1, given_2)), 2))""")
 
 cdef class YvBackward(Node):
     """yv(float v, x) -> y; dy/dx = (yv(v - 1, x) - yv(v + 1, x)) / 2"""
@@ -1164,7 +1171,7 @@ cdef class YvBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ((ops.yv(v - 1, x) - ops.yv(v + 1, x)) / 2)
+        return grad * (conj_of(ops.yv(v - 1, x) - ops.yv(v + 1, x)) / 2)
 
     cdef bint takes_batch(self):
         return True

@@ -36,7 +36,6 @@ cdef object forward_hypot(object a, object b)
 cdef object forward_lerp(object a, object b, object weight)
 cdef Ufunc logaddexp_ufunc
 cdef object forward_logaddexp(object a, object b)
-cdef Ufunc logaddexp2_ufunc
 cdef object forward_logaddexp2(object a, object b)
 cdef Ufunc maximum_ufunc
 cdef object forward_maximum(object a, object b)

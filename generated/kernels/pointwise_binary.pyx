@@ -113,9 +113,11 @@ logaddexp_ufunc = offer(Ufunc(kernels.logaddexp, "logaddexp"))
 cdef object forward_logaddexp(object a, object b):
     return logaddexp_ufunc.binary(a, b)
 
-logaddexp2_ufunc = offer(Ufunc(np.logaddexp2, "logaddexp2", REALS))
 cdef object forward_logaddexp2(object a, object b):
-    return logaddexp2_ufunc.binary(a, b)
+    try:
+        return as_array(kernels.logaddexp2(a, b))
+    except Exception as error_:
+        raise explain(error_, "logaddexp2", a=a, b=b) from None
 
 maximum_ufunc = offer(Ufunc(np.maximum, "maximum", REALS))
 cdef object forward_maximum(object a, object b):

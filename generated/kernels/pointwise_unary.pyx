@@ -111,11 +111,11 @@ cdef object forward_entr(object x):
     except Exception as error_:
         raise explain(error_, "entr", x=x) from None
 
-erf_ufunc = offer(Ufunc(kernels.erf, "erf", REALS))
+erf_ufunc = offer(Ufunc(kernels.erf, "erf"))
 cdef object forward_erf(object x):
     return erf_ufunc.unary(x)
 
-erfc_ufunc = offer(Ufunc(kernels.erfc, "erfc", REALS))
+erfc_ufunc = offer(Ufunc(kernels.erfc, "erfc"))
 cdef object forward_erfc(object x):
     return erfc_ufunc.unary(x)
 

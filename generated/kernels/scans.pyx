@@ -67,7 +67,7 @@ cdef object forward__linear_recurrence(object a, object b, object axis, object r
 
 cdef object forward_logcumsumexp(object x, object axis):
     try:
-        return as_array(np.logaddexp.accumulate(x, axis))
+        return as_array(kernels.logcumsumexp(x, axis))
     except Exception as error_:
         raise explain(error_, "logcumsumexp", x=x, axis=axis) from None
 

@@ -807,7 +807,7 @@ def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     y : Tensor
     """
 def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0.
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.
 
     Parameters
     ----------

@@ -244,7 +244,7 @@ cdef object op_log_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef LogSoftmaxBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "log_softmax", "x")
+    x = as_operand(x, "log_softmax", "x")
     axis = as_ints(axis, "log_softmax", "axis", -1)
 
     if needs_grad(state_, x):
@@ -256,6 +256,7 @@ cdef object op_log_softmax(object x, object axis):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y_dtype = dtype_of(y)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_log_softmax, (y,), (x, axis))
@@ -274,8 +275,8 @@ cdef object op__log_softmax_backward(object a, object y, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef LogSoftmaxBackwardBackward node_ = None
     cdef TensorBase z
-    a = as_real_operand(a, "_log_softmax_backward", "a")
-    y = as_real_operand(y, "_log_softmax_backward", "y")
+    a = as_operand(a, "_log_softmax_backward", "a")
+    y = as_operand(y, "_log_softmax_backward", "y")
     axis = as_ints(axis, "_log_softmax_backward", "axis", -1)
 
     if needs_grad(state_, a) or needs_grad(state_, y):
@@ -422,7 +423,7 @@ cdef object op_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "softmax", "x")
+    x = as_operand(x, "softmax", "x")
     axis = as_ints(axis, "softmax", "axis", -1)
 
     if needs_grad(state_, x):
@@ -434,6 +435,7 @@ cdef object op_softmax(object x, object axis):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y_dtype = dtype_of(y)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_softmax, (y,), (x, axis))
@@ -452,8 +454,8 @@ cdef object op__softmax_backward(object a, object y, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackwardBackward node_ = None
     cdef TensorBase z
-    a = as_real_operand(a, "_softmax_backward", "a")
-    y = as_real_operand(y, "_softmax_backward", "y")
+    a = as_operand(a, "_softmax_backward", "a")
+    y = as_operand(y, "_softmax_backward", "y")
     axis = as_ints(axis, "_softmax_backward", "axis", -1)
 
     if needs_grad(state_, a) or needs_grad(state_, y):
@@ -461,6 +463,8 @@ cdef object op__softmax_backward(object a, object y, object axis):
         connect_two(node_, state_, a, y)
         node_.saved_y = save_input(state_, y, &node_.version_y)
         node_.saved_axis = axis
+        if node_.needs(0):
+            node_.saved_y_dtype = dtype_of(y)
         if node_.needs(1):
             node_.saved_a = save_input(state_, a, &node_.version_a)
 
@@ -545,7 +549,7 @@ def _softmax_where(x, mask):
 
 cdef object op_softmin(object x, object axis):
     cdef ThreadState* state_ = thread_state()
-    x = as_real_operand(x, "softmin", "x")
+    x = as_operand(x, "softmin", "x")
     axis = as_ints(axis, "softmin", "axis", -1)
 
     try:

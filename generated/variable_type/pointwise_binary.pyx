@@ -14,10 +14,10 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
     copysign_ufunc, forward__direction, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide,
     floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside,
-    heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, logaddexp2_ufunc,
-    forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar,
-    forward_pow, pow_ufunc, forward_remainder, remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract,
-    subtract_ufunc, forward_where, forward_xlogy,
+    heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, forward_maximum,
+    maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar, forward_pow, pow_ufunc,
+    forward_remainder, remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where,
+    forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
     AddBackward, AngleSlopeBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
@@ -357,10 +357,10 @@ cdef object op_complex(object a, object b):
     return y
 
 cdef tuple jvp_complex(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else ops.complex(a_t, ops.zeros_like(b))
+    a_t, b_t = tangents_[0], tangents_[1]
+    y_t = None if a_t is None else ops.complex(a_t, 0)
     if b_t is not None:
-        y_t = plus(y_t, ops.complex(ops.zeros_like(a), b_t))
+        y_t = plus(y_t, ops.complex(0, b_t))
     return (y_t,)
 
 def complex(a, b):
@@ -807,8 +807,8 @@ cdef object op_logaddexp2(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Logaddexp2Backward node_ = None
     cdef TensorBase y
-    a = as_real_operand(a, "logaddexp2", "a")
-    b = as_real_operand(b, "logaddexp2", "b")
+    a = as_operand(a, "logaddexp2", "a")
+    b = as_operand(b, "logaddexp2", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Logaddexp2Backward.__new__(Logaddexp2Backward)
@@ -834,12 +834,15 @@ cdef tuple jvp_logaddexp2(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_logaddexp2_(object a, object b):
-    return inplace_binary(op_logaddexp2, logaddexp2_ufunc, a, b, 0b11, "logaddexp2_")
+    b = as_operand(b, "logaddexp2_", "b")
+    old_ = prepare_inplace(a, (a, b), 0b11, "logaddexp2_")
+    return overwrite(a, op_logaddexp2(old_, b), "logaddexp2_")
 
 def logaddexp2(a, b, *, out=None):
-    """log2(2**a + 2**b) without overflow."""
+    """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
     if out is not None:
-        return out_binary(logaddexp2_ufunc, a, b, out, HAS_GRADIENT)
+        target_ = prepare_out(out, (a, b), "logaddexp2")
+        return write_out(target_, op_logaddexp2(a, b), "logaddexp2")
     return op_logaddexp2(a, b)
 
 

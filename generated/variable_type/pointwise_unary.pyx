@@ -698,7 +698,7 @@ cdef object op_erf(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "erf", "x")
+    x = as_operand(x, "erf", "x")
 
     if needs_grad(state_, x):
         node_ = ErfBackward.__new__(ErfBackward)
@@ -718,7 +718,6 @@ cdef tuple jvp_erf(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (1.1283791670955126 * ops._gauss(x)),)
 
 cdef object op_erf_(object x):
-    x = as_real_operand(writable(x, "erf_"), "erf_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "erf_")
     return overwrite(x, op_erf(old_), "erf_")
 
@@ -734,7 +733,7 @@ cdef object op_erfc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "erfc", "x")
+    x = as_operand(x, "erfc", "x")
 
     if needs_grad(state_, x):
         node_ = ErfcBackward.__new__(ErfcBackward)
@@ -754,7 +753,6 @@ cdef tuple jvp_erfc(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-1.1283791670955126 * ops._gauss(x)),)
 
 cdef object op_erfc_(object x):
-    x = as_real_operand(writable(x, "erfc_"), "erfc_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "erfc_")
     return overwrite(x, op_erfc(old_), "erfc_")
 
@@ -770,7 +768,7 @@ cdef object op_erfcx(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcxBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "erfcx", "x")
+    x = as_operand(x, "erfcx", "x")
 
     if needs_grad(state_, x):
         node_ = ErfcxBackward.__new__(ErfcxBackward)
@@ -798,7 +796,7 @@ cdef object op__erfcx_derivative(object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcxDerivativeBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "_erfcx_derivative", "x")
+    x = as_operand(x, "_erfcx_derivative", "x")
     n = as_int(n, "_erfcx_derivative", "n")
 
     if needs_grad(state_, x):
@@ -1030,7 +1028,7 @@ cdef object op__gauss(object x):
     cdef ThreadState* state_ = thread_state()
     cdef GaussBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "_gauss", "x")
+    x = as_operand(x, "_gauss", "x")
 
     if needs_grad(state_, x):
         node_ = GaussBackward.__new__(GaussBackward)
@@ -1048,7 +1046,7 @@ cdef object op__gauss(object x):
 
 cdef tuple jvp__gauss(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
-    finite = ops.nan_to_num(x, math.nan)
+    finite = ops.where(ops.isinf(x), 0, x)
     return (x_t * (-2 * (finite * y)),)
 
 def _gauss(x):
@@ -1769,7 +1767,7 @@ cdef object op_sinc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SincBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "sinc", "x")
+    x = as_operand(x, "sinc", "x")
 
     if needs_grad(state_, x):
         node_ = SincBackward.__new__(SincBackward)
@@ -1789,7 +1787,6 @@ cdef tuple jvp_sinc(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._sinc_derivative(x, 1),)
 
 cdef object op_sinc_(object x):
-    x = as_real_operand(writable(x, "sinc_"), "sinc_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "sinc_")
     return overwrite(x, op_sinc(old_), "sinc_")
 
@@ -1805,7 +1802,7 @@ cdef object op__sinc_derivative(object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef SincDerivativeBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "_sinc_derivative", "x")
+    x = as_operand(x, "_sinc_derivative", "x")
     n = as_int(n, "_sinc_derivative", "n")
 
     if needs_grad(state_, x):

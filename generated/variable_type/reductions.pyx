@@ -141,13 +141,14 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef LogsumexpBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "logsumexp", "x")
+    x = as_operand(x, "logsumexp", "x")
     axis = None if axis is None else as_ints(axis, "logsumexp", "axis", -1)
     keepdims = as_bool(keepdims, "logsumexp", "keepdims")
 
     if needs_grad(state_, x):
         node_ = LogsumexpBackward.__new__(LogsumexpBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
@@ -165,7 +166,8 @@ cdef tuple jvp_logsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(ops._logsumexp_backward(ops.ones_like(y), x, axis, keepdims) * x_t, axis, keepdims),)
 
 def logsumexp(x, axis=None, keepdims=False):
-    """log(sum(exp(x))) without overflow; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
+    0."""
     return op_logsumexp(x, axis, keepdims)
 
 
@@ -173,8 +175,8 @@ cdef object op__logsumexp_backward(object a, object x, object axis, object keepd
     cdef ThreadState* state_ = thread_state()
     cdef LogsumexpBackwardBackward node_ = None
     cdef TensorBase y
-    a = as_real_operand(a, "_logsumexp_backward", "a")
-    x = as_real_operand(x, "_logsumexp_backward", "x")
+    a = as_operand(a, "_logsumexp_backward", "a")
+    x = as_operand(x, "_logsumexp_backward", "x")
     axis = None if axis is None else as_ints(axis, "_logsumexp_backward", "axis", -1)
     keepdims = as_bool(keepdims, "_logsumexp_backward", "keepdims")
 

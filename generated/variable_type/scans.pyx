@@ -280,7 +280,7 @@ cdef object op_logcumsumexp(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef LogcumsumexpBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "logcumsumexp", "x")
+    x = as_operand(x, "logcumsumexp", "x")
     axis = as_int(axis, "logcumsumexp", "axis")
 
     if needs_grad(state_, x):
@@ -302,7 +302,7 @@ cdef tuple jvp_logcumsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
     safe = ops.where(y == -math.inf, 0, y)
     weight = ops.exp(x - safe)
-    return (ops._linear_recurrence(ops.exp(ops.minimum(ops._shift(safe, 1, axis, -math.inf) - safe, 0)), weight * x_t, axis),)
+    return (ops._linear_recurrence(ops.exp(ops._shift(y, 1, axis, -math.inf) - safe), weight * x_t, axis),)
 
 def logcumsumexp(x, axis, *, out=None):
     """log(cumsum(exp(x))) along `axis`, without overflow."""

@@ -29,7 +29,7 @@ from gradspec.forward_ad cimport has_tangent, plus, push_forward
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_real_operand, dtype_of, wrap_forward
+from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
 from gradspec.saved_variable cimport save_input, save_output
 from gradspec.tensor cimport TensorBase
 
@@ -217,14 +217,13 @@ cdef object op_dawsn(object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_dawsn, (y,), (x,))
     return y
 
 cdef tuple jvp_dawsn(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
-    return (x_t * (1 - 2 * x * y),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1))),)
 
 cdef object op_dawsn_(object x):
     x = as_real_operand(writable(x, "dawsn_"), "dawsn_", "x")
@@ -273,7 +272,7 @@ cdef object op_exp1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Exp1Backward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "exp1", "x")
+    x = as_operand(x, "exp1", "x")
 
     if needs_grad(state_, x):
         node_ = Exp1Backward.__new__(Exp1Backward)
@@ -293,7 +292,6 @@ cdef tuple jvp_exp1(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-ops.exp(-x) / x),)
 
 cdef object op_exp1_(object x):
-    x = as_real_operand(writable(x, "exp1_"), "exp1_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "exp1_")
     return overwrite(x, op_exp1(old_), "exp1_")
 
@@ -306,7 +304,7 @@ cdef object op_expi(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ExpiBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "expi", "x")
+    x = as_operand(x, "expi", "x")
 
     if needs_grad(state_, x):
         node_ = ExpiBackward.__new__(ExpiBackward)
@@ -326,7 +324,6 @@ cdef tuple jvp_expi(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (ops.exp(x) / x),)
 
 cdef object op_expi_(object x):
-    x = as_real_operand(writable(x, "expi_"), "expi_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "expi_")
     return overwrite(x, op_expi(old_), "expi_")
 
@@ -619,7 +616,7 @@ cdef object op_iv(object v, object x):
     cdef IvBackward node_ = None
     cdef TensorBase y
     v = as_float(v, "iv", "v")
-    x = as_real_operand(x, "iv", "x")
+    x = as_operand(x, "iv", "x")
 
     if needs_grad(state_, x):
         node_ = IvBackward.__new__(IvBackward)
@@ -746,7 +743,7 @@ cdef object op_jv(object v, object x):
     cdef JvBackward node_ = None
     cdef TensorBase y
     v = as_float(v, "jv", "v")
-    x = as_real_operand(x, "jv", "x")
+    x = as_operand(x, "jv", "x")
 
     if needs_grad(state_, x):
         node_ = JvBackward.__new__(JvBackward)
@@ -881,7 +878,7 @@ cdef object op_kv(object v, object x):
     cdef KvBackward node_ = None
     cdef TensorBase y
     v = as_float(v, "kv", "v")
-    x = as_real_operand(x, "kv", "x")
+    x = as_operand(x, "kv", "x")
 
     if needs_grad(state_, x):
         node_ = KvBackward.__new__(KvBackward)
@@ -910,7 +907,7 @@ cdef object op_log_ndtr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogNdtrBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "log_ndtr", "x")
+    x = as_operand(x, "log_ndtr", "x")
 
     if needs_grad(state_, x):
         node_ = LogNdtrBackward.__new__(LogNdtrBackward)
@@ -930,7 +927,6 @@ cdef tuple jvp_log_ndtr(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (0.7978845608028654 / ops.erfcx(-x / 1.4142135623730951)),)
 
 cdef object op_log_ndtr_(object x):
-    x = as_real_operand(writable(x, "log_ndtr_"), "log_ndtr_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "log_ndtr_")
     return overwrite(x, op_log_ndtr(old_), "log_ndtr_")
 
@@ -963,7 +959,7 @@ cdef object op_ndtr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef NdtrBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "ndtr", "x")
+    x = as_operand(x, "ndtr", "x")
 
     if needs_grad(state_, x):
         node_ = NdtrBackward.__new__(NdtrBackward)
@@ -980,10 +976,9 @@ cdef object op_ndtr(object x):
 
 cdef tuple jvp_ndtr(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (0.3989422804014327 * ops.exp(-x * x / 2)),)
+    return (x_t * (0.3989422804014327 * ops._gauss(x / 1.4142135623730951)),)
 
 cdef object op_ndtr_(object x):
-    x = as_real_operand(writable(x, "ndtr_"), "ndtr_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "ndtr_")
     return overwrite(x, op_ndtr(old_), "ndtr_")
 
@@ -1177,8 +1172,8 @@ cdef object op_xlog1py(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Xlog1pyBackward node_ = None
     cdef TensorBase y
-    a = as_real_operand(a, "xlog1py", "a")
-    b = as_real_operand(b, "xlog1py", "b")
+    a = as_operand(a, "xlog1py", "a")
+    b = as_operand(b, "xlog1py", "b")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Xlog1pyBackward.__new__(Xlog1pyBackward)
@@ -1212,8 +1207,7 @@ cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_xlog1py_(object a, object b):
-    a = as_real_operand(writable(a, "xlog1py_"), "xlog1py_", "a")
-    b = as_real_operand(b, "xlog1py_", "b")
+    b = as_operand(b, "xlog1py_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "xlog1py_")
     return overwrite(a, op_xlog1py(old_, b), "xlog1py_")
 
@@ -1293,7 +1287,7 @@ cdef object op_yv(object v, object x):
     cdef YvBackward node_ = None
     cdef TensorBase y
     v = as_float(v, "yv", "v")
-    x = as_real_operand(x, "yv", "x")
+    x = as_operand(x, "yv", "x")
 
     if needs_grad(state_, x):
         node_ = YvBackward.__new__(YvBackward)

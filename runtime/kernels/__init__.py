@@ -69,8 +69,8 @@ __getattr__ = later(__name__, {
     ),
     "convolution": ("convolve", "convolve_input", "convolve_weight", "fold", "unfold"),
     "elementwise": (
-        "complex_log1p", "complex_of", "dropout", "entr", "fill_", "fill_diagonal_", "polar", "round_to", "rrelu", "sinc",
-        "xlogy", "zero_",
+        "complex_log1p", "complex_of", "dropout", "entr", "fill_", "fill_diagonal_", "logaddexp2", "polar", "round_to",
+        "rrelu", "sinc", "xlogy", "zero_",
     ),
     "factors": ("eig", "lu_order", "lu_parts", "matrix_exp", "permutation_matrix", "pivot_rows"),
     "folds": ("max_along", "min_along"),
@@ -95,7 +95,7 @@ __getattr__ = later(__name__, {
         "randn", "randn_like", "randperm", "standard", "uniform_",
     ),
     "reductions": ("power_norm",),
-    "scans": ("cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "shift"),
+    "scans": ("cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "logcumsumexp", "shift"),
     "scattering": (
         "insert_order", "mode_place", "places_along", "run_begins", "scatter_extreme", "spread_index", "takes_part",
         "unravel_index",

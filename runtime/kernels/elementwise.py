@@ -172,6 +172,24 @@ def fill_diagonal_(x, value):
     return x
 
 
+def logaddexp2(a, b):
+    """``log2(2**a + 2**b)`` without overflow, of complex numbers on the principal branch.
+
+    Parameters
+    ----------
+    a, b : ndarray or scalar
+        Broadcast together.
+
+    Returns
+    -------
+    ndarray
+    """
+    if not (np.iscomplexobj(a) or np.iscomplexobj(b)):
+        return np.logaddexp2(a, b)
+    dtype, scale = np.result_type(a, b), math.log(2)  # of a Python number none
+    return complex_logaddexp(np.asarray(a, dtype) * scale, np.asarray(b, dtype) * scale) / scale
+
+
 def polar(a, b):
     """Complex numbers of moduli and arguments.
 
@@ -273,7 +291,6 @@ def sinc(x, n):
     Parameters
     ----------
     x : ndarray or scalar
-        Real.
     n : int
 
     Returns
@@ -301,6 +318,10 @@ def sinc(x, n):
 
 def _sin_cos_pi(x):
     """sin(pi x) and its derivatives up to the third, without the factors pi; of a whole number a true 0."""
+    if np.iscomplexobj(x):
+        (sine, cosine, *_), up = _sin_cos_pi(x.real), math.pi * x.imag
+        sine, cosine = complex_of(sine * np.cosh(up), cosine * np.sinh(up)), complex_of(cosine * np.cosh(up), -sine * np.sinh(up))
+        return sine, cosine, -sine, -cosine
     turn = np.fmod(x, 2)
     half = np.round(turn)
     rest, sign = math.pi * (turn - half), 1 - 2 * np.abs(np.fmod(half, 2))

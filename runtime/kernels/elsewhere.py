@@ -23,6 +23,9 @@ def one_by_one(function):
 
     def apply(x):
         x = np.asarray(x)
+        if x.dtype.kind == "c":
+            name = f"{function.__name__} of complex numbers"
+            raise ImportError(f"gradspec: {name} needs SciPy, which is not installed: pip install scipy")
         with np.errstate(invalid="ignore"):  # math.* raises the flag on NaN
             y = np.asarray(loop(x))
         return y.astype(x.dtype if x.dtype.kind == "f" else np.float64)

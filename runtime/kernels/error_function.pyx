@@ -180,19 +180,28 @@ cdef ndarray as_single(object x):
     return np.array(x, np.float32, order="C")
 
 
+def settled(y, x, complement):
+    """`y`, with the limit where the square of a complex `x` was lost between two equal infinities."""
+    if y.dtype.kind != "c":
+        return y
+    limit = np.copysign(1, np.real(x))
+    lost = np.isnan(y) & (np.abs(np.real(x)) == np.abs(np.imag(x))) & np.isfinite(x)
+    return np.where(lost, 1 - limit if complement else limit, y)
+
+
 _erf_of_one, _erfc_of_one = one_by_one(math.erf), one_by_one(math.erfc)
 
 
 def _erf(x):
     """Error function."""
     x_ = as_single(x)
-    return scipy_function("erf", _erf_of_one)(x) if x_ is None else erf(x_)
+    return settled(scipy_function("erf", _erf_of_one)(x), x, 0) if x_ is None else erf(x_)
 
 
 def _erfc(x):
     """Complementary error function."""
     x_ = as_single(x)
-    return scipy_function("erfc", _erfc_of_one)(x) if x_ is None else erfc(x_)
+    return settled(scipy_function("erfc", _erfc_of_one)(x), x, 1) if x_ is None else erfc(x_)
 
 
 erf = pointwise(_erf, ("x",), [erf_float, NULL, NULL, NULL])

@@ -51,7 +51,6 @@ def log_softmax(x, axis):
     Parameters
     ----------
     x : ndarray
-        Real.
     axis : int or tuple of int
 
     Returns
@@ -81,12 +80,11 @@ def log_softmax_backward(grad, y, axis):
 
 
 def logsumexp(x, axis, keepdims):
-    """``log(sum(exp(x)))`` without overflow; -inf where all of `x` is.
+    """``log(sum(exp(x)))`` without overflow, on the principal branch; -inf where all of `x` is.
 
     Parameters
     ----------
     x : ndarray
-        Real.
     axis : int, tuple of int or None
     keepdims : bool
 
@@ -109,7 +107,6 @@ def logsumexp_backward(grad, x, axis, keepdims):
     grad : ndarray
         Of the shape of the result.
     x : ndarray
-        Real.
     axis : int, tuple of int or None
     keepdims : bool
 
@@ -154,7 +151,6 @@ def softmax(x, axis):
     Parameters
     ----------
     x : ndarray
-        Real.
     axis : int or tuple of int
 
     Returns
@@ -273,8 +269,9 @@ def _count(x, axis):
 
 
 def _highest(x, axis):
-    """The maximum, -inf of nothing, with the reduced axes kept."""
-    return np.max(x, axis=axis, keepdims=True, initial=-np.inf if np.asarray(x).dtype.kind == "f" else None)
+    """The maximum of the real parts, -inf of nothing, with the reduced axes kept."""
+    x = np.asarray(x).real
+    return np.max(x, axis=axis, keepdims=True, initial=-np.inf if x.dtype.kind == "f" else None)
 
 
 def _in_range(y):

@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 
+from .elementwise import complex_logaddexp, complex_of
+
 # With fewer rows than this, Python floats one by one beat NumPy rows at a time.
 _FEW_ROWS = 6
 
@@ -107,6 +109,29 @@ def linear_recurrence(a, b, axis, reverse):
             at = (slice(None), *place)
             pairs = zip(a[at].tolist(), b[at].tolist())
             rows[at] = list(itertools.accumulate(pairs, lambda state, ab: ab[0] * state + ab[1], initial=0))[1:]
+    return y
+
+
+def logcumsumexp(x, axis):
+    """Logarithm of the running sum of ``exp(x)``, of complex numbers the principal value.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    if x.dtype.kind != "c":
+        return np.logaddexp.accumulate(x, axis)
+    y = np.empty_like(x)
+    state = None
+    for row, result in zip(np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)):
+        state = complex_of(row.real, np.angle(np.exp(1j * row.imag))) if state is None else complex_logaddexp(state, row)
+        result[...] = state
     return y
 
 

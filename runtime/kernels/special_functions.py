@@ -63,7 +63,6 @@ def erfcx(x, n):
     Parameters
     ----------
     x : ndarray or scalar
-        Real.
     n : int
 
     Returns
@@ -72,17 +71,20 @@ def erfcx(x, n):
     """
     if not 0 <= n <= 64:
         raise ValueError(f"the derivative {n} of erfcx is not offered; those up to the 64th are")
-    function = scipy_function("erfcx")
     if n == 0:
-        return function(x)
+        return scipy_function("erfcx")(x)
     dtype = np.result_type(np.result_type(x), np.float16)
-    x = np.asarray(x, np.float64)  # the series has terms beyond float32
-    far = x > 6.5
-    near = np.where(far, 0, x)
-    before, y = 0, function(near)  # y' = 2 x y - 2 / sqrt(pi), which cancels far from 0
-    for k in range(n):
-        before, y = y, 2 * near * y + (2 * k * before if k else -2 / math.sqrt(math.pi))
-    return np.where(far, _far_erfcx(np.where(far, x, 8 + n), n), y).astype(dtype)
+    x = np.asarray(x, np.result_type(dtype, np.float64))  # the series has terms beyond float32
+    if dtype.kind == "f":
+        return _erfcx_derivative(x, n, x > 6.5).astype(dtype)
+    # erfcx(x) = 2 exp(x**2) - erfcx(-x): the series is right of the imaginary axis.
+    left = x.real < 0
+    right = np.where(left, -x, x)
+    y = _erfcx_derivative(right, n, np.abs(right) > 6.5)
+    square = np.where(left, x, 0)
+    value = 2 * np.exp(square * square)
+    growth = _by_recurrence(square, n, value, 2 * square * value)
+    return np.where(left, growth - (-1) ** n * y, y).astype(dtype)
 
 
 def erfinv(x):
@@ -256,6 +258,22 @@ def _in_double(*arrays):
     """Arrays broadcast together in double precision, and the dtype that they came in."""
     dtype = np.result_type(*arrays, 1.0)
     return *(np.array(x, np.float64) for x in np.broadcast_arrays(*arrays)), dtype
+
+
+def _erfcx_derivative(x, n, far):
+    """Derivative `n` of erfcx, by its series where `far`."""
+    near = np.where(far, 0, x)
+    value = scipy_function("erfcx")(near)
+    y = _by_recurrence(near, n, value, 2 * near * value - 2 / math.sqrt(math.pi))  # which cancels far from 0
+    return np.where(far, _far_erfcx(np.where(far, x, 8 + n), n), y)
+
+
+def _by_recurrence(x, n, value, slope):
+    """Derivative `n` of what solves y' = 2 x y + c, of its value and the first one."""
+    before, y = value, slope
+    for k in range(1, n):
+        before, y = y, 2 * x * y + 2 * k * before
+    return y
 
 
 def _far_erfcx(x, n):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import grad
+from gradspec.autograd import forward_ad, grad
 from gradspec.dispatch import ops
 from gradspec.view import replay
 
@@ -84,6 +84,64 @@ def test_layout_of_the_inputs_does_not_matter(op, layout):
             np.testing.assert_allclose(array(one), array(other), rtol=1e-12, atol=1e-12)
         for a, before in zip(arrays, kept):
             np.testing.assert_array_equal(a, before)  # neither forward nor backward writes to an input
+
+
+def laid_out(value, layout):
+    """An array in another layout, arrays in a tuple or a list likewise; anything else as it is."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(laid_out(item, layout) for item in value)
+    return LAYOUTS[layout](value) if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("op", entries(lambda op: op.name not in BY_MEMORY))
+def test_layout_of_indices_masks_and_whole_numbers_does_not_matter(op, layout):
+    for case in (c.values[0] for c in cases(lambda o: o is op, REAL)):
+        arguments = case.arguments()
+        others = {name: value for name, value in arguments.items() if name not in dict(case.places)}
+        changed = {name: laid_out(value, layout) for name, value in others.items()}
+        if all(value is others[name] or not isinstance(value, (np.ndarray, tuple, list)) for name, value in changed.items()):
+            continue
+        try:
+            found = flat(case.apply(arguments | changed))
+        except ValueError as error:
+            if op.name in NO_COPY and re.search("has no view of shape|do not lie beside each other", str(error)):
+                continue
+            raise
+        for one, other in zip(found, flat(case.apply(case.arguments())), strict=True):
+            assert one.shape == other.shape and one.dtype == other.dtype.newbyteorder("=")
+            np.testing.assert_allclose(array(one), array(other), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("op", entries(lambda op: op.inputs and not in_place_only(op) and op.form != "nondifferentiable"))
+def test_layout_of_cotangents_and_tangents_does_not_matter(op, layout):
+    for case in (c.values[0] for c in cases(lambda o: o is op)):
+        random = np.random.default_rng(7)
+        directions = [np.asarray(random.uniform(0.5, 1.5, a.shape)).astype(a.dtype) for a in case.arrays]
+        with forward_ad.dual_level():
+            tangents = []
+            for given in (directions, [LAYOUTS[layout](a) for a in directions]):
+                duals = [forward_ad.make_dual(x, gs.asarray(t)) for x, t in zip(case.leaves(requires_grad=False), given)]
+                tangents.append([forward_ad.unpack_dual(y).tangent for y in case(*duals)])
+            for one, other in zip(*tangents, strict=True):
+                assert (one is None) == (other is None)
+                if one is not None:
+                    np.testing.assert_allclose(array(one), array(other), rtol=1e-12, atol=1e-12)
+        gradients = []
+        for change in (lambda a: a, LAYOUTS[layout]):
+            leaves = case.leaves()
+            live = [y for y in case(*leaves) if y.requires_grad]
+            if not live:
+                break
+            random = np.random.default_rng(5)
+            weights = [np.asarray(random.uniform(0.5, 1.5, y.shape)).astype(y.dtype) for y in live]
+            kept = [change(w) for w in weights]
+            gradients.append(grad(live, leaves, [gs.asarray(w) for w in kept], materialize_grads=True))
+            for a, before in zip(kept, weights):
+                np.testing.assert_array_equal(a, before)
+        for one, other in zip(*gradients, strict=True) if len(gradients) == 2 else ():
+            np.testing.assert_allclose(array(one), array(other), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("case", cases(lambda op: op.inputs and sum(t == "Array" for _, t, *_ in op.arguments) > 1, REAL))

@@ -4,10 +4,13 @@ stays single in every recorded rule, so that no gradient is computed in double b
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.autograd import forward_ad, grad
 from gradspec.dispatch import ops
 from gradspec.generated.op_info import OPS
 
@@ -177,3 +180,63 @@ def test_single_precision_stays_single(op):
             tried = True
     if not tried:
         pytest.skip("no result of single precision has a history: it is a constant, or was asked for in double")
+
+
+def nodes_behind(ys):
+    """Every node of a graph, each once."""
+    found, left = [], [y.grad_fn for y in ys]
+    while left:
+        node = left.pop()
+        if node is not None and not any(node is other for other in found):
+            found.append(node)
+            left += [following for following, _ in node.next_functions]
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("op", entries(lambda op: op.dtype not in ("int", "bool") and op.form != "nondifferentiable"))
+def test_the_plain_rules_stay_single(op):
+    """What every node gives where nothing is recorded, seen by a hook before the engine casts it to the dtype of the input."""
+    for case in single_cases(op):
+        leaves = case.leaves()
+        live = [y for y in case(*leaves) if y.requires_grad]
+        if widths(live) or not live:
+            continue
+        wide = []
+
+        def look(node, given, _, wide=wide):
+            for (following, place), gradient in zip(node.next_functions, given):
+                if gradient is not None and following is not None and widths([gradient]):
+                    wanted = following._input_metadata[place].dtype
+                    wide += [f"{node.name()} gives {gradient.dtype}"] * (not widths([gs.zeros((), dtype=wanted)]))
+
+        for node in nodes_behind(live):
+            if node.next_functions:
+                node.register_hook(functools.partial(look, node))
+        grad(live, leaves, [gs.ones_like(y.detach()) for y in live], materialize_grads=True)
+        assert not wide, f"{wide} at {op.samples[case.index]}"
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("op", entries(lambda op: op.dtype not in ("int", "bool") and op.form != "nondifferentiable"))
+def test_forward_mode_stays_single(op, monkeypatch):
+    """No tangent is computed in double precision, and cast to that of the result."""
+    cast = []
+    original = ops.astype
+
+    def astype(x, dtype, *rest, **keywords):
+        narrow = not widths([gs.zeros((), dtype=dtype)])
+        if narrow and widths([x]) and np.dtype(dtype).kind in "fc" and (array(x) != array(x).ravel()[:1]).any():
+            cast.append(x.shape)  # what a formula makes of a Python number has one value
+        return original(x, dtype, *rest, **keywords)
+
+    monkeypatch.setattr(ops, "astype", astype)
+    for case in single_cases(op):
+        with forward_ad.dual_level():
+            leaves = case.leaves(requires_grad=False)
+            tangents = [np.asarray(np.cos(np.arange(x.size)).reshape(x.shape), x.dtype) for x in leaves]
+            duals = [forward_ad.make_dual(x, gs.tensor(t)) for x, t in zip(leaves, tangents)]
+            ys = case(*duals)
+            if not widths(ys):
+                assert not cast, op.samples[case.index]
+            cast.clear()

@@ -16,7 +16,7 @@ from mpmath import mp, mpc, mpf
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.codegen.verify.reference import FUNCTIONS, NoReference, Reference
+from gradspec.codegen.verify.reference import FEW_DIGITS, FUNCTIONS, NoReference, Reference
 from gradspec.dispatch import ops
 
 from .calls import array
@@ -60,8 +60,9 @@ def holomorphic():
     return found
 
 
-def points():
-    return [complex(s * re, t * im) for re in SIZES for im in SIZES for s in (1, -1) for t in (1, -1)]
+def points(op):
+    found = [complex(s * re, t * im) for re in SIZES for im in SIZES for s in (1, -1) for t in (1, -1)]
+    return found[::5] if REFERENCE.digits(op) == FEW_DIGITS else found  # of all signs; so many digits take long
 
 
 def exact(op, given, z):
@@ -75,6 +76,8 @@ def exact(op, given, z):
         parts = [math.copysign(1, part) * (mpf(abs(part)) or distance) for part in (z.real, z.imag)]
         at, step = mpc(*parts), min(map(abs, parts)) * STEP
         low, middle, high = value(at - step), value(at), value(at + step)
+        if abs(high - low) <= abs(middle) * mpf(10) ** (24 - mp.dps):
+            return middle, mpc(0), mpc(0)  # what rounding leaves of a function that has come to its limit
         return middle, (high - low) / (2 * step), (high - 2 * middle + low) / step**2
 
     on_axis = 0 in (z.real, z.imag)
@@ -96,13 +99,13 @@ def off(found, wanted, shift):
     """Whether a complex number is off, by the size of the whole number; `shift` is what an ulp of a large argument comes to."""
     size = abs(wanted)
     if size > LARGE:
-        return math.isfinite(abs(found))
+        return math.isfinite(math.hypot(found.real, found.imag))
     return not abs(mpc(found) - wanted) <= 1e-12 * size + 4 * np.finfo(float).eps * shift + LEAST
 
 
 @pytest.mark.parametrize(("op", "given"), holomorphic())
 def test_hard_points(op, given):
-    z = np.array(points())
+    z = np.array(points(op))
     x = gs.tensor(z, requires_grad=True)
     y = getattr(ops, op.name)(x, **given)
     (reverse,) = grad(y, x, np.ones_like(z))
