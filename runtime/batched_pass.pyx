@@ -1,9 +1,10 @@
 # cython: boundscheck=False, wraparound=False
 """The batched pass: one backward pass for many gradients of the same outputs, the rows of a leading axis.
 
-Owns how a node meets a batch: as a whole where its rule acts on each row by itself (`takes_batch`), else row by row, with the
-results stacked.  Where a user would see it, in a hook or in an unpack hook of a node that runs row by row, there is no such
-pass, and each row wants one of its own.  Nothing here is on the way of an ordinary pass.
+Owns how a node meets a batch: as a whole where its rule acts on each row by itself (`takes_batch`) or there is another that
+does (`apply_rows`), else row by row, with the results stacked. Where a user would see it, in a hook or in an unpack hook of a
+node that runs row by row, there is no such pass, and each row wants one of its own. Nothing here is on the way of an ordinary
+pass.
 """
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
@@ -29,7 +30,7 @@ from .node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_sh
 from .provenance cimport report_failure
 from .ready_queue cimport NodeStack
 from .saved_variable cimport is_packed
-from .tensor cimport TensorBase
+from .tensor cimport TensorBase, wrap
 
 cnp.import_array()
 
@@ -68,7 +69,9 @@ cdef int run_node(GraphTask task, Node node) except -1:
     if grads is None and not node.takes_undefined():
         results = None
     elif not node.takes_batch():
-        results = by_rows(task, node, grads, wanted)
+        results = together(task, node, grads, wanted)
+        if results is NotImplemented:
+            results = by_rows(task, node, grads, wanted)
     elif task.recording:
         results = node.apply_recorded(grads, wanted)
     else:
@@ -146,6 +149,17 @@ cdef bint rows_have_shape(ndarray array, InputMetadata* metadata) noexcept:
         if PyArray_DIMS(array)[i + 1] != metadata.dims[i]:
             return False
     return True
+
+
+cdef object together(GraphTask task, Node node, object grads, Wanted wanted):
+    """The results of a node that has a rule for batches; NotImplemented where it has none."""
+    cdef object results
+    if node.outputs != NULL:
+        return NotImplemented
+    if task.recording:
+        return node.apply_rows(grads, wanted)
+    results = node.apply_rows(wrap(grads), wanted)
+    return results if results is NotImplemented else (<TensorBase> results).array
 
 
 cdef object by_rows(GraphTask task, Node node, object grads, Wanted wanted):

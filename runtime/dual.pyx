@@ -8,8 +8,9 @@ cimport numpy as cnp
 import numpy as np
 
 from .dispatch import ops
-from .forward_ad cimport DualLevel, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
-from .grad_mode cimport DUAL, thread_objects, thread_state
+from .errors import NotBatched
+from .forward_ad cimport DualLevel, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
+from .grad_mode cimport BATCHED, DUAL, thread_objects, thread_state
 from .named_result import named
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
 from .view cimport attach_dual
@@ -26,13 +27,18 @@ def enter_dual_level():
     -------
     int
     """
+    return enter(0) - 1  # inside, 0 says that none is open
+
+
+cdef int enter(Py_ssize_t batch) except -1:
+    """Open a level, and return its index, counted from 1."""
     cdef DualLevel level = DualLevel.__new__(DualLevel)
     cdef list levels = thread_objects().dual_levels
-    level.index = len(levels) + 1
+    level.index, level.batch = len(levels) + 1, batch
     levels.append(level)
     thread_state().dual_level = level.index
-    thread_state().flags |= DUAL
-    return level.index - 1  # inside, 0 says that none is open
+    thread_state().flags |= DUAL | BATCHED if batch else DUAL
+    return level.index
 
 
 def exit_dual_level(*, level=None):
@@ -52,7 +58,9 @@ def exit_dual_level(*, level=None):
     (<DualLevel> levels.pop()).leave()
     thread_state().dual_level = len(levels)
     if not levels:
-        thread_state().flags &= ~<unsigned int> DUAL
+        thread_state().flags &= ~<unsigned int> (DUAL | BATCHED)
+    elif thread_state().flags & BATCHED and not any([(<DualLevel> one).batch for one in levels]):
+        thread_state().flags &= ~<unsigned int> BATCHED
 
 
 class dual_level:
@@ -64,6 +72,39 @@ class dual_level:
 
     def __exit__(self, *exc_info):
         exit_dual_level(level=self.level)
+
+
+class batched_level(dual_level):
+    """A dual level at which each tensor has many tangents: rows of the tensor's shape along a leading axis.
+
+    For the passes that push many tangents at once.  `make_dual` and `unpack_dual` do not look at such a level: what calls them
+    there is told to run for one tangent after the other.
+
+    Parameters
+    ----------
+    batch : int
+        How many, 1 at least.
+    """
+
+    def __init__(self, batch):
+        self.batch = batch
+
+    def __enter__(self):
+        self.level = enter(self.batch) - 1
+        return self
+
+    def push(self, TensorBase primal, TensorBase tangents):
+        """A tensor with the value and history of `primal` that carries `tangents` at this level."""
+        cdef TensorBase dual = primal.alias_with_history()
+        if has_tangent(primal):
+            take_tangents(dual, primal)
+        attach_dual(dual, primal)
+        set_tangent(dual, self.level + 1, tangents)
+        return dual
+
+    def pushed(self, TensorBase tensor):
+        """Primal and tangents of a tensor at this level."""
+        return unpacked(tensor, self.level + 1)
 
 
 def innermost_level():
@@ -82,9 +123,11 @@ cdef int level_or_innermost(level, str function) except -1:
         raise RuntimeError(f"Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() "
                            f"first: {function} is called inside `with dual_level():`")
     if level is None:
-        return innermost
+        level = innermost - 1
     if not 0 <= level < innermost:
         raise RuntimeError(f"{function}: level {level} is not open; the innermost open level is {innermost - 1}")
+    if thread_state().flags & BATCHED and batch_of(level + 1):
+        raise NotBatched
     return level + 1
 
 
@@ -158,7 +201,10 @@ def unpack_dual(tensor, *, level=None):
         raise TypeError(f"unpack_dual: expected a Tensor, got {type(tensor).__name__}")
     if level is None and not thread_state().flags & DUAL:
         return UnpackedDualTensor(tensor, None)
-    cdef int index = level_or_innermost(level, "unpack_dual")
+    return unpacked(tensor, level_or_innermost(level, "unpack_dual"))
+
+
+cdef object unpacked(TensorBase tensor, int index):
     cdef TensorBase primal
     cdef TensorBase tangent = tangent_of(tensor, index)
     if not has_tangent(tensor):

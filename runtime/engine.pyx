@@ -16,7 +16,7 @@ from .batched_pass cimport goes_row_by_row, run_batched
 from .capi cimport PyTupleObject, Py_REFCNT
 from .engine_hooks cimport capture_gradient, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .grad_mode cimport (
-    ANOMALY, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,
+    ANOMALY, BATCHED, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
@@ -246,7 +246,7 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
         finished = True
     finally:
         # A dual level that a hook entered or left is entered or left; every other mode is what it was.
-        state.flags = flags & ~<unsigned int> DUAL | state.flags & DUAL
+        state.flags = flags & ~<unsigned int> (DUAL | BATCHED) | state.flags & (DUAL | BATCHED)
         state.graph_task, state.keep_graph = outer_task, outer_keep
         if state.objects != NULL:
             restore_modes(<ThreadObjects> state.objects, modes)

@@ -14,6 +14,10 @@ class GradcheckError(RuntimeError):
     """A gradient does not match its numerical reference."""
 
 
+class NotBatched(Exception):
+    """What a function does cannot be done for many tangents at once: it is to be run for one after the other."""
+
+
 def explain(error, op, /, **arguments):
     """An error of the type of `error`, or the nearest above it, that also names the operator and shows its arguments.
 

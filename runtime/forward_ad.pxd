@@ -4,6 +4,7 @@ from .tensor cimport TANGENT, VIEW, TensorBase, check_view, is_tensor
 
 cdef class DualLevel:
     cdef readonly int index
+    cdef Py_ssize_t batch       # how many tangents each tensor has here, along a leading axis; 0 for one without such an axis
     cdef void* first            # the ForwardGrads of this level, a list linked through them, borrowed
 
     cdef void leave(self)
@@ -32,6 +33,10 @@ ctypedef tuple (*Jvp)(tuple, tuple, tuple)
 
 cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1
 cdef int push_linear(Jvp jvp, tuple outputs, tuple inputs) except -1
+cdef int push_whole(Jvp jvp, Jvp whole, bint linear, tuple outputs, tuple inputs) except -1
+cdef Py_ssize_t batch_of(int level) except -1
+cdef object row_of(object operand, object tangent, Py_ssize_t row)
+cdef object stacked(list rows, TensorBase output)
 cdef object defined_tangent(object tangent, object primal)
 cdef object plus(object total, object term)
 cdef object minus(object total, object term)

@@ -2,7 +2,9 @@
 
 Owns which tensor has which tangent at which level.  An operator computes its result once, then, from the outermost level
 to the innermost, evaluates its jvp formula on operands that carry the tangents of the levels further out only: so a
-tangent can itself hold tangents and a graph, and levels cannot be confused.  Knows no formulas.
+tangent can itself hold tangents and a graph, and levels cannot be confused.  At a batched level each tensor has many tangents
+at once, the rows of a leading axis: an operator whose formula acts on each row by itself takes them whole, any other row by
+row.  Knows no formulas.
 """
 
 cimport cython
@@ -11,8 +13,9 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from .dispatch import ops
-from .grad_mode cimport FORWARD_DISABLED, ThreadState, thread_objects, thread_state
-from .tensor cimport TANGENT, TensorBase, TensorExtra, is_inexact
+from .grad_mode cimport BATCHED, FORWARD_DISABLED, ThreadState, thread_objects, thread_state
+from .kernels.axes cimport row_view
+from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, is_inexact, wrap
 
 cnp.import_array()
 
@@ -141,15 +144,23 @@ cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1:
     `outputs` and `inputs` are what it gave and took, in order.  At each level `jvp` gets them without the tangents from
     there on inwards, and the tangents of the inputs, None where there is none; it returns those of the outputs.
     """
-    return push(jvp, outputs, inputs, False)
+    return push(jvp, NULL, outputs, inputs, False)
 
 
 cdef int push_linear(Jvp jvp, tuple outputs, tuple inputs) except -1:
     """`push_forward` for an operator that is linear in all that can have a tangent: `jvp` reads tangents and statics only."""
-    return push(jvp, outputs, inputs, True)
+    return push(jvp, NULL, outputs, inputs, True)
 
 
-cdef int push(Jvp jvp, tuple outputs, tuple inputs, bint linear) except -1:
+cdef int push_whole(Jvp jvp, Jvp whole, bint linear, tuple outputs, tuple inputs) except -1:
+    """The same for an operator that takes batches of tangents as they are, by `whole`.
+
+    Where that is `jvp` itself, it acts between elements: axes of length 1 align what has fewer of them.
+    """
+    return push(jvp, whole, outputs, inputs, linear)
+
+
+cdef int push(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, bint linear) except -1:
     cdef ThreadState* state = thread_state()
     cdef int level
     cdef Py_ssize_t i
@@ -160,7 +171,9 @@ cdef int push(Jvp jvp, tuple outputs, tuple inputs, bint linear) except -1:
         tangents = tangents_at(inputs, level)
         if tangents is None:
             continue
-        if linear:
+        if state.flags & BATCHED and batch_of(level):
+            results = push_batch(jvp, whole, outputs, inputs, tangents, 0 if linear else level, batch_of(level))
+        elif linear:
             results = jvp(outputs, inputs, tangents)
         else:
             results = jvp(primals_at(outputs, level), primals_at(inputs, level), tangents)
@@ -200,6 +213,75 @@ cdef tuple primals_at(tuple values, int level):
     return primals
 
 
+cdef Py_ssize_t batch_of(int level) except -1:
+    """How many tangents a tensor has at an open level, along a leading axis; 0 for one without such an axis."""
+    return (<DualLevel> thread_objects().dual_levels[level - 1]).batch
+
+
+cdef tuple push_batch(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, tuple tangents, int level, Py_ssize_t count):
+    """The batches of the outputs, by `whole` where that may be, else row by row; `level` is 0 for what reads no primals."""
+    cdef Py_ssize_t row, i
+    cdef int ndim
+    cdef list results = []
+    if level:
+        outputs, inputs = primals_at(outputs, level), primals_at(inputs, level)
+    if whole != NULL and whole != jvp:
+        return whole(outputs, inputs, tangents)
+    if whole != NULL and isinstance(outputs[0], TensorBase):
+        ndim = (<TensorBase> outputs[0]).array.ndim
+        if all([(<TensorBase> value).array.ndim <= ndim for value in inputs if isinstance(value, TensorBase)]):
+            return whole(outputs, inputs, tuple([aligned(tangent, ndim) for tangent in tangents]))
+    for row in range(count):
+        results.append(jvp(outputs, inputs, row_of(inputs, tangents, row)))
+    return tuple([stacked_like(outputs[i], [result[i] for result in results]) for i in range(len(outputs))])
+
+
+cdef object aligned(TensorBase batch, int ndim):
+    """Rows of `ndim` axes, those that were not there before the others."""
+    cdef tuple shape
+    if batch is None or batch.array.ndim > ndim:
+        return batch
+    shape = batch.shape
+    return ops.reshape(batch, shape[:1] + (1,) * (ndim + 1 - len(shape)) + shape[1:])
+
+
+cdef object row_of(object operand, object tangent, Py_ssize_t row):
+    """A row of the tangents of one operand, or of several; zeros that stand for an absent tangent have no rows."""
+    cdef TensorBase batch
+    if tangent is None:
+        return None
+    if is_sequence(operand):
+        return type(tangent)([row_of(one, one_t, row) for one, one_t in zip(operand, tangent)])
+    batch = tangent
+    if not isinstance(operand, TensorBase) or batch.array.ndim == (<TensorBase> operand).array.ndim:
+        return batch
+    if batch.flags & (REQUIRES_GRAD | TANGENT | VIEW):
+        return batch[row, ...]
+    return wrap(row_view(batch.array, row))
+
+
+cdef object stacked_like(object output, list rows):
+    """The rows of the tangents of one output, or of several, together."""
+    cdef Py_ssize_t i
+    if rows[0] is None and not any([row is not None for row in rows]):
+        return None
+    if type(output) is list:
+        return [stacked_like(item, [row[i] for row in rows]) for i, item in enumerate(output)]
+    return stacked(rows, output)
+
+
+cdef object stacked(list rows, TensorBase output):
+    """Rows of tangents of `output`, together; None where there is none at all."""
+    cdef list whole = []
+    if not any([row is not None for row in rows]):
+        return None
+    for row in rows:
+        if row is None:
+            row = ops.zeros_like(output)
+        whole.append(row if row.shape == output.shape else ops.broadcast_to(row, output.shape))
+    return ops.stack(whole)
+
+
 cdef inline bint is_sequence(object value) noexcept:
     return type(value) is tuple or type(value) is list
 
@@ -221,6 +303,13 @@ cdef object minus(object total, object term):
     return ops.negative(term) if total is None else ops.subtract(total, term)
 
 
+cdef TensorBase fitted(TensorBase tangent, tuple shape, Py_ssize_t batch):
+    """A tangent in the shape of its tensor, behind the axis of the batch where there is one."""
+    if batch:
+        tangent, shape = aligned(tangent, len(shape)), (batch,) + shape
+    return tangent if tangent.shape == shape else ops.broadcast_to(tangent, shape)
+
+
 cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1:
     """Attach a tangent; it takes the tensor's shape and dtype."""
     cdef ForwardGrad grad, inner
@@ -228,7 +317,7 @@ cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1
     if tangent is None or not is_inexact(tensor.array):
         return 0
     if tangent.shape != tensor.shape:
-        tangent = ops.broadcast_to(tangent, tensor.shape)
+        tangent = fitted(tangent, tensor.shape, batch_of(level))
     if tangent.dtype != tensor.dtype:
         if tangent.dtype.kind == "c" and tensor.dtype.kind != "c":
             tangent = ops.real(tangent)

@@ -12,7 +12,7 @@ import warnings
 from .accumulate_grad cimport any_needs_grad, connect_all, set_history
 from .copy_slices cimport rebase_history
 from .error_nodes import DelayedError
-from .forward_ad cimport levels_of, primal_of, set_tangent, tangent_of, tangents_of
+from .forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
 from .function_node cimport FunctionNode
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
 from .tensor cimport IN_FUNCTION, IN_NO_GRAD, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
@@ -221,31 +221,56 @@ cdef object tangent_argument(object arg, int level, bint fill):
 
 cdef int push_forward(cls, FunctionNode node, tuple args, tuple outputs, list tangents) except -1:
     """Attach the tangents of the outputs, outermost level first."""
-    cdef tuple kept = node.for_forward or ()
+    cdef Py_ssize_t row, batch
     for level, inputs_t in tangents:
+        batch = batch_of(level)
         if not node.materialize:
             inputs_t = [tangent_argument(arg, level, False) for arg in args]
-        moved = [arg for arg in args if holds(node.dirty, arg) and tangent_of(arg, level) is not None]
-        versions = [tangent_of(arg, level).version() for arg in moved]
-        node.shown = tuple([primal_of(tensor, level) for tensor in kept])
-        try:
-            outputs_t = cls.jvp(node, *inputs_t)
-        finally:
-            node.shown = None
-        if not isinstance(outputs_t, tuple):
-            outputs_t = (outputs_t,)
-        if len(outputs_t) != len(outputs):
-            raise RuntimeError(f"{cls.__name__}'s jvp returned an invalid number of forward gradients (expected {len(outputs)} "
-                               f"but got {len(outputs_t)})")
-        for i, (output, output_t) in enumerate(zip(outputs, outputs_t)):
-            for arg, version in zip(moved, versions):
-                if arg is output:
-                    check_written(level, arg, version, output_t)
-            if output_t is None:
-                continue
-            check_tangent(node, i, args, inputs_t, output, output_t)
-            set_tangent(output, level, output_t)
+        if batch:
+            rows = [pushed(cls, node, args, outputs, level, rows_of(args, inputs_t, row)) for row in range(batch)]
+            outputs_t = [None if not isinstance(output, TensorBase) else stacked(list(column), output)
+                         for output, column in zip(outputs, zip(*rows))]
+        else:
+            outputs_t = pushed(cls, node, args, outputs, level, inputs_t)
+        for output, output_t in zip(outputs, outputs_t):
+            if output_t is not None:
+                set_tangent(output, level, output_t)
     return 0
+
+
+cdef list rows_of(tuple args, list inputs_t, Py_ssize_t row):
+    """A row of each batch of tangents, a view of it; zeros for an absent one, which a jvp may write to, are made anew."""
+    cdef list found = []
+    for arg, input_t in zip(args, inputs_t):
+        if input_t is not None:
+            input_t = input_t.clone() if input_t.ndim == arg.ndim else input_t[row, ...]
+        found.append(input_t)
+    return found
+
+
+cdef tuple pushed(cls, FunctionNode node, tuple args, tuple outputs, int level, list inputs_t):
+    """What the user's jvp gives for tangents of the arguments, checked."""
+    cdef tuple kept = node.for_forward or ()
+    moved = [(arg, input_t) for arg, input_t in zip(args, inputs_t)
+             if holds(node.dirty, arg) and tangent_of(arg, level) is not None]
+    versions = [(<TensorBase> input_t).version() for _, input_t in moved]
+    node.shown = tuple([primal_of(tensor, level) for tensor in kept])
+    try:
+        outputs_t = cls.jvp(node, *inputs_t)
+    finally:
+        node.shown = None
+    if not isinstance(outputs_t, tuple):
+        outputs_t = (outputs_t,)
+    if len(outputs_t) != len(outputs):
+        raise RuntimeError(f"{cls.__name__}'s jvp returned an invalid number of forward gradients (expected {len(outputs)} "
+                           f"but got {len(outputs_t)})")
+    for i, (output, output_t) in enumerate(zip(outputs, outputs_t)):
+        for (arg, input_t), version in zip(moved, versions):
+            if arg is output:
+                check_written(input_t, version, output_t)
+        if output_t is not None:
+            check_tangent(node, i, args, inputs_t, output, output_t)
+    return outputs_t
 
 
 cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, object output, object output_t) except -1:
@@ -275,9 +300,8 @@ cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, obje
     return 0
 
 
-cdef int check_written(int level, TensorBase written, uint32_t version, object output_t) except -1:
+cdef int check_written(TensorBase tangent, uint32_t version, object output_t) except -1:
     """Refuse a tangent that was not written to, or is another one, where the forward wrote to the tensor."""
-    cdef TensorBase tangent = tangent_of(written, level)
     if tangent.version() == version:
         what = "is not modifying the forward mode gradients inplace"
     elif output_t is not tangent:

@@ -16,6 +16,7 @@ cdef enum:
     NAN_ALLOWED = 256       # anomaly mode does not look for NaN
     WARN_MISSING = 512      # to record an operator that has no rule warns
     REFUSE_MISSING = 1024   # to record an operator that has no rule is an error
+    BATCHED = 2048          # a dual level is open whose tangents are batches
 
 cdef struct ThreadState:
     unsigned int flags

@@ -42,7 +42,7 @@ cdef class ThreadObjects:
         if self.state == thread_state():  # an interpreter that ends clears the dictionaries of other threads too
             self.state.objects = NULL
             self.state.dual_level = 0
-            self.state.flags &= ~<unsigned int> (DUAL | SAVED_HOOKS)
+            self.state.flags &= ~<unsigned int> (DUAL | BATCHED | SAVED_HOOKS)
 
 
 cdef ThreadObjects thread_objects():

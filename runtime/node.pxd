@@ -59,6 +59,7 @@ cdef class Node:
 
     cdef object apply(self, object grad, Wanted wanted)
     cdef object apply_recorded(self, object grad, Wanted wanted)
+    cdef object apply_rows(self, object grad, Wanted wanted)
     cdef void release_variables(self)
     cdef bint takes_undefined(self)
     cdef bint takes_batch(self)

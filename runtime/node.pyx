@@ -111,6 +111,10 @@ cdef class Node:
         """The same on tensors, through the operators, so that it is recorded and carries tangents."""
         raise NotImplementedError(f"{self.name()} has no apply_recorded")
 
+    cdef object apply_rows(self, object grad, Wanted wanted):
+        """`apply_recorded` for gradients with one more axis at the front; NotImplemented where that is no rule of its own."""
+        return NotImplemented
+
     cdef void release_variables(self):
         """Drop what was saved."""
 

@@ -19,7 +19,7 @@ RUNTIME = [
     ["generated.results"],
     ["kernels.broadcast", "kernels.plain", "kernels.wide"],
     ["formulas.calculus", "formulas.contraction", "formulas.fourier", "formulas.linear_algebra", "formulas.statistics",
-     "formulas.indices", "formulas.windows", "kernels.elsewhere", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
+     "formulas.indices", "formulas.rows", "formulas.windows", "kernels.elsewhere", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
     ["formulas"],
     [
         "kernels.convolution",

@@ -61,7 +61,7 @@ class Analysis:
 
 def formulas_of(op: Op) -> dict[str, Formula]:
     """Every formula of an entry except samples and domain, by key."""
-    whole = {"forward": op.forward, "inplace": op.inplace, "composite": op.composite}
+    whole = {"forward": op.forward, "inplace": op.inplace, "composite": op.composite, "rows": op.rows}
     return {
         **{key: formula for key, formula in whole.items() if formula is not None},
         **{f"let: {name}": formula for name, formula in op.lets.items()},
@@ -127,7 +127,7 @@ class _OpAnalysis:
         return replace(
             op,
             forward=whole("forward", op.forward), inplace=whole("inplace", op.inplace),
-            composite=whole("composite", op.composite),
+            composite=whole("composite", op.composite), rows=whole("rows", op.rows),
             lets={name: whole(f"let: {name}", formula) for name, formula in op.lets.items()},
             partials={(o, i): whole(f"d{o}/d{i}", formula) for (o, i), formula in op.partials.items()},
             vjp={name: whole(f"vjp: {name}", formula) for name, formula in op.vjp.items()},
@@ -190,7 +190,7 @@ class _OpAnalysis:
     def _names(self, key: str) -> set[str]:
         """The names that the formula under `key` may use, lets apart."""
         key = key.partition(":")[0]
-        if _is_numpy(key) or key == "composite":
+        if _is_numpy(key) or key in ("composite", "rows"):
             return self.arguments
         names = (self.arguments | self.outputs) - self.generators
         if key == "vjp":

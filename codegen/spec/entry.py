@@ -30,7 +30,7 @@ PARTIAL = "dy/dx"
 ENTRY_KEYS = (
     "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
     "forward", "inplace", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
-    "unimplemented", "vjp", "jvp", "batched", "samples", "examples", "kinks",
+    "unimplemented", "vjp", "jvp", "batched", "rows", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
@@ -141,6 +141,10 @@ class EntryReader(Nodes):
                 if op.form not in ("linear", "multilinear", "vjp_jvp"):
                     raise SpecError("there is no vjp of which it says something", self._location(node))
                 return {"batched": bool(self._choice(self._text(node), ("true",), "value"))}
+            case "rows":
+                if op.form != "linear" or len(op.signature.arrays) != 1 or len(op.signature.outputs) != 1:
+                    raise SpecError("is for an op that is linear in its only array and has one output", self._location(node))
+                return {"rows": self._formula(node)}
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
             case "namespace":

@@ -235,6 +235,7 @@ class Op:
     vjp: dict[str, Formula] = field(default_factory=dict)
     jvp: dict[str, Formula] = field(default_factory=dict)
     batched: bool = False  # the rules act on each row of cotangents with one more axis at the front
+    rows: Formula | None = None  # of a linear op: the same for each row of an `x` with one more axis at the front
     samples: tuple[Formula, ...] = ()
     examples: tuple[Stated, ...] = ()  # calls and their values, one for each output
     kinks: tuple[Stated, ...] = ()  # calls and the derivatives of the sum of the outputs, one for each array input

@@ -1,4 +1,5 @@
-"""What `batched: true` states: given cotangents with one more axis at the front, the rules give the cotangents of each row.
+"""What an entry says of batches: `batched: true`, that the rules, given cotangents with one more axis at the front, give the
+cotangents of each row; `rows:`, what the op gives for each row of such an array.
 
 Owns the comparison with the rows, one by one.
 """
@@ -29,3 +30,17 @@ def check_batched(case: Case) -> None:
                         "batched")  # fmt: skip
         elif not all(numeric.same(numeric.reduced(one, value), numeric.reduced(row, value)) for one, row in zip(got, rows)):
             case.report(f"a batch of cotangents gives something else for '{name}' than its rows at {case.call}", "batched")
+
+
+def check_rows(case: Case) -> None:
+    """Reports a `rows` that is something else than the op of each row."""
+    for name, value in case.inputs.items():
+        rows = [numeric.random_like(value, case.random) for _ in range(_ROWS)]
+        known = {**case.arguments, name: np.stack(rows)}
+        got = case.run(lambda: case.evaluator.value(case.op.rows.expression, known), "rows", case.op.rows)  # noqa: B023
+        expected = np.stack([case.forward({**case.call.arguments, name: row})[0] for row in rows])
+        if np.shape(got) != expected.shape:
+            message = f"gives {show(np.shape(got))} for rows that give {show(expected.shape)} at {case.call}"
+            case.report(message, "rows", case.op.rows)
+        elif not numeric.same(got, expected):
+            case.report(f"is something else than the op of each row at {case.call}", "rows", case.op.rows)

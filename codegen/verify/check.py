@@ -22,7 +22,7 @@ from ..spec.limits import memory
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec, Text
 from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
 from . import numeric
-from .batched import check_batched
+from .batched import check_batched, check_rows
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .composites import check_composite
 from .evaluate import Evaluator
@@ -156,6 +156,8 @@ class _Check(Case):
             self.check_derivatives()
             if self.op.batched and not self.report.keys:
                 check_batched(self)
+            if self.op.rows and not self.report.keys:
+                check_rows(self)
 
     # Forward.
 

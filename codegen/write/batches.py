@@ -1,24 +1,28 @@
-"""Batches: which nodes take gradients with one more axis at the front, and do to each row what they do to one alone.
+"""Batches: which rules take cotangents or tangents with one more axis at the front, and do to each row what they do to one.
 
 Owns the question, answered by the rules: where the outputs have as many axes as any input, a rule that is made of elementwise
-calls aligns whatever it reads with the last axes of the cotangent.  Of others an entry may say so, and is held to it by `check`.
+calls aligns whatever it reads with the last axes of the batch.  Of others an entry may say so, and is held to it by `check`.
 """
 
 from __future__ import annotations
 
+import ast
 import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from ..rules.derive import ZEROS_LIKE
+from ..rules.statements import Assign, Statement, Unpack
 from ..spec.elementwise import is_elementwise
-from ..spec.expression import STATIC, Call, Conditional, Expression, Metadata, Name, Operation, walk
-from ..spec.formula import grad_names
+from ..spec.expression import ARRAY, STATIC, Call, Conditional, Constant, Expression, Metadata, Name, Operation, mapped, walk
+from ..spec.formula import declared_kind, grad_names
 from ..spec.model import Op, Text
 from ..spec.shapes import Shape, parse_shape
 from .programs import Elementwise
 
 
 class Rows(enum.Enum):
-    """What an expression is when the cotangents are batches."""
+    """What an expression is when the cotangents, or the tangents, are batches."""
 
     STATIC = "of no array"
     PLAIN = "one array for all rows, of no more axes than a row"
@@ -40,7 +44,33 @@ class Batches:
         """Whether the rules are elementwise, and align what they read with the last axes of the cotangents."""
         if op.derived is None or not op.derived.vjp or not _has_widest_outputs(op):
             return False
-        return all(_Rule(self, op).of(rule) is Rows.BATCH for rule in op.derived.vjp.values())
+        rule = _Rule(self, op, grad_names(op))
+        return all(rule.of(expression) is Rows.BATCH for expression in op.derived.vjp.values())
+
+    def pushes_batch(self, op: Op) -> bool:
+        """Whether the jvp gives rows for rows of tangents that have the axes of the outputs, by the same two reasons."""
+        if op.batched or op.derived is None:
+            return op.batched
+        if op.derived.joint_linear:  # the op itself: elementwise if its adjoint is
+            return self.is_made_of_elements(op)
+        rule = _Rule(self, op, [f"{a.name}_t" for a in op.signature.arrays])
+        return _has_widest_outputs(op) and all(rule.of(expression) is Rows.BATCH for expression in op.derived.jvp.values())
+
+    def rows_statements(self, op: Op) -> tuple[Statement, ...]:
+        """A rule for cotangents that are rows, made of what the ops that it calls do to rows; nothing where that is not known.
+
+        Of an op with one array, whose rule is then one expression.
+        """
+        if op.derived is None or len(op.derived.vjp) != 1 or len(op.signature.arrays) != 1 or op.signature.arrays[0].type.is_list:
+            return ()
+        if self.takes_batch(op) or len(grad_names(op)) != 1 or op.signature.outputs[0].type.is_list:
+            return ()
+        ((name, rule),) = op.derived.vjp.items()
+        lifted = _Lifted(self, op)
+        value = lifted(rule)
+        if value is None:
+            return ()
+        return (*map(Unpack, op.derived.saved), *lifted.statements, Assign(f"grad_{name}", value))
 
     def is_elementwise(self, call: Call | Operation) -> bool:
         """Whether what a call gives at a place depends on its operands at that place alone."""
@@ -60,13 +90,13 @@ class Batches:
 
 
 class _Rule:
-    def __init__(self, batches: Batches, op: Op):
-        self.batches, self.op, self.grads = batches, op, set(grad_names(op))
+    def __init__(self, batches: Batches, op: Op, moving: Iterable[str]):
+        self.batches, self.op, self.moving = batches, op, set(moving)
 
     def of(self, expression: Expression) -> Rows | None:
         """None where an expression may be something else."""
         match expression:
-            case Name(name) if name in self.grads:
+            case Name(name) if name in self.moving:
                 return Rows.BATCH
             case Name(name) if name in self.op.let_expressions:
                 return self.of(self.op.let_expressions[name])
@@ -75,8 +105,8 @@ class _Rule:
                 return found if self.of(test) is Rows.STATIC and found is self.of(orelse) else None
             case Call() | Operation() if expression.kind != STATIC:
                 return self.of_call(expression)
-        if any(isinstance(part, (Name, Metadata)) and part.name in self.grads for part in walk(expression)):
-            return None  # a length of the cotangent, which has one more
+        if any(isinstance(part, (Name, Metadata)) and part.name in self.moving for part in walk(expression)):
+            return None  # a length of the batch, which has one more
         return Rows.STATIC if expression.kind == STATIC else Rows.PLAIN if isinstance(expression, Name) else None
 
     def of_call(self, call: Call | Operation) -> Rows | None:
@@ -86,6 +116,64 @@ class _Rule:
         if None in found or not self.batches.is_elementwise(call):
             return None
         return Rows.BATCH if Rows.BATCH in found else Rows.PLAIN
+
+
+class _Lifted:
+    """A rule of statics and of one cotangent, with what ops do to rows in their place."""
+
+    def __init__(self, batches: Batches, op: Op):
+        self.batches, self.op, self.grads = batches, op, set(grad_names(op))
+        self.statements: list[Assign] = []
+
+    def __call__(self, expression: Expression) -> Expression | None:
+        """None where something else stands there."""
+        if isinstance(expression, Name) and expression.name in self.grads:
+            return expression
+        if not isinstance(expression, Call):
+            return None
+        callee = self.batches.ops.get(expression.op)
+        if callee is not None and callee.rows is not None:
+            return self.called(callee, expression)
+        if not self.batches.is_elementwise(expression):
+            return None
+        operands = [a if a is None or self.is_static(a) else self(a) for a in expression.arguments]
+        moving = [a for a in expression.arguments if a is not None and not self.is_static(a)]
+        if len(moving) != 1 or any(new is None and old is not None for new, old in zip(operands, expression.arguments)):
+            return None
+        return replace(expression, arguments=tuple(operands))
+
+    def called(self, callee: Op, call: Call) -> Expression | None:
+        """The op's `rows`, of rows that have a name."""
+        array = callee.signature.arrays[0].name
+        given = dict(zip([a.name for a in callee.signature.arguments], call.arguments))
+        inner = self(given[array])
+        statics = [value for name, value in given.items() if value is not None and name != array]
+        if inner is None or not all(self.is_static(value, ("Index",)) for value in statics):
+            return None
+        if not isinstance(inner, Name):
+            self.statements.append(Assign(f"rows_{len(self.statements)}", inner))
+            inner = Name(self.statements[-1].name, kind=ARRAY)
+        defaults = {a.name: Constant(ast.literal_eval(a.default)) for a in callee.signature.arguments if a.default is not None}
+        values = defaults | {key: value for key, value in given.items() if value is not None}
+        return _placed(callee.rows.expression, values | {array: inner})
+
+    def is_static(self, expression: Expression, others: tuple[str, ...] = ()) -> bool:
+        """Whether it is one for all rows: of numbers and words, arguments of some `others`, shapes and dtypes of no rows."""
+        known = {a.name for a in self.op.signature.arguments if declared_kind(a) == STATIC and (
+            a.type.base not in ("Index", "Mask") or a.type.base in others)}  # fmt: skip
+        for part in walk(expression):
+            if isinstance(part, Name) and part.name not in known or isinstance(part, Metadata) and part.name in self.grads:
+                return False
+        return True
+
+
+def _placed(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """The expression with values in the place of names; metadata is read of what has a name."""
+    if isinstance(expression, Name):
+        return values.get(expression.name, expression)
+    if isinstance(expression, Metadata) and isinstance(values.get(expression.name), Name):
+        return replace(expression, name=values[expression.name].name)
+    return mapped(expression, lambda part: _placed(part, values))
 
 
 def _has_widest_outputs(op: Op) -> bool:

@@ -129,6 +129,30 @@ class NodeText(Bindings):
         return Batches(self.elementwise).takes_batch(self.op)
 
     @property
+    def pushes_batch(self) -> bool:
+        """Whether the jvp does to each row of a batch of tangents what it does to one."""
+        return Batches(self.elementwise).pushes_batch(self.op)
+
+    @property
+    def rows_lines(self) -> list[str]:
+        """The body of the rule for cotangents that are rows, on tensors; nothing where that is no rule of its own."""
+        statements = Batches(self.elementwise).rows_statements(self.op)
+        spell = Recorded(self.signatures, self.derived.saved)
+        return _returning(lines(statements, spell, self.op), self.grad_names) if statements else []
+
+    @property
+    def rows_arguments(self) -> list[tuple[str, str]]:
+        """What `rows:` reads: (name, where a jvp finds it), the array being the tangent."""
+        names = {name for name, _ in values_in(self.op.rows.expression, {})}
+        found = [(a, "tangents_" if a in self.arrays else "inputs_", i) for i, a in enumerate(self.arguments)]
+        return [(a.name, f"{place}[{i}]") for a, place, i in found if a.name in names]
+
+    @property
+    def rows_call(self) -> str:
+        """The op of each row, on tensors."""
+        return OnTensors(self.signatures)(self.op.rows.expression)
+
+    @property
     def unset_grads(self) -> list[str]:
         """Gradients that may end without a value: None until they have one."""
         ruled = [a.name for a in self.arrays if a.name in self.derived.vjp]

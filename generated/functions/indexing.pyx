@@ -5,6 +5,7 @@ repeated index accumulates.
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+from gradspec import formulas
 from gradspec import kernels
 from gradspec.dispatch import ops
 
@@ -13,6 +14,7 @@ from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.operand cimport shape_of
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -78,6 +80,13 @@ cdef class GetitemBackward(Node):
         x_shape = self.saved_x_shape
         return ops._getitem_backward(grad, index, x_shape)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        index = saved_tensor(self, self.saved_index, self.version_index, "index")
+        x_shape = self.saved_x_shape
+        return ops._getitem_backward(
+            grad, formulas.index_of_rows(index, shape_of(grad)[0]), formulas.shape_of_rows(shape_of(grad), x_shape)
+        )
+
     cdef void release_variables(self):
         if holds_arrays(self.saved_index):
             self.released, self.saved_index = True, None
@@ -94,6 +103,10 @@ cdef class GetitemBackwardBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         index = saved_tensor(self, self.saved_index, self.version_index, "index")
         return ops.getitem(grad, index)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        index = saved_tensor(self, self.saved_index, self.version_index, "index")
+        return ops.getitem(grad, formulas.index_of_rows(index, shape_of(grad)[0]))
 
     cdef void release_variables(self):
         if holds_arrays(self.saved_index):

@@ -11,6 +11,7 @@ from gradspec.input_buffer cimport defined_arrays, defined_tensors, flat_gradien
 from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
@@ -360,6 +361,12 @@ cdef class TileBackward(Node):
         x_shape = self.saved_x_shape
         reps = self.saved_reps
         return ops.sum(ops.reshape(grad, formulas.tile_shape(x_shape, reps)), formulas.tile_axes(x_shape, reps))
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        reps = self.saved_reps
+        rows_0 = ops.reshape(grad, formulas.shape_of_rows(shape_of(grad), formulas.tile_shape(x_shape, reps)))
+        return ops.sum(rows_0, formulas.axes_of_rows(formulas.tile_axes(x_shape, reps), ndim_of(rows_0) - 1), False)
 
 
 cdef class UnsafeSplitBackward(Node):

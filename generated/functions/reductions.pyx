@@ -13,6 +13,7 @@ from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, lo
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
@@ -210,6 +211,16 @@ cdef class MeanBackward(Node):
         keepdims = self.saved_keepdims
         return ops._unreduce(grad / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        rows_0 = grad / formulas.reduced_count(x_shape, axis)
+        return ops._unreduce(
+            rows_0, formulas.shape_of_rows(shape_of(rows_0), x_shape), formulas.axes_of_rows(axis, formulas.len_of(x_shape)),
+            keepdims
+        )
+
 
 cdef Program min_weight = Program("x, bottom -> weight", "weight = bitwise_or(equal(x, bottom), isnan(x))")
 
@@ -387,6 +398,14 @@ cdef class SumBackward(Node):
         keepdims = self.saved_keepdims
         return ops._unreduce(grad, x_shape, axis, keepdims)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        return ops._unreduce(
+            grad, formulas.shape_of_rows(shape_of(grad), x_shape), formulas.axes_of_rows(axis, formulas.len_of(x_shape)), keepdims
+        )
+
 
 cdef class SumToBackward(Node):
     """_sum_to(x, int[] shape) -> y; linear in x; grad_x = broadcast_to(grad, x.shape)"""
@@ -399,6 +418,13 @@ cdef class SumToBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return ops.broadcast_to(grad, x_shape)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return ops.broadcast_to(
+            ops.reshape(grad, formulas.shape_of_rows(shape_of(grad), shape_of(grad)[1:], formulas.len_of(x_shape))),
+            formulas.shape_of_rows(shape_of(grad), x_shape)
+        )
 
 
 cdef class UnreduceBackward(Node):
@@ -418,6 +444,11 @@ cdef class UnreduceBackward(Node):
         axis = self.saved_axis
         keepdims = self.saved_keepdims
         return ops.sum(grad, axis, keepdims)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        return ops.sum(grad, formulas.axes_of_rows(axis, ndim_of(grad) - 1), keepdims)
 
 
 cdef class VarBackward(Node):

@@ -12,6 +12,7 @@ from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Fo
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
@@ -48,6 +49,9 @@ cdef class BroadcastToBackward(Node):
         return grad
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return grad
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
         return grad
 
 
@@ -141,6 +145,10 @@ cdef class ExpandDimsBackward(Node):
         axis = self.saved_axis
         return ops.squeeze(grad, axis)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        return ops.squeeze(grad, formulas.single_axes_of_rows(axis, shape_of(grad)))
+
 
 cdef class FlipBackward(Node):
     """flip(x, int[]? axis=None) -> y; linear in x; grad_x = flip(grad, axis)"""
@@ -182,6 +190,13 @@ cdef class MoveaxisBackward(Node):
         source = self.saved_source
         return ops.moveaxis(grad, destination, source)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        destination = self.saved_destination
+        source = self.saved_source
+        return ops.moveaxis(
+            grad, formulas.axes_of_rows(destination, ndim_of(grad) - 1), formulas.axes_of_rows(source, ndim_of(grad) - 1)
+        )
+
 
 cdef class PermuteDimsBackward(Node):
     """permute_dims(x, int[]? axes=None) -> y; linear in x; grad_x = permute_dims(grad, inverse_permutation(axes))"""
@@ -195,6 +210,10 @@ cdef class PermuteDimsBackward(Node):
         axes = self.saved_axes
         return ops.permute_dims(grad, formulas.inverse_permutation(axes))
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axes = self.saved_axes
+        return ops.permute_dims(grad, formulas.order_of_rows(formulas.inverse_permutation(axes), ndim_of(grad) - 1))
+
 
 cdef class ReshapeBackward(Node):
     """reshape(x, int[] shape) -> y; linear in x; grad_x = reshape(grad, x.shape)"""
@@ -207,6 +226,10 @@ cdef class ReshapeBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return ops.reshape(grad, x_shape)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return ops.reshape(grad, formulas.shape_of_rows(shape_of(grad), x_shape))
 
 
 cdef class RollBackward(Node):
@@ -250,6 +273,10 @@ cdef class SqueezeBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return ops.reshape(grad, x_shape)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return ops.reshape(grad, formulas.shape_of_rows(shape_of(grad), x_shape))
 
 
 cdef class StridedBackward(Node):
@@ -332,6 +359,10 @@ cdef class ViewBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         return ops.reshape(grad, x_shape)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        return ops.reshape(grad, formulas.shape_of_rows(shape_of(grad), x_shape))
 
 
 cdef class ViewAsComplexBackward(Node):

@@ -22,7 +22,7 @@ from gradspec.generated.functions.activations cimport (
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_str
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward
+from gradspec.forward_ad cimport has_tangent, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.hints cimport answer_calls
@@ -72,7 +72,7 @@ cdef object op_celu(object x, object alpha):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_celu, (y,), (x, alpha))
+        push_whole(jvp_celu, jvp_celu, False, (y,), (x, alpha))
     return y
 
 cdef tuple jvp_celu(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -109,7 +109,7 @@ cdef object op_dropout(object x, object p, object training, object generator):
         set_history(y, node_, 0)
         node_.saved__mask = save_input(state_, _mask, &node_.version__mask)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_dropout, (y, _mask), (x, p, training, generator))
+        push_whole(jvp_dropout, jvp_dropout, False, (y, _mask), (x, p, training, generator))
     return y
 
 cdef tuple jvp_dropout(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -188,7 +188,7 @@ cdef object op_elu(object x, object alpha):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_elu, (y,), (x, alpha))
+        push_whole(jvp_elu, jvp_elu, False, (y,), (x, alpha))
     return y
 
 cdef tuple jvp_elu(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -243,7 +243,7 @@ cdef object op_gelu(object x, object approximate):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_gelu, (y,), (x, approximate))
+        push_whole(jvp_gelu, jvp_gelu, False, (y,), (x, approximate))
     return y
 
 cdef tuple jvp_gelu(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -327,7 +327,7 @@ cdef object op_hardsigmoid(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_hardsigmoid, (y,), (x,))
+        push_whole(jvp_hardsigmoid, jvp_hardsigmoid, False, (y,), (x,))
     return y
 
 cdef tuple jvp_hardsigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -360,7 +360,7 @@ cdef object op_hardswish(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_hardswish, (y,), (x,))
+        push_whole(jvp_hardswish, jvp_hardswish, False, (y,), (x,))
     return y
 
 cdef tuple jvp_hardswish(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -397,7 +397,7 @@ cdef object op_hardtanh(object x, object min_val, object max_val):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_hardtanh, (y,), (x, min_val, max_val))
+        push_whole(jvp_hardtanh, jvp_hardtanh, False, (y,), (x, min_val, max_val))
     return y
 
 cdef tuple jvp_hardtanh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -434,7 +434,7 @@ cdef object op_leaky_relu(object x, object negative_slope):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_leaky_relu, (y,), (x, negative_slope))
+        push_whole(jvp_leaky_relu, jvp_leaky_relu, False, (y,), (x, negative_slope))
     return y
 
 cdef tuple jvp_leaky_relu(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -489,7 +489,7 @@ cdef object op_mish(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_mish, (y,), (x,))
+        push_whole(jvp_mish, jvp_mish, False, (y,), (x,))
     return y
 
 cdef tuple jvp_mish(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -545,7 +545,7 @@ cdef object op_relu(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_relu, (y,), (x,))
+        push_whole(jvp_relu, jvp_relu, False, (y,), (x,))
     return y
 
 cdef tuple jvp_relu(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -578,7 +578,7 @@ cdef object op_relu6(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_relu6, (y,), (x,))
+        push_whole(jvp_relu6, jvp_relu6, False, (y,), (x,))
     return y
 
 cdef tuple jvp_relu6(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -615,7 +615,7 @@ cdef object op_rrelu(object x, object lower, object upper, object training, obje
         set_history(y, node_, 0)
         node_.saved__slope = save_input(state_, _slope, &node_.version__slope)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_rrelu, (y, _slope), (x, lower, upper, training, generator))
+        push_whole(jvp_rrelu, jvp_rrelu, False, (y, _slope), (x, lower, upper, training, generator))
     return y
 
 cdef tuple jvp_rrelu(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -667,7 +667,7 @@ cdef object op_silu(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_silu, (y,), (x,))
+        push_whole(jvp_silu, jvp_silu, False, (y,), (x,))
     return y
 
 cdef tuple jvp_silu(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -707,7 +707,7 @@ cdef object op_softplus(object x, object beta, object threshold):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_softplus, (y,), (x, beta, threshold))
+        push_whole(jvp_softplus, jvp_softplus, False, (y,), (x, beta, threshold))
     return y
 
 cdef tuple jvp_softplus(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -765,7 +765,7 @@ cdef object op_softsign(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_softsign, (y,), (x,))
+        push_whole(jvp_softsign, jvp_softsign, False, (y,), (x,))
     return y
 
 cdef tuple jvp_softsign(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -798,7 +798,7 @@ cdef object op_tanhshrink(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_tanhshrink, (y,), (x,))
+        push_whole(jvp_tanhshrink, jvp_tanhshrink, False, (y,), (x,))
     return y
 
 cdef tuple jvp_tanhshrink(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -833,7 +833,7 @@ cdef object op_threshold(object x, object threshold, object value):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_threshold, (y,), (x, threshold, value))
+        push_whole(jvp_threshold, jvp_threshold, False, (y,), (x, threshold, value))
     return y
 
 cdef tuple jvp_threshold(tuple outputs_, tuple inputs_, tuple tangents_):

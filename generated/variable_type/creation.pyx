@@ -15,7 +15,7 @@ from gradspec.generated.kernels.creation cimport (
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_linear
+from gradspec.forward_ad cimport has_tangent, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
@@ -52,7 +52,7 @@ cdef object op_astype(object x, object dtype):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_astype, (y,), (x, dtype))
+        push_whole(jvp_astype, jvp_astype, True, (y,), (x, dtype))
     return y
 
 cdef tuple jvp_astype(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -79,7 +79,7 @@ cdef object op_copy(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_copy, (y,), (x,))
+        push_whole(jvp_copy, jvp_copy, True, (y,), (x,))
     return y
 
 cdef tuple jvp_copy(tuple outputs_, tuple inputs_, tuple tangents_):

@@ -27,7 +27,7 @@ from gradspec.generated.functions.indexing cimport (
 from gradspec.arguments cimport as_bool, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.copy_slices cimport rebase
-from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear
+from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
 from gradspec.hints cimport answer_calls
@@ -216,12 +216,16 @@ cdef object op_getitem(object x, object index):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_getitem, (y,), (x, index))
+        push_whole(jvp_getitem, rows_getitem, True, (y,), (x, index))
     return y
 
 cdef tuple jvp_getitem(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, index = tangents_[0], inputs_[1]
     return (ops.getitem(x_t, index),)
+
+cdef tuple rows_getitem(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, index = tangents_[0], inputs_[1]
+    return (ops.getitem(x, formulas.index_of_rows(index, shape_of(x)[0])),)
 
 def getitem(x, index):
     """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
@@ -246,12 +250,16 @@ cdef object op__getitem_backward(object x, object index, object shape):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp__getitem_backward, (y,), (x, index, shape))
+        push_whole(jvp__getitem_backward, rows__getitem_backward, True, (y,), (x, index, shape))
     return y
 
 cdef tuple jvp__getitem_backward(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, index, shape = tangents_[0], inputs_[1], inputs_[2]
     return (ops._getitem_backward(x_t, index, shape),)
+
+cdef tuple rows__getitem_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, index, shape = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._getitem_backward(x, formulas.index_of_rows(index, shape_of(x)[0]), formulas.shape_of_rows(shape_of(x), shape)),)
 
 def _getitem_backward(x, index, shape):
     """Zeros of the given shape with `x` added at `index`; the adjoint of getitem."""

@@ -43,7 +43,7 @@ from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, a
 from gradspec.accumulate_grad cimport (
     any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_histories, set_history,
 )
-from gradspec.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear
+from gradspec.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.hints cimport answer_calls
@@ -1327,7 +1327,7 @@ cdef object op_matmul(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_matmul, (y,), (a, b))
+        push_whole(jvp_matmul, jvp_matmul, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_matmul(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -2323,7 +2323,7 @@ cdef object op_vecdot(object a, object b, object axis):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_vecdot, (y,), (a, b, axis))
+        push_whole(jvp_vecdot, jvp_vecdot, False, (y,), (a, b, axis))
     return y
 
 cdef tuple jvp_vecdot(tuple outputs_, tuple inputs_, tuple tangents_):

@@ -22,7 +22,7 @@ from gradspec.generated.functions.losses cimport (
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
+from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.hints cimport answer_calls
 from gradspec.operand cimport (
@@ -51,7 +51,7 @@ cdef object op__bernoulli_loss(object x, object target):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(target)):
-        push_forward(jvp__bernoulli_loss, (y,), (x, target))
+        push_whole(jvp__bernoulli_loss, jvp__bernoulli_loss, False, (y,), (x, target))
     return y
 
 cdef tuple jvp__bernoulli_loss(tuple outputs_, tuple inputs_, tuple tangents_):

@@ -15,7 +15,7 @@ from gradspec.generated.functions.mutation cimport (
 from gradspec.arguments cimport as_scalar
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad
 from gradspec.copy_slices cimport rebase
-from gradspec.forward_ad cimport defined_tangent, has_tangent, push_forward, push_linear
+from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport value_before, writable, written_value
 from gradspec.hints cimport answer_calls
@@ -162,7 +162,7 @@ cdef object op_normal_(object x, object mean, object std, object generator):
 
     value_ = written_value(written_, node_)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_normal_, (value_,), (x, mean, std, generator))
+        push_whole(jvp_normal_, jvp_normal_, False, (value_,), (x, mean, std, generator))
     if recording_ or state_.flags & DUAL:
         rebase(state_, written_, value_, recording_)
     return written_
@@ -200,7 +200,7 @@ cdef object op_uniform_(object x, object low, object high, object generator):
 
     value_ = written_value(written_, node_)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_uniform_, (value_,), (x, low, high, generator))
+        push_whole(jvp_uniform_, jvp_uniform_, False, (value_,), (x, low, high, generator))
     if recording_ or state_.flags & DUAL:
         rebase(state_, written_, value_, recording_)
     return written_
@@ -235,7 +235,7 @@ cdef object op_zero_(object x):
 
     value_ = written_value(written_, node_)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_zero_, (value_,), (x,))
+        push_whole(jvp_zero_, jvp_zero_, True, (value_,), (x,))
     if recording_ or state_.flags & DUAL:
         rebase(state_, written_, value_, recording_)
     return written_

@@ -28,7 +28,7 @@ from gradspec.generated.functions.pointwise_binary cimport (
 )
 from gradspec.arguments cimport as_int, as_scalar
 from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear
+from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
@@ -55,7 +55,7 @@ cdef object op_add(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_add, (y,), (a, b))
+        push_whole(jvp_add, jvp_add, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_add(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -145,7 +145,7 @@ cdef object op__angle_slope(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__angle_slope, (y,), (a, b))
+        push_whole(jvp__angle_slope, jvp__angle_slope, False, (y,), (a, b))
     return y
 
 cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -185,7 +185,7 @@ cdef object op_atan2(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_atan2, (y,), (a, b))
+        push_whole(jvp_atan2, jvp_atan2, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_atan2(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -223,7 +223,7 @@ cdef object op_clamp_max(object x, object max):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(max)):
-        push_forward(jvp_clamp_max, (y,), (x, max))
+        push_whole(jvp_clamp_max, jvp_clamp_max, False, (y,), (x, max))
     return y
 
 cdef tuple jvp_clamp_max(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -259,7 +259,7 @@ cdef object op_clamp_min(object x, object min):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(min)):
-        push_forward(jvp_clamp_min, (y,), (x, min))
+        push_whole(jvp_clamp_min, jvp_clamp_min, False, (y,), (x, min))
     return y
 
 cdef tuple jvp_clamp_min(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -388,7 +388,7 @@ cdef object op_copysign(object a, object b):
         if node_.needs(0):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_copysign, (y,), (a, b))
+        push_whole(jvp_copysign, jvp_copysign, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_copysign(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -428,7 +428,7 @@ cdef object op__direction(object a, object b):
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__direction, (y,), (a, b))
+        push_whole(jvp__direction, jvp__direction, False, (y,), (a, b))
     return y
 
 cdef tuple jvp__direction(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -464,7 +464,7 @@ cdef object op_divide(object a, object b):
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_divide, (y,), (a, b))
+        push_whole(jvp_divide, jvp_divide, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_divide(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -505,7 +505,7 @@ cdef object op__divide_or_zero(object a, object b):
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__divide_or_zero, (y,), (a, b))
+        push_whole(jvp__divide_or_zero, jvp__divide_or_zero, False, (y,), (a, b))
     return y
 
 cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -536,7 +536,7 @@ cdef object op_floor_divide(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_floor_divide, (y,), (a, b))
+        push_whole(jvp_floor_divide, jvp_floor_divide, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_floor_divide(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -574,7 +574,7 @@ cdef object op_fmax(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_fmax, (y,), (a, b))
+        push_whole(jvp_fmax, jvp_fmax, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_fmax(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -616,7 +616,7 @@ cdef object op_fmin(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_fmin, (y,), (a, b))
+        push_whole(jvp_fmin, jvp_fmin, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_fmin(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -659,7 +659,7 @@ cdef object op_fmod(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_fmod, (y,), (a, b))
+        push_whole(jvp_fmod, jvp_fmod, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_fmod(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -713,7 +713,7 @@ cdef object op_hypot(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_hypot, (y,), (a, b))
+        push_whole(jvp_hypot, jvp_hypot, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_hypot(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -779,7 +779,7 @@ cdef object op_logaddexp(object a, object b):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_logaddexp, (y,), (a, b))
+        push_whole(jvp_logaddexp, jvp_logaddexp, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_logaddexp(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -822,7 +822,7 @@ cdef object op_logaddexp2(object a, object b):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_logaddexp2, (y,), (a, b))
+        push_whole(jvp_logaddexp2, jvp_logaddexp2, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_logaddexp2(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -864,7 +864,7 @@ cdef object op_maximum(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_maximum, (y,), (a, b))
+        push_whole(jvp_maximum, jvp_maximum, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_maximum(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -902,7 +902,7 @@ cdef object op_minimum(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_minimum, (y,), (a, b))
+        push_whole(jvp_minimum, jvp_minimum, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_minimum(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -942,7 +942,7 @@ cdef object op_multiply(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_multiply, (y,), (a, b))
+        push_whole(jvp_multiply, jvp_multiply, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_multiply(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1024,7 +1024,7 @@ cdef object op_pow(object a, object b):
             node_.saved_y_dtype = dtype_of(y)
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_pow, (y,), (a, b))
+        push_whole(jvp_pow, jvp_pow, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1070,7 +1070,7 @@ cdef object op_remainder(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_remainder, (y,), (a, b))
+        push_whole(jvp_remainder, jvp_remainder, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_remainder(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1136,7 +1136,7 @@ cdef object op__scaled_pow(object c, object a, object b, object n):
             node_.saved_y_dtype = dtype_of(y)
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__scaled_pow, (y,), (c, a, b, n))
+        push_whole(jvp__scaled_pow, jvp__scaled_pow, False, (y,), (c, a, b, n))
     return y
 
 cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1177,7 +1177,7 @@ cdef object op_subtract(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_subtract, (y,), (a, b))
+        push_whole(jvp_subtract, jvp_subtract, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_subtract(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1215,7 +1215,7 @@ cdef object op_where(object mask, object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_linear(jvp_where, (y,), (mask, a, b))
+        push_whole(jvp_where, jvp_where, True, (y,), (mask, a, b))
     return y
 
 cdef tuple jvp_where(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1249,7 +1249,7 @@ cdef object op_xlogy(object a, object b):
         if node_.needs(0):
             node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_xlogy, (y,), (a, b))
+        push_whole(jvp_xlogy, jvp_xlogy, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):

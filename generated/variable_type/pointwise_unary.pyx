@@ -36,7 +36,7 @@ from gradspec.generated.functions.pointwise_unary cimport (
 )
 from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
+from gradspec.forward_ad cimport has_tangent, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary, overwrite, prepare_inplace, prepare_out, writable,
@@ -65,7 +65,7 @@ cdef object op_absolute(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_absolute, (y,), (x,))
+        push_whole(jvp_absolute, jvp_absolute, False, (y,), (x,))
     return y
 
 cdef tuple jvp_absolute(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -98,7 +98,7 @@ cdef object op_acos(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_acos, (y,), (x,))
+        push_whole(jvp_acos, jvp_acos, False, (y,), (x,))
     return y
 
 cdef tuple jvp_acos(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -131,7 +131,7 @@ cdef object op_acosh(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_acosh, (y,), (x,))
+        push_whole(jvp_acosh, jvp_acosh, False, (y,), (x,))
     return y
 
 cdef tuple jvp_acosh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -164,7 +164,7 @@ cdef object op_angle(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_angle, (y,), (x,))
+        push_whole(jvp_angle, jvp_angle, False, (y,), (x,))
     return y
 
 cdef tuple jvp_angle(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -192,7 +192,7 @@ cdef object op_asin(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_asin, (y,), (x,))
+        push_whole(jvp_asin, jvp_asin, False, (y,), (x,))
     return y
 
 cdef tuple jvp_asin(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -226,7 +226,7 @@ cdef object op__asin_slope(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__asin_slope, (y,), (x,))
+        push_whole(jvp__asin_slope, jvp__asin_slope, False, (y,), (x,))
     return y
 
 cdef tuple jvp__asin_slope(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -254,7 +254,7 @@ cdef object op_asinh(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_asinh, (y,), (x,))
+        push_whole(jvp_asinh, jvp_asinh, False, (y,), (x,))
     return y
 
 cdef tuple jvp_asinh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -289,7 +289,7 @@ cdef object op__asinh_slope(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__asinh_slope, (y,), (x,))
+        push_whole(jvp__asinh_slope, jvp__asinh_slope, False, (y,), (x,))
     return y
 
 cdef tuple jvp__asinh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -321,7 +321,7 @@ cdef object op_atan(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_atan, (y,), (x,))
+        push_whole(jvp_atan, jvp_atan, False, (y,), (x,))
     return y
 
 cdef tuple jvp_atan(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -356,7 +356,7 @@ cdef object op__atan_slope(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__atan_slope, (y,), (x,))
+        push_whole(jvp__atan_slope, jvp__atan_slope, False, (y,), (x,))
     return y
 
 cdef tuple jvp__atan_slope(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -388,7 +388,7 @@ cdef object op_atanh(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_atanh, (y,), (x,))
+        push_whole(jvp_atanh, jvp_atanh, False, (y,), (x,))
     return y
 
 cdef tuple jvp_atanh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -422,7 +422,7 @@ cdef object op__atanh_slope(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__atanh_slope, (y,), (x,))
+        push_whole(jvp__atanh_slope, jvp__atanh_slope, False, (y,), (x,))
     return y
 
 cdef tuple jvp__atanh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -450,7 +450,7 @@ cdef object op_cbrt(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_cbrt, (y,), (x,))
+        push_whole(jvp_cbrt, jvp_cbrt, False, (y,), (x,))
     return y
 
 cdef tuple jvp_cbrt(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -482,7 +482,7 @@ cdef object op_ceil(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_ceil, (y,), (x,))
+        push_whole(jvp_ceil, jvp_ceil, False, (y,), (x,))
     return y
 
 cdef tuple jvp_ceil(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -515,7 +515,7 @@ cdef object op_conj(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_conj, (y,), (x,))
+        push_whole(jvp_conj, jvp_conj, True, (y,), (x,))
     return y
 
 cdef tuple jvp_conj(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -548,7 +548,7 @@ cdef object op_cos(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_cos, (y,), (x,))
+        push_whole(jvp_cos, jvp_cos, False, (y,), (x,))
     return y
 
 cdef tuple jvp_cos(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -581,7 +581,7 @@ cdef object op_cosh(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_cosh, (y,), (x,))
+        push_whole(jvp_cosh, jvp_cosh, False, (y,), (x,))
     return y
 
 cdef tuple jvp_cosh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -613,7 +613,7 @@ cdef object op_deg2rad(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_deg2rad, (y,), (x,))
+        push_whole(jvp_deg2rad, jvp_deg2rad, False, (y,), (x,))
     return y
 
 cdef tuple jvp_deg2rad(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -646,7 +646,7 @@ cdef object op_digamma(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_digamma, (y,), (x,))
+        push_whole(jvp_digamma, jvp_digamma, False, (y,), (x,))
     return y
 
 cdef tuple jvp_digamma(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -682,7 +682,7 @@ cdef object op_entr(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_entr, (y,), (x,))
+        push_whole(jvp_entr, jvp_entr, False, (y,), (x,))
     return y
 
 cdef tuple jvp_entr(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -710,7 +710,7 @@ cdef object op_erf(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_erf, (y,), (x,))
+        push_whole(jvp_erf, jvp_erf, False, (y,), (x,))
     return y
 
 cdef tuple jvp_erf(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -745,7 +745,7 @@ cdef object op_erfc(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_erfc, (y,), (x,))
+        push_whole(jvp_erfc, jvp_erfc, False, (y,), (x,))
     return y
 
 cdef tuple jvp_erfc(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -780,7 +780,7 @@ cdef object op_erfcx(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_erfcx, (y,), (x,))
+        push_whole(jvp_erfcx, jvp_erfcx, False, (y,), (x,))
     return y
 
 cdef tuple jvp_erfcx(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -810,7 +810,7 @@ cdef object op__erfcx_derivative(object x, object n):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__erfcx_derivative, (y,), (x, n))
+        push_whole(jvp__erfcx_derivative, jvp__erfcx_derivative, False, (y,), (x, n))
     return y
 
 cdef tuple jvp__erfcx_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -838,7 +838,7 @@ cdef object op_erfinv(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_erfinv, (y,), (x,))
+        push_whole(jvp_erfinv, jvp_erfinv, False, (y,), (x,))
     return y
 
 cdef tuple jvp_erfinv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -874,7 +874,7 @@ cdef object op_exp(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_exp, (y,), (x,))
+        push_whole(jvp_exp, jvp_exp, False, (y,), (x,))
     return y
 
 cdef tuple jvp_exp(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -907,7 +907,7 @@ cdef object op_exp2(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_exp2, (y,), (x,))
+        push_whole(jvp_exp2, jvp_exp2, False, (y,), (x,))
     return y
 
 cdef tuple jvp_exp2(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -940,7 +940,7 @@ cdef object op_expm1(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_expm1, (y,), (x,))
+        push_whole(jvp_expm1, jvp_expm1, False, (y,), (x,))
     return y
 
 cdef tuple jvp_expm1(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -972,7 +972,7 @@ cdef object op_floor(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_floor, (y,), (x,))
+        push_whole(jvp_floor, jvp_floor, False, (y,), (x,))
     return y
 
 cdef tuple jvp_floor(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1004,7 +1004,7 @@ cdef object op_frac(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_frac, (y,), (x,))
+        push_whole(jvp_frac, jvp_frac, False, (y,), (x,))
     return y
 
 cdef tuple jvp_frac(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1041,7 +1041,7 @@ cdef object op__gauss(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__gauss, (y,), (x,))
+        push_whole(jvp__gauss, jvp__gauss, False, (y,), (x,))
     return y
 
 cdef tuple jvp__gauss(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1070,7 +1070,7 @@ cdef object op_imag(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_imag, (y,), (x,))
+        push_whole(jvp_imag, jvp_imag, True, (y,), (x,))
     return y
 
 cdef tuple jvp_imag(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1099,7 +1099,7 @@ cdef object op_ldexp(object x, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_ldexp, (y,), (x, b))
+        push_whole(jvp_ldexp, jvp_ldexp, True, (y,), (x, b))
     return y
 
 cdef tuple jvp_ldexp(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1132,7 +1132,7 @@ cdef object op_lgamma(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_lgamma, (y,), (x,))
+        push_whole(jvp_lgamma, jvp_lgamma, False, (y,), (x,))
     return y
 
 cdef tuple jvp_lgamma(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1168,7 +1168,7 @@ cdef object op_log(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_log, (y,), (x,))
+        push_whole(jvp_log, jvp_log, False, (y,), (x,))
     return y
 
 cdef tuple jvp_log(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1201,7 +1201,7 @@ cdef object op_log10(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_log10, (y,), (x,))
+        push_whole(jvp_log10, jvp_log10, False, (y,), (x,))
     return y
 
 cdef tuple jvp_log10(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1234,7 +1234,7 @@ cdef object op_log1p(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_log1p, (y,), (x,))
+        push_whole(jvp_log1p, jvp_log1p, False, (y,), (x,))
     return y
 
 cdef tuple jvp_log1p(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1269,7 +1269,7 @@ cdef object op_log2(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_log2, (y,), (x,))
+        push_whole(jvp_log2, jvp_log2, False, (y,), (x,))
     return y
 
 cdef tuple jvp_log2(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1303,7 +1303,7 @@ cdef object op_logit(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_logit, (y,), (x,))
+        push_whole(jvp_logit, jvp_logit, False, (y,), (x,))
     return y
 
 cdef tuple jvp_logit(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1345,7 +1345,7 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_nan_to_num, (y,), (x, nan, posinf, neginf))
+        push_whole(jvp_nan_to_num, jvp_nan_to_num, False, (y,), (x, nan, posinf, neginf))
     return y
 
 cdef tuple jvp_nan_to_num(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1383,7 +1383,7 @@ cdef object op_negative(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_negative, (y,), (x,))
+        push_whole(jvp_negative, jvp_negative, False, (y,), (x,))
     return y
 
 cdef tuple jvp_negative(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1418,7 +1418,7 @@ cdef object op_polygamma(object n, object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_polygamma, (y,), (n, x))
+        push_whole(jvp_polygamma, jvp_polygamma, False, (y,), (n, x))
     return y
 
 cdef tuple jvp_polygamma(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1448,7 +1448,7 @@ cdef object op_positive(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_positive, (y,), (x,))
+        push_whole(jvp_positive, jvp_positive, False, (y,), (x,))
     return y
 
 cdef tuple jvp_positive(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1475,7 +1475,7 @@ cdef object op_rad2deg(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_rad2deg, (y,), (x,))
+        push_whole(jvp_rad2deg, jvp_rad2deg, False, (y,), (x,))
     return y
 
 cdef tuple jvp_rad2deg(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1508,7 +1508,7 @@ cdef object op_real(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_real, (y,), (x,))
+        push_whole(jvp_real, jvp_real, True, (y,), (x,))
     return y
 
 cdef tuple jvp_real(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1536,7 +1536,7 @@ cdef object op_reciprocal(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_reciprocal, (y,), (x,))
+        push_whole(jvp_reciprocal, jvp_reciprocal, False, (y,), (x,))
     return y
 
 cdef tuple jvp_reciprocal(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1571,7 +1571,7 @@ cdef object op_round(object x, object decimals):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_round, (y,), (x, decimals))
+        push_whole(jvp_round, jvp_round, False, (y,), (x, decimals))
     return y
 
 cdef tuple jvp_round(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1608,7 +1608,7 @@ cdef object op_rsqrt(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_rsqrt, (y,), (x,))
+        push_whole(jvp_rsqrt, jvp_rsqrt, False, (y,), (x,))
     return y
 
 cdef tuple jvp_rsqrt(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1643,7 +1643,7 @@ cdef object op_sigmoid(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_sigmoid, (y,), (x,))
+        push_whole(jvp_sigmoid, jvp_sigmoid, False, (y,), (x,))
     return y
 
 cdef tuple jvp_sigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1679,7 +1679,7 @@ cdef object op__sigmoid_slope(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__sigmoid_slope, (y,), (x,))
+        push_whole(jvp__sigmoid_slope, jvp__sigmoid_slope, False, (y,), (x,))
     return y
 
 cdef tuple jvp__sigmoid_slope(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1709,7 +1709,7 @@ cdef object op_sign(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_sign, (y,), (x,))
+        push_whole(jvp_sign, jvp_sign, False, (y,), (x,))
     return y
 
 cdef tuple jvp_sign(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1746,7 +1746,7 @@ cdef object op_sin(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_sin, (y,), (x,))
+        push_whole(jvp_sin, jvp_sin, False, (y,), (x,))
     return y
 
 cdef tuple jvp_sin(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1779,7 +1779,7 @@ cdef object op_sinc(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_sinc, (y,), (x,))
+        push_whole(jvp_sinc, jvp_sinc, False, (y,), (x,))
     return y
 
 cdef tuple jvp_sinc(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1816,7 +1816,7 @@ cdef object op__sinc_derivative(object x, object n):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__sinc_derivative, (y,), (x, n))
+        push_whole(jvp__sinc_derivative, jvp__sinc_derivative, False, (y,), (x, n))
     return y
 
 cdef tuple jvp__sinc_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1844,7 +1844,7 @@ cdef object op_sinh(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_sinh, (y,), (x,))
+        push_whole(jvp_sinh, jvp_sinh, False, (y,), (x,))
     return y
 
 cdef tuple jvp_sinh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1877,7 +1877,7 @@ cdef object op_sqrt(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_sqrt, (y,), (x,))
+        push_whole(jvp_sqrt, jvp_sqrt, False, (y,), (x,))
     return y
 
 cdef tuple jvp_sqrt(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1910,7 +1910,7 @@ cdef object op_square(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_square, (y,), (x,))
+        push_whole(jvp_square, jvp_square, False, (y,), (x,))
     return y
 
 cdef tuple jvp_square(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1945,7 +1945,7 @@ cdef object op_tan(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_tan, (y,), (x,))
+        push_whole(jvp_tan, jvp_tan, False, (y,), (x,))
     return y
 
 cdef tuple jvp_tan(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1982,7 +1982,7 @@ cdef object op_tanh(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_tanh, (y,), (x,))
+        push_whole(jvp_tanh, jvp_tanh, False, (y,), (x,))
     return y
 
 cdef tuple jvp_tanh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -2016,7 +2016,7 @@ cdef object op__tanh_slope(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__tanh_slope, (y,), (x,))
+        push_whole(jvp__tanh_slope, jvp__tanh_slope, False, (y,), (x,))
     return y
 
 cdef tuple jvp__tanh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -2043,7 +2043,7 @@ cdef object op_trunc(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_trunc, (y,), (x,))
+        push_whole(jvp_trunc, jvp_trunc, False, (y,), (x,))
     return y
 
 cdef tuple jvp_trunc(tuple outputs_, tuple inputs_, tuple tangents_):

@@ -24,7 +24,7 @@ from gradspec.generated.functions.reductions cimport (
 )
 from gradspec.arguments cimport as_bool, as_float, as_ints
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
+from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, writable, write_out
 from gradspec.hints cimport answer_calls
@@ -275,12 +275,16 @@ cdef object op_mean(object x, object axis, object keepdims):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_mean, (y,), (x, axis, keepdims))
+        push_whole(jvp_mean, rows_mean, True, (y,), (x, axis, keepdims))
     return y
 
 cdef tuple jvp_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
     return (ops.mean(x_t, axis, keepdims),)
+
+cdef tuple rows_mean(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.mean(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), keepdims),)
 
 def mean(x, axis=None, keepdims=False, *, out=None):
     """Arithmetic mean."""
@@ -570,12 +574,16 @@ cdef object op_sum(object x, object axis, object keepdims):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_sum, (y,), (x, axis, keepdims))
+        push_whole(jvp_sum, rows_sum, True, (y,), (x, axis, keepdims))
     return y
 
 cdef tuple jvp_sum(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
     return (ops.sum(x_t, axis, keepdims),)
+
+cdef tuple rows_sum(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.sum(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), keepdims),)
 
 def sum(x, axis=None, keepdims=False, *, out=None):
     """Sum."""
@@ -602,12 +610,20 @@ cdef object op__sum_to(object x, object shape):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp__sum_to, (y,), (x, shape))
+        push_whole(jvp__sum_to, rows__sum_to, True, (y,), (x, shape))
     return y
 
 cdef tuple jvp__sum_to(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, shape = tangents_[0], inputs_[1]
     return (ops._sum_to(x_t, shape),)
+
+cdef tuple rows__sum_to(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, shape = tangents_[0], inputs_[1]
+    return (
+        ops.reshape(
+            ops._sum_to(x, formulas.shape_of_rows(shape_of(x), shape, ndim_of(x) - 1)), formulas.shape_of_rows(shape_of(x), shape)
+        ),
+    )
 
 def _sum_to(x, shape):
     """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
@@ -652,12 +668,20 @@ cdef object op__unreduce(object x, object shape, object axis, object keepdims):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp__unreduce, (y,), (x, shape, axis, keepdims))
+        push_whole(jvp__unreduce, rows__unreduce, True, (y,), (x, shape, axis, keepdims))
     return y
 
 cdef tuple jvp__unreduce(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, shape, axis, keepdims = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
     return (ops._unreduce(x_t, shape, axis, keepdims),)
+
+cdef tuple rows__unreduce(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, shape, axis, keepdims = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (
+        ops._unreduce(
+            x, formulas.shape_of_rows(shape_of(x), shape), formulas.axes_of_rows(axis, formulas.len_of(shape)), keepdims
+        ),
+    )
 
 def _unreduce(x, shape, axis=None, keepdims=False):
     """Read-only view of `x` with the reduced axes back at their length in `shape`; the adjoint of sum."""

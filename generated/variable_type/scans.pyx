@@ -22,7 +22,7 @@ from gradspec.generated.functions.scans cimport (
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_scalar
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
+from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, write_out
 from gradspec.hints cimport answer_calls
@@ -443,7 +443,7 @@ cdef object op_unwrap(object x, object discont, object axis, object period):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_unwrap, (y,), (x, discont, axis, period))
+        push_whole(jvp_unwrap, jvp_unwrap, False, (y,), (x, discont, axis, period))
     return y
 
 cdef tuple jvp_unwrap(tuple outputs_, tuple inputs_, tuple tangents_):

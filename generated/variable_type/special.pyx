@@ -25,7 +25,7 @@ from gradspec.generated.functions.special cimport (
 )
 from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward
+from gradspec.forward_ad cimport has_tangent, plus, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.hints cimport answer_calls
@@ -53,7 +53,7 @@ cdef object op_beta(object a, object b):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_beta, (y,), (a, b))
+        push_whole(jvp_beta, jvp_beta, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_beta(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -100,7 +100,7 @@ cdef object op__beta_integral(object a, object b, object x, object m, object n):
         if node_.needs(0) or node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
-        push_forward(jvp__beta_integral, (y,), (a, b, x, m, n))
+        push_whole(jvp__beta_integral, jvp__beta_integral, False, (y,), (a, b, x, m, n))
     return y
 
 cdef tuple jvp__beta_integral(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -145,7 +145,7 @@ cdef object op_betainc(object a, object b, object x):
         if node_.needs(0) or node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
-        push_forward(jvp_betainc, (y,), (a, b, x))
+        push_whole(jvp_betainc, jvp_betainc, False, (y,), (a, b, x))
     return y
 
 cdef tuple jvp_betainc(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -181,7 +181,7 @@ cdef object op_betaln(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_betaln, (y,), (a, b))
+        push_whole(jvp_betaln, jvp_betaln, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_betaln(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -218,7 +218,7 @@ cdef object op_dawsn(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_dawsn, (y,), (x,))
+        push_whole(jvp_dawsn, jvp_dawsn, False, (y,), (x,))
     return y
 
 cdef tuple jvp_dawsn(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -251,7 +251,7 @@ cdef object op_erfcinv(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_erfcinv, (y,), (x,))
+        push_whole(jvp_erfcinv, jvp_erfcinv, False, (y,), (x,))
     return y
 
 cdef tuple jvp_erfcinv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -284,7 +284,7 @@ cdef object op_exp1(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_exp1, (y,), (x,))
+        push_whole(jvp_exp1, jvp_exp1, False, (y,), (x,))
     return y
 
 cdef tuple jvp_exp1(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -316,7 +316,7 @@ cdef object op_expi(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_expi, (y,), (x,))
+        push_whole(jvp_expi, jvp_expi, False, (y,), (x,))
     return y
 
 cdef tuple jvp_expi(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -349,7 +349,7 @@ cdef object op_gamma(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_gamma, (y,), (x,))
+        push_whole(jvp_gamma, jvp_gamma, False, (y,), (x,))
     return y
 
 cdef tuple jvp_gamma(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -388,7 +388,7 @@ cdef object op__gamma_integral(object a, object x, object m):
         if node_.needs(0):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
-        push_forward(jvp__gamma_integral, (y,), (a, x, m))
+        push_whole(jvp__gamma_integral, jvp__gamma_integral, False, (y,), (a, x, m))
     return y
 
 cdef tuple jvp__gamma_integral(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -425,7 +425,7 @@ cdef object op_gammainc(object a, object x):
         if node_.needs(1):
             node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
-        push_forward(jvp_gammainc, (y,), (a, x))
+        push_whole(jvp_gammainc, jvp_gammainc, False, (y,), (a, x))
     return y
 
 cdef tuple jvp_gammainc(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -462,7 +462,7 @@ cdef object op_gammaincc(object a, object x):
         if node_.needs(1):
             node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
-        push_forward(jvp_gammaincc, (y,), (a, x))
+        push_whole(jvp_gammaincc, jvp_gammaincc, False, (y,), (a, x))
     return y
 
 cdef tuple jvp_gammaincc(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -493,7 +493,7 @@ cdef object op_i0(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_i0, (y,), (x,))
+        push_whole(jvp_i0, jvp_i0, False, (y,), (x,))
     return y
 
 cdef tuple jvp_i0(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -527,7 +527,7 @@ cdef object op_i0e(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_i0e, (y,), (x,))
+        push_whole(jvp_i0e, jvp_i0e, False, (y,), (x,))
     return y
 
 cdef tuple jvp_i0e(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -560,7 +560,7 @@ cdef object op_i1(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_i1, (y,), (x,))
+        push_whole(jvp_i1, jvp_i1, False, (y,), (x,))
     return y
 
 cdef tuple jvp_i1(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -594,7 +594,7 @@ cdef object op_i1e(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_i1e, (y,), (x,))
+        push_whole(jvp_i1e, jvp_i1e, False, (y,), (x,))
     return y
 
 cdef tuple jvp_i1e(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -629,7 +629,7 @@ cdef object op_iv(object v, object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_iv, (y,), (v, x))
+        push_whole(jvp_iv, jvp_iv, False, (y,), (v, x))
     return y
 
 cdef tuple jvp_iv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -660,7 +660,7 @@ cdef object op_ive(object v, object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_ive, (y,), (v, x))
+        push_whole(jvp_ive, jvp_ive, False, (y,), (v, x))
     return y
 
 cdef tuple jvp_ive(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -688,7 +688,7 @@ cdef object op_j0(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_j0, (y,), (x,))
+        push_whole(jvp_j0, jvp_j0, False, (y,), (x,))
     return y
 
 cdef tuple jvp_j0(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -721,7 +721,7 @@ cdef object op_j1(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_j1, (y,), (x,))
+        push_whole(jvp_j1, jvp_j1, False, (y,), (x,))
     return y
 
 cdef tuple jvp_j1(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -756,7 +756,7 @@ cdef object op_jv(object v, object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_jv, (y,), (v, x))
+        push_whole(jvp_jv, jvp_jv, False, (y,), (v, x))
     return y
 
 cdef tuple jvp_jv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -784,7 +784,7 @@ cdef object op_k0(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_k0, (y,), (x,))
+        push_whole(jvp_k0, jvp_k0, False, (y,), (x,))
     return y
 
 cdef tuple jvp_k0(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -817,7 +817,7 @@ cdef object op_k1(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_k1, (y,), (x,))
+        push_whole(jvp_k1, jvp_k1, False, (y,), (x,))
     return y
 
 cdef tuple jvp_k1(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -852,7 +852,7 @@ cdef object op_kl_terms(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_kl_terms, (y,), (a, b))
+        push_whole(jvp_kl_terms, jvp_kl_terms, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_kl_terms(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -891,7 +891,7 @@ cdef object op_kv(object v, object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_kv, (y,), (v, x))
+        push_whole(jvp_kv, jvp_kv, False, (y,), (v, x))
     return y
 
 cdef tuple jvp_kv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -919,7 +919,7 @@ cdef object op_log_ndtr(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_log_ndtr, (y,), (x,))
+        push_whole(jvp_log_ndtr, jvp_log_ndtr, False, (y,), (x,))
     return y
 
 cdef tuple jvp_log_ndtr(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -971,7 +971,7 @@ cdef object op_ndtr(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_ndtr, (y,), (x,))
+        push_whole(jvp_ndtr, jvp_ndtr, False, (y,), (x,))
     return y
 
 cdef tuple jvp_ndtr(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1003,7 +1003,7 @@ cdef object op_ndtri(object x):
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_ndtri, (y,), (x,))
+        push_whole(jvp_ndtri, jvp_ndtri, False, (y,), (x,))
     return y
 
 cdef tuple jvp_ndtri(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1038,7 +1038,7 @@ cdef object op_rel_entr(object a, object b):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_rel_entr, (y,), (a, b))
+        push_whole(jvp_rel_entr, jvp_rel_entr, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_rel_entr(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1077,7 +1077,7 @@ cdef object op_spherical_jn(object n, object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_spherical_jn, (y,), (n, x))
+        push_whole(jvp_spherical_jn, jvp_spherical_jn, False, (y,), (n, x))
     return y
 
 cdef tuple jvp_spherical_jn(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1111,7 +1111,7 @@ cdef object op_spherical_yn(object n, object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_spherical_yn, (y,), (n, x))
+        push_whole(jvp_spherical_yn, jvp_spherical_yn, False, (y,), (n, x))
     return y
 
 cdef tuple jvp_spherical_yn(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1146,7 +1146,7 @@ cdef object op_stdtr(object df, object t):
         set_history(y, node_, 0)
         node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(df) or has_tangent(t)):
-        push_forward(jvp_stdtr, (y,), (df, t))
+        push_whole(jvp_stdtr, jvp_stdtr, False, (y,), (df, t))
     return y
 
 cdef tuple jvp_stdtr(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1190,7 +1190,7 @@ cdef object op_xlog1py(object a, object b):
         if node_.needs(0):
             node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_xlog1py, (y,), (a, b))
+        push_whole(jvp_xlog1py, jvp_xlog1py, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1232,7 +1232,7 @@ cdef object op_y0(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_y0, (y,), (x,))
+        push_whole(jvp_y0, jvp_y0, False, (y,), (x,))
     return y
 
 cdef tuple jvp_y0(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1265,7 +1265,7 @@ cdef object op_y1(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_y1, (y,), (x,))
+        push_whole(jvp_y1, jvp_y1, False, (y,), (x,))
     return y
 
 cdef tuple jvp_y1(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1300,7 +1300,7 @@ cdef object op_yv(object v, object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_yv, (y,), (v, x))
+        push_whole(jvp_yv, jvp_yv, False, (y,), (v, x))
     return y
 
 cdef tuple jvp_yv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1330,7 +1330,7 @@ cdef object op_zeta(object s, object q):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(q):
-        push_forward(jvp_zeta, (y,), (s, q))
+        push_whole(jvp_zeta, jvp_zeta, False, (y,), (s, q))
     return y
 
 cdef tuple jvp_zeta(tuple outputs_, tuple inputs_, tuple tangents_):

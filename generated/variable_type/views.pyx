@@ -23,7 +23,7 @@ from gradspec.generated.functions.views cimport (
 )
 from gradspec.arguments cimport as_int, as_ints
 from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
+from gradspec.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport become_view, before_view
 from gradspec.hints cimport answer_calls
@@ -163,12 +163,21 @@ cdef object op_broadcast_to(object x, object shape):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_broadcast_to, (y,), (x, shape))
+        push_whole(jvp_broadcast_to, rows_broadcast_to, True, (y,), (x, shape))
     return y
 
 cdef tuple jvp_broadcast_to(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, shape = tangents_[0], inputs_[1]
     return (ops.broadcast_to(x_t, shape),)
+
+cdef tuple rows_broadcast_to(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, shape = tangents_[0], inputs_[1]
+    return (
+        ops.broadcast_to(
+            ops.reshape(x, formulas.shape_of_rows(shape_of(x), shape_of(x)[1:], formulas.len_of(shape))),
+            formulas.shape_of_rows(shape_of(x), shape)
+        ),
+    )
 
 def broadcast_to(x, shape):
     """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
@@ -191,7 +200,7 @@ cdef object op_contiguous(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_contiguous, (y,), (x,))
+        push_whole(jvp_contiguous, jvp_contiguous, True, (y,), (x,))
     return y
 
 cdef tuple jvp_contiguous(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -384,12 +393,16 @@ cdef object op_expand_dims(object x, object axis):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_expand_dims, (y,), (x, axis))
+        push_whole(jvp_expand_dims, rows_expand_dims, True, (y,), (x, axis))
     return y
 
 cdef tuple jvp_expand_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis = tangents_[0], inputs_[1]
     return (ops.expand_dims(x_t, axis),)
+
+cdef tuple rows_expand_dims(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis = tangents_[0], inputs_[1]
+    return (ops.expand_dims(x, formulas.new_axes_of_rows(axis, ndim_of(x) - 1)),)
 
 cdef object op_expand_dims_(object x, object axis):
     axis = as_ints(axis, "expand_dims_", "axis", -1)
@@ -513,7 +526,7 @@ cdef object op_mT(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_mT, (y,), (x,))
+        push_whole(jvp_mT, jvp_mT, True, (y,), (x,))
     return y
 
 cdef tuple jvp_mT(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -545,12 +558,16 @@ cdef object op_moveaxis(object x, object source, object destination):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_moveaxis, (y,), (x, source, destination))
+        push_whole(jvp_moveaxis, rows_moveaxis, True, (y,), (x, source, destination))
     return y
 
 cdef tuple jvp_moveaxis(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, source, destination = tangents_[0], inputs_[1], inputs_[2]
     return (ops.moveaxis(x_t, source, destination),)
+
+cdef tuple rows_moveaxis(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, source, destination = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.moveaxis(x, formulas.axes_of_rows(source, ndim_of(x) - 1), formulas.axes_of_rows(destination, ndim_of(x) - 1)),)
 
 def moveaxis(x, source, destination):
     """Axes `source` moved to `destination`; the others keep their order."""
@@ -575,12 +592,16 @@ cdef object op_permute_dims(object x, object axes):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_permute_dims, (y,), (x, axes))
+        push_whole(jvp_permute_dims, rows_permute_dims, True, (y,), (x, axes))
     return y
 
 cdef tuple jvp_permute_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axes = tangents_[0], inputs_[1]
     return (ops.permute_dims(x_t, axes),)
+
+cdef tuple rows_permute_dims(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axes = tangents_[0], inputs_[1]
+    return (ops.permute_dims(x, formulas.order_of_rows(axes, ndim_of(x) - 1)),)
 
 cdef object op_permute_dims_(object x, object axes):
     axes = None if axes is None else as_ints(axes, "permute_dims_", "axes", -1)
@@ -623,12 +644,16 @@ cdef object op_reshape(object x, object shape):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_reshape, (y,), (x, shape))
+        push_whole(jvp_reshape, rows_reshape, True, (y,), (x, shape))
     return y
 
 cdef tuple jvp_reshape(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, shape = tangents_[0], inputs_[1]
     return (ops.reshape(x_t, shape),)
+
+cdef tuple rows_reshape(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, shape = tangents_[0], inputs_[1]
+    return (ops.reshape(x, formulas.shape_of_rows(shape_of(x), shape)),)
 
 def reshape(x, shape):
     """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
@@ -730,12 +755,16 @@ cdef object op_squeeze(object x, object axis):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_squeeze, (y,), (x, axis))
+        push_whole(jvp_squeeze, rows_squeeze, True, (y,), (x, axis))
     return y
 
 cdef tuple jvp_squeeze(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis = tangents_[0], inputs_[1]
     return (ops.squeeze(x_t, axis),)
+
+cdef tuple rows_squeeze(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis = tangents_[0], inputs_[1]
+    return (ops.squeeze(x, formulas.single_axes_of_rows(axis, shape_of(x))),)
 
 cdef object op_squeeze_(object x, object axis):
     axis = None if axis is None else as_ints(axis, "squeeze_", "axis", -1)

@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 
 from ..backward import grad
+from ..dual import batched_level
 from ..error_nodes import UndefinedGrad
-from ..errors import GradcheckError
+from ..errors import GradcheckError, NotBatched
 from ..operand import tensor
 from ..tensor import TensorBase
 from .differences import Differences, as_tuple, inner, random_like
@@ -128,23 +129,26 @@ class Agreement(Differences):
                 self.compare(found, parts[place], k, i, part if value.dtype.kind == "c" else None, "inputs",
                              "computed with forward mode ")  # fmt: skip
 
-    def tangents(self, directions, absent=()):
-        """The outputs' tangents for given tangents of some inputs; the other inputs have zeros, or none where `absent`."""
-        with dual_level():
+    def tangents(self, directions, absent=(), count=0):
+        """The outputs' tangents for given tangents of some inputs; the other inputs have zeros, or none where `absent`.  Not 0,
+        `count` says of how many rows they are batches."""
+        rows = (count,) if count else ()
+        with batched_level(count) if count else dual_level() as level:
+            push, pushed = (level.push, level.pushed) if count else (make_dual, unpack_dual)
             values = list(self.inputs)
             for i in self.checked:
                 values[i] = self.inputs[i].detach()
                 if i not in absent:
                     direction = directions.get(i)
-                    zeros = np.zeros(values[i].shape, values[i].dtype)
-                    values[i] = make_dual(values[i], tensor(zeros if direction is None else direction))
+                    zeros = np.zeros(rows + values[i].shape, values[i].dtype)
+                    values[i] = push(values[i], tensor(zeros if direction is None else direction))
             found = []
             for output in as_tuple(self.func(*values)):
                 if not isinstance(output, TensorBase) or output.dtype.kind not in "fc":
                     continue
-                primal, tangent = unpack_dual(output)
+                primal, tangent = pushed(output)
                 if tangent is None:
-                    found.append(np.zeros(primal.shape, primal.dtype))
+                    found.append(np.zeros(rows + primal.shape, primal.dtype))
                     continue
                 if self.check_grad_dtypes and tangent.dtype != primal.dtype:
                     raise GradcheckError("Forward AD gradient has dtype mismatch.")
@@ -208,6 +212,20 @@ class Agreement(Differences):
                 if not np.allclose(found.detach().numpy(), expected):
                     raise GradcheckError(f"Batched gradient mismatch for output {k} with respect to input {i},\n"
                                          f"got: {found}\nexpected: {expected}")  # fmt: skip
+
+    def batched_tangents(self):
+        """Two tangents of an input at once; a function that looks at tangents itself cannot take them so, and is not asked to."""
+        random = np.random.default_rng(0)
+        for i in self.checked:
+            batch = np.stack([random_like(self.inputs[i], random), random_like(self.inputs[i], random)])
+            try:
+                together = self.tangents({i: batch}, count=2)
+            except NotBatched:
+                return
+            for k, (found, *rows) in enumerate(zip(together, *[self.tangents({i: row}) for row in batch])):
+                if not np.allclose(found, np.stack(rows)):
+                    raise GradcheckError(f"Batched forward gradient mismatch for output {k} with respect to input {i},\n"
+                                         f"got: {found}\nexpected: {np.stack(rows)}")  # fmt: skip
 
     def compare(self, found, expected, k, i, part, element, mode):
         if np.allclose(found, expected, self.rtol, self.atol, equal_nan=True):

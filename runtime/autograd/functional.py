@@ -154,7 +154,7 @@ def jacobian(
             if strict:
                 refuse_unused(outputs, variables)
         if strategy == "forward-mode" or (strategy is None and _is_tall(outputs, variables)):
-            blocks = _columns_or_none(function, strategy)
+            blocks = _columns_or_none(function, strategy, vectorize)
         if blocks is None:
             blocks = rows(outputs, variables, create_graph, vectorize)
         if strict and create_graph:
@@ -197,7 +197,7 @@ def hessian(
             refuse_linear(first)
             refuse_unused(first, variables)
         if outer_jacobian_strategy == "forward-mode":
-            blocks = columns(function, lambda tangents: push(gradient, function.variables(), tangents))
+            blocks = columns(function, lambda *tangents: push(gradient, function.variables(), *tangents), vectorize)
         else:
             variables, _, first = _gradient(function, False)
             blocks = rows(filled(first, variables), variables, create_graph, vectorize)
@@ -302,10 +302,10 @@ def _pushed_gradient(function, tangents):
     return outputs[0], found
 
 
-def _columns_or_none(function, strategy):
+def _columns_or_none(function, strategy, whole):
     """The blocks of a Jacobian by forward mode; None where a custom Function without a jvp is in the way, if that may be."""
     try:
-        return columns(function, lambda tangents: push_forward(function, tangents))
+        return columns(function, lambda *tangents: push_forward(function, *tangents), whole)
     except NotImplementedError:
         if strategy == "forward-mode":
             raise

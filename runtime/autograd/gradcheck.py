@@ -43,7 +43,7 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     check_batched_grad : bool
         Check too that `grad(..., is_grads_batched=True)` gives the rows that separate calls give.
     check_batched_forward_grad : bool
-        For PyTorch's signature: there are no batches of tangents, so True is refused.
+        Check too that a batch of tangents, pushed at once, gives what each of them gives alone.
     check_forward_ad, check_backward_ad : bool
         Which modes to check.  In forward mode the inputs do not require grad, and those that are not looked at have zeros.
     fast_mode : bool
@@ -62,8 +62,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     if check_batched_grad and not check_backward_ad:
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
-    if check_batched_forward_grad:
-        raise NotImplementedError("check_batched_forward_grad: tangents have no batches in gradspec; each is pushed by itself")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     from .agreement import Agreement  # what a program that checks nothing need not load
 
     check = Agreement(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes)
@@ -74,6 +74,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
             check.forward_mode(fast_mode)
             if check_undefined_grad:
                 check.undefined_tangents()
+            if check_batched_forward_grad:
+                check.batched_tangents()
         if check_backward_ad:
             if check_batched_grad:
                 check.batched_gradients()

@@ -1,13 +1,15 @@
 """A user's function of nests as a function of flat lists of tensors, and the passes over it.
 
 Owns what users may pass in and get back, what strict mode refuses, and the passes: a gradient, tangents, the rows and the
-columns of a Jacobian.  Knows no mode's inside, and no operators but zeros, concat, stack and reshape.
+columns of a Jacobian.  Knows no mode's inside, and no operators but those that put results together.
 """
 
 import numpy as np
 
 from ..backward import grad
 from ..dispatch import ops
+from ..dual import batched_level
+from ..errors import NotBatched
 from ..grad_mode import no_grad
 from ..operand import asarray, tensor
 from ..tensor import TensorBase
@@ -135,26 +137,33 @@ def filled(values, variables):
     return [ops.zeros_like(x) if value is None else value for value, x in zip(values, variables)]
 
 
-def push(function, variables, tangents):
-    """The outputs at `variables`, and their tangents; an input without one has None."""
-    with dual_level():
-        duals = [x if t is None else make_dual(x, t) for x, t in zip(variables, tangents)]
-        pairs = [unpack_dual(output) for output in function(duals)]
+def push(function, variables, tangents, count=0):
+    """The outputs at `variables`, and their tangents; an input without one has None.  Not 0, `count` says of how many rows
+    tangents are batches."""
+    if count:
+        with batched_level(count) as level:
+            duals = [x if t is None else level.push(x, t) for x, t in zip(variables, tangents)]
+            pairs = [level.pushed(output) for output in function(duals)]
+    else:
+        with dual_level():
+            duals = [x if t is None else make_dual(x, t) for x, t in zip(variables, tangents)]
+            pairs = [unpack_dual(output) for output in function(duals)]
     outputs = [primal for primal, _ in pairs]
-    return outputs, filled([tangent for _, tangent in pairs], outputs)
+    shape = (count,) if count else ()
+    return outputs, [ops.zeros(shape + y.shape, dtype=y.dtype) if t is None else t for y, t in pairs]
 
 
-def push_forward(function, tangents):
+def push_forward(function, tangents, count=0):
     """`push` through a UserFunction, without recording where that does: a function may differentiate inside."""
     if not function.recorded:
         try:
             with no_grad():
-                return push(function, function.copies(), tangents)
+                return push(function, function.copies(), tangents, count)
         except NotImplementedError:
             raise
         except RuntimeError:  # for want of a graph; any other error will come again
             function.recorded = True
-    return push(function, function.variables(), tangents)
+    return push(function, function.variables(), tangents, count)
 
 
 def push_by_reverse(function, variables, tangents, create_graph):
@@ -204,37 +213,61 @@ def _rows(output, variables, create_graph, whole):
     return [ops.reshape(block, output.shape + x.shape) for block, x in zip(blocks, variables)]
 
 
-def columns(function, push_one):
-    """The blocks of a Jacobian, a list for each output, by one pass in forward mode for each element of the inputs.
+def columns(function, push_some, whole=False):
+    """The blocks of a Jacobian, a list for each output, by forward mode, a column for each element of the inputs.
 
     Parameters
     ----------
     function : UserFunction
         Holds the inputs.
-    push_one : callable
-        From tangents of the inputs to outputs and their tangents.
+    push_some : callable
+        From tangents of the inputs, and of how many rows they are batches, 0 for no batches, to outputs and their tangents.
+    whole : bool
+        Push all columns in one pass; otherwise as many at a time as keep a batch in the cache.
     """
-    found = []  # for each input a list of the tangents of all outputs, one for each element
-    outputs = None
-    for j, x in enumerate(function.inputs):
-        found.append([])
-        for where in np.ndindex(x.shape):
-            unit = np.zeros(x.shape, x.dtype)
-            unit[where] = 1
-            tangents = [None] * len(function.inputs)
-            tangents[j] = tensor(unit)
-            outputs, pushed = push_one(tangents)
-            found[j].append(pushed if function.create_graph else [value.detach() for value in pushed])
-    if outputs is None:  # no input has an element
-        outputs, _ = push_one([None] * len(function.inputs))
-    return [[_block(output, x, [tangents[i] for tangents in found[j]]) for j, x in enumerate(function.inputs)]
-            for i, output in enumerate(outputs)]  # fmt: skip
+    total = sum(x.size for x in function.inputs)
+    step = total if whole else max(1, IN_CACHE // max(1, *(x.size for x in function.inputs))) if function.inputs else 1
+    parts = []
+    try:
+        for start in range(0, total, step):
+            count = min(step, total - start)
+            outputs, pushed = push_some(_units(function.inputs, start, count), count)
+            parts.append(pushed if function.create_graph else [value.detach() for value in pushed])
+    except NotBatched:
+        parts = []
+        for start in range(total):
+            tangents = [None if unit is None else unit[0] for unit in _units(function.inputs, start, 1)]
+            outputs, pushed = push_some(tangents, 0)
+            parts.append([(value if function.create_graph else value.detach())[None] for value in pushed])
+    if not parts:  # no input has an element
+        outputs, _ = push_some([None] * len(function.inputs), 0)
+        return [[ops.zeros(y.shape + x.shape, dtype=y.dtype) for x in function.inputs] for y in outputs]
+    return [_blocks(y, function.inputs, rows) for y, rows in zip(outputs, map(list, zip(*parts)))]
 
 
-def _block(output, x, tangents):
-    if not tangents:
-        return ops.zeros(output.shape + x.shape, dtype=output.dtype)
-    return ops.reshape(ops.stack(tangents, axis=-1), output.shape + x.shape)
+def _units(inputs, start, count):
+    """For each input a batch of tangents that have a one at element start, start + 1, ..., counted through all inputs."""
+    units = []
+    for x in inputs:
+        first, last = max(0, -start), min(count, x.size - start)
+        start -= x.size
+        if first >= last:
+            units.append(None)
+            continue
+        unit = np.zeros((count, x.size), x.dtype)
+        unit[range(first, last), range(first + start + x.size, last + start + x.size)] = 1
+        units.append(tensor(unit.reshape(count, *x.shape)))
+    return units
+
+
+def _blocks(output, inputs, parts):
+    """The blocks of one output for all inputs, from batches of its tangents."""
+    blocks, start = [], 0
+    pushed = ops.moveaxis(parts[0] if len(parts) == 1 else ops.concat(parts), 0, -1)
+    for x in inputs:
+        blocks.append(ops.reshape(pushed[..., start : start + x.size], output.shape + x.shape))
+        start += x.size
+    return blocks
 
 
 # What strict mode refuses.

@@ -9,5 +9,6 @@ from .contraction import *
 from .fourier import *
 from .indices import *
 from .linear_algebra import *
+from .rows import *
 from .statistics import *
 from .windows import *

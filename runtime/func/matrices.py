@@ -42,8 +42,8 @@ def jacrev(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
 
 
 def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """`jacrev`, column by column in forward mode: one call of the function for each element of the arguments, less work where
-    there are more outputs than inputs.
+    """`jacrev`, by columns in forward mode, all of them in one call of the function: less work where there are more outputs
+    than inputs.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _rows(point):
 
 
 def _columns(point):
-    return columns(point, lambda tangents: pushed(point, tangents))
+    return columns(point, lambda *tangents: pushed(point, *tangents))
 
 
 def _row(point, row):

@@ -10,6 +10,7 @@ from ..autograd.passes import filled, gradients, push, push_transposed, transpos
 from ..backward import get_gradient_edge
 from ..dispatch import ops
 from ..dual import innermost_level
+from ..errors import NotBatched
 from ..grad_mode import enable_grad, is_grad_enabled
 from .point import Point
 
@@ -187,11 +188,13 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     return nest if several else nest[0]
 
 
-def pushed(point, tangents):
+def pushed(point, tangents, count=0):
     """The outputs of a function and their tangents, as forward mode gives them, or reverse mode twice where that does not."""
     try:
-        outputs, found = push(point, [ops.copy(x) for x in point.inputs], tangents)
+        outputs, found = push(point, [ops.copy(x) for x in point.inputs], tangents, count)
     except NotImplementedError:
+        if count:
+            raise NotBatched from None
         with enable_grad():
             zeros = [ops.zeros_like(x) if t is None else t for x, t in zip(point.inputs, tangents)]
             outputs = point.record()

@@ -1,4 +1,4 @@
-"""Which nodes take gradients with one more axis at the front, by what their rules say."""
+"""Which rules take cotangents and tangents with one more axis at the front, by what they say."""
 
 from pathlib import Path
 
@@ -31,6 +31,10 @@ ENTRIES = [
     ("x", "", "grad * cumsum(x, 0)", False),  # how many axes that has is not known
     ("x", "", "grad * x if grad.ndim > 1 else grad", False),
     ("x", "", "reshape(grad, x.shape)", False),
+    ("x", "", "reshape(grad * 2 / x.size, x.shape)", False),
+    ("x", "", "-sum(reshape(grad, (1,) + x.shape), 0)", False),
+    ("x", "", "reshape(grad * x, x.shape)", False),  # x has as many axes as a row: not asked
+    ("x", "", "reshape(grad, grad.shape)", False),
     ("x", "let: {z: exp(x)}", "grad * z", True),
     ("x", "let: {z: sum(x)}", "grad * z", False),
 ]
@@ -47,12 +51,23 @@ def batches():
                            *[f"  {line}" for line in lines if line], ""]) + "\n"  # fmt: skip
     spec = analyze(read_text((ROOT / "derivatives.yaml").read_text() + text), ROOT)
     found = Batches(Elementwise(spec.ops))
-    return [found.takes_batch(spec.ops[f"t_{i:02}"]) for i in range(len(ENTRIES))]
+    return found, [spec.ops[f"t_{i:02}"] for i in range(len(ENTRIES))]
 
 
 @pytest.mark.parametrize("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
 def test_rules(i, batches):
-    assert batches[i] is ENTRIES[i][-1]
+    found, ops = batches
+    assert found.takes_batch(ops[i]) is ENTRIES[i][-1]
+
+
+# Rules that are made of what ops do to rows, and of elementwise calls with statics.
+BY_ROWS = {"reshape(grad, x.shape)", "reshape(grad * 2 / x.size, x.shape)", "-sum(reshape(grad, (1,) + x.shape), 0)"}
+
+
+@pytest.mark.parametrize("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
+def test_rules_for_rows(i, batches):
+    found, ops = batches
+    assert bool(found.rows_statements(ops[i])) is (ENTRIES[i][2] in BY_ROWS)
 
 
 def test_no_entry_states_what_follows_from_its_rules():

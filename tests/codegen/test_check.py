@@ -626,3 +626,31 @@ derivatives.yaml:19:12: error: f: batched: a batch of cotangents gives something
 derivatives.yaml:16:12: error: f: batched: there is no vjp of which it says something
   batched: true
            ^"""
+
+
+ROWS = """\
+- op: f(x, int axis) -> y
+  doc: F.
+  shape: x -> x
+  forward: np.copy(np.flip(x, axis))
+  linear: [x]
+  vjp:
+    x: f(grad, axis)
+  rows: f(x, axis if axis < 0 else axis + 1)
+  samples:
+  - only
+  - f(x(3, 4), -1)
+"""
+
+
+def test_what_is_stated_of_rows_is_compared_with_each_of_them(small):
+    assert small.check(ROWS) == []
+    assert small.refusal("check", ROWS.replace(" if axis < 0 else axis + 1", "")) == """\
+derivatives.yaml:19:9: error: f: rows: is something else than the op of each row at f(x(3, 4), -1) with axis=1 in complex128
+  rows: f(x, axis)
+        ^"""
+    assert small.refusal("analyze", ROWS.replace("linear: [x]", "jvp: f(x_t, axis)").replace("  vjp:\n    x: f(grad, axis)\n", "").replace(
+        "  jvp: f(x_t, axis)\n", "  vjp:\n    x: f(grad, axis)\n  jvp: f(x_t, axis)\n")) == """\
+derivatives.yaml:19:9: error: f: rows: is for an op that is linear in its only array and has one output
+  rows: f(x, axis if axis < 0 else axis + 1)
+        ^"""

@@ -9,6 +9,7 @@ forward mode it has.  Complex numbers in `p` and `t` give second derivatives (co
 """
 
 import argparse
+import contextlib
 import random
 import sys
 
@@ -16,8 +17,10 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
+from gradspec.dual import batched_level
 
 STEP = 1e-30  # of the complex step
+SCALES = (1.0, 0.0, -2.0)  # the tangents of a batch, as multiples of the one that the reference carries
 # What a step may be refused with, before anything has changed.
 REFUSED_STEPS = (
     "leaf Variable", "is a view and", "A view was created in", "is a view of a view", "has been overwritten since it was read",
@@ -319,21 +322,21 @@ def run(seed, mode, steps=9):
                     return "too large"
                 (g,) = grad(total, x)
                 close((g.numpy() * direction).sum(), t, "gradient")
-            elif mode == "forward":
-                with forward_ad.dual_level():
-                    x = forward_ad.make_dual(gs.tensor(primal), gs.tensor(direction))
+            elif mode in ("forward", "forward in batches"):
+                with level_of(mode) as (push, tangents):
+                    x = push(gs.tensor(primal), direction)
                     machine = Machine(seed, primal, direction, x, True)
                     for _ in range(steps):
                         machine.step()
                     total, _, t = machine.result()
                     if not np.isfinite(t) or abs(t) > 1e8:
                         return "too large"
-                    tangent = forward_ad.unpack_dual(total).tangent
-                    close(0.0 if tangent is None else tangent.item(), t, "tangent")
-            elif mode == "forward over reverse":
-                with forward_ad.dual_level():
+                    for scale, tangent in tangents(total):
+                        close(tangent.sum(), scale * t, "tangent")
+            elif mode in ("forward over reverse", "forward over reverse in batches"):
+                with level_of(mode) as (push, tangents):
                     leaf = gs.tensor(primal, requires_grad=True)
-                    x = forward_ad.make_dual(leaf, gs.tensor(second))
+                    x = push(leaf, second)
                     machine = Machine(seed, primal, direction, x, False, second)
                     machine.rng.random = no_silence(machine.rng)
                     for _ in range(steps):
@@ -345,8 +348,8 @@ def run(seed, mode, steps=9):
                         return "too large"
                     (g,) = grad(total, leaf)
                     close((g.detach().numpy() * direction).sum(), t.real, "gradient")
-                    gt = forward_ad.unpack_dual(g).tangent
-                    close(0.0 if gt is None else (gt.detach().numpy() * direction).sum(), t.imag / STEP, "tangent of the gradient")
+                    for scale, tangent in tangents(g):
+                        close((tangent * direction).sum(), scale * t.imag / STEP, "tangent of the gradient")
             else:
                 x = gs.tensor(primal, requires_grad=True)
                 machine = Machine(seed, primal, direction, x, False, second)
@@ -370,13 +373,33 @@ def run(seed, mode, steps=9):
     return "equal"
 
 
+@contextlib.contextmanager
+def level_of(mode):
+    """A dual level: how a tangent is pushed in, and what comes out, as pairs of a factor and the tangent that it multiplies."""
+    if not mode.endswith("in batches"):
+        with forward_ad.dual_level():
+            yield (lambda x, t: forward_ad.make_dual(x, gs.tensor(t)),
+                   lambda y: [(1.0, read(forward_ad.unpack_dual(y).tangent, y.shape))])
+        return
+    with batched_level(len(SCALES)) as level:
+        yield (lambda x, t: level.push(x, gs.tensor(np.multiply.outer(SCALES, t))),
+               lambda y: zip(SCALES, read(level.pushed(y).tangent, (len(SCALES), *y.shape)), strict=True))
+
+
+def read(tangent, shape):
+    if tangent is None:
+        return np.zeros(shape)
+    assert tangent.shape == shape
+    return tangent.detach().numpy()
+
+
 def no_silence(rng):
     """Second derivatives are compared without no_grad: what is lost there is lost once in one mode and twice in the other."""
     draw = rng.random
     return lambda: max(draw(), 0.061)
 
 
-MODES = ["reverse", "forward", "forward over reverse", "reverse over reverse"]
+MODES = ["reverse", "forward", "forward over reverse", "reverse over reverse", "forward in batches", "forward over reverse in batches"]
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()

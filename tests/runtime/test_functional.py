@@ -131,7 +131,7 @@ def test_empty_inputs_and_outputs():
 
 @pytest.mark.parametrize("times, modes", [(4, [False]), (5, [False, True, True, True])])
 def test_forward_mode_is_taken_where_it_takes_less(times, modes):
-    """Rows go many at once, columns one by one."""
+    """Rows go many at once; columns do not where the function looks at tangents itself."""
     calls = []
 
     def tall(x):
@@ -335,7 +335,7 @@ def test_a_function_may_differentiate_inside():
     assert len(calls) == 2  # forward mode tries without a graph first
     calls.clear()
     jacobian(force, A, strategy="forward-mode")
-    assert len(calls) == 1 + 3
+    assert len(calls) == 2
     same(hessian(lambda x: force(x).sum(), A), np.diag(24 * A))
 
 

@@ -23,6 +23,15 @@ cdef class TotalBackward(Node):
         x_shape = self.saved_x_shape
         return ops.broadcast_to(ops.expand_dims(grad, axis), x_shape)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        rows_0 = ops.expand_dims(grad, formulas.new_axes_of_rows(axis, ndim_of(grad) - 1))
+        return ops.broadcast_to(
+            ops.reshape(rows_0, formulas.shape_of_rows(shape_of(rows_0), shape_of(rows_0)[1:], formulas.len_of(x_shape))),
+            formulas.shape_of_rows(shape_of(rows_0), x_shape)
+        )
+
 
 # generated/variable_type/emitted.pyx
 

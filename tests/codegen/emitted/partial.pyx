@@ -48,7 +48,7 @@ cdef object op_logcosh(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_logcosh, (y,), (x,))
+        push_whole(jvp_logcosh, jvp_logcosh, False, (y,), (x,))
     return y
 
 cdef tuple jvp_logcosh(tuple outputs_, tuple inputs_, tuple tangents_):

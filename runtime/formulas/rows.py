@@ -1,0 +1,50 @@
+"""What an operator's statics become where its array has one more axis at the front: axes, shapes and indices of its rows."""
+
+import numpy as np
+
+
+def axes_of_rows(axis, ndim):
+    """Axes of rows of `ndim` axes, counted from the end; None means all of them."""
+    if axis is None:
+        return tuple(range(-ndim, 0))
+    if isinstance(axis, int):
+        return axis if axis < 0 else axis - ndim
+    return tuple(a if a < 0 else a - ndim for a in axis)
+
+
+def index_of_rows(index, rows):
+    """What takes of each of so many rows what `index` takes of one."""
+    index = index if isinstance(index, tuple) else (index,)
+    kinds = [not (item is None or item is Ellipsis or isinstance(item, (int, slice))) for item in index]
+    if not any(kinds):
+        return (slice(None), *index)
+    places = [i for i, item in enumerate(index) if kinds[i] or isinstance(item, int)]
+    if places[-1] - places[0] == len(places) - 1:
+        return (slice(None), *index)
+    # Axes of what stands apart go to the front: the rows go with them.
+    arrays = [item for item, kind in zip(index, kinds) if kind]
+    ndim = max(1 if getattr(a, "dtype", None) == np.dtype(bool) else np.ndim(a) for a in arrays)
+    return (np.arange(rows).reshape((rows,) + (1,) * ndim), *index)
+
+
+def new_axes_of_rows(axis, ndim):
+    """Where new axes stand in rows that had `ndim` axes, counted from the end."""
+    return axes_of_rows(axis, ndim + (1 if isinstance(axis, int) else len(axis)))
+
+
+def order_of_rows(axes, ndim):
+    """An order of the axes of rows of `ndim` axes, behind the axis along which the rows lie."""
+    axes = reversed(range(ndim)) if axes is None else axes
+    return (0, *(a % ndim + 1 for a in axes))
+
+
+def shape_of_rows(shape, row_shape, ndim=0):
+    """The shape of rows of another shape, of which `shape` is that of all together; of `ndim` axes at least."""
+    return (shape[0], *(1,) * (ndim - len(row_shape)), *row_shape)
+
+
+def single_axes_of_rows(axis, shape):
+    """The axes of length 1 that rows lose, where all together have `shape`."""
+    if axis is None:
+        return tuple(i for i, n in enumerate(shape) if i and n == 1)
+    return axes_of_rows(axis, len(shape) - 1)
