@@ -12309,7 +12309,7 @@ for _name, _text in {
     Notes
     -----
     i0e(x) -> y
-    dy/dx = i1e(x) - sign(x) * y
+    dy/dx = _ive_derivative(0, x, 1)
 
     References
     ----------
@@ -12357,7 +12357,7 @@ for _name, _text in {
     Notes
     -----
     i1e(x) -> y
-    dy/dx = (i0e(x) + ive(2.0, x)) / 2 - sign(x) * y
+    dy/dx = _ive_derivative(1, x, 1)
 
     References
     ----------
@@ -12409,7 +12409,7 @@ for _name, _text in {
     Notes
     -----
     ive(float v, x) -> y
-    dy/dx = (ive(v - 1, x) + ive(v + 1, x)) / 2 - sign(x) * y
+    dy/dx = _ive_derivative(v, x, 1)
 
     References
     ----------
@@ -12603,7 +12603,9 @@ for _name, _text in {
     Notes
     -----
     log_ndtr(x) -> y
-    dy/dx = sqrt(2 / pi) / erfcx(-x / sqrt(2))
+    dy/dx = where(ahead, _gauss(x / sqrt(2)) * exp(-where(ahead, y, 0)) / sqrt(2 * pi), sqrt(2 / pi) /
+      erfcx(where(ahead, 0, -x) / sqrt(2)))
+    where ahead = x > 0
 
     Examples
     --------

@@ -60,16 +60,16 @@ cdef class I0Backward(Node):
     cdef readonly uint32_t version_x
 
 cdef class I0eBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef readonly uint32_t version_x, version_y
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class I1Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
 cdef class I1eBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef readonly uint32_t version_x, version_y
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class IvBackward(Node):
     cdef public object saved_x
@@ -77,9 +77,14 @@ cdef class IvBackward(Node):
     cdef readonly object saved_v
 
 cdef class IveBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef readonly uint32_t version_x, version_y
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_v
+
+cdef class IveDerivativeBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+    cdef readonly object saved_v, saved_n
 
 cdef class J0Backward(Node):
     cdef public object saved_x
@@ -112,8 +117,8 @@ cdef class KvBackward(Node):
     cdef readonly object saved_v
 
 cdef class LogNdtrBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
+    cdef public object saved_x, saved_y
+    cdef readonly uint32_t version_x, version_y
 
 cdef class NdtrBackward(Node):
     cdef public object saved_x

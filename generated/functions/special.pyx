@@ -28,17 +28,16 @@ cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kerne
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
+cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward5 forward__beta_integral = <Forward5> load_forward("gradspec.generated.kernels.special", "_beta_integral", 5)
 cdef Forward3 forward_betainc = <Forward3> load_forward("gradspec.generated.kernels.special", "betainc", 3)
 cdef Forward2 forward_betaln = <Forward2> load_forward("gradspec.generated.kernels.special", "betaln", 2)
 cdef Forward3 forward__gamma_integral = <Forward3> load_forward("gradspec.generated.kernels.special", "_gamma_integral", 3)
 cdef Forward1 forward_i0 = <Forward1> load_forward("gradspec.generated.kernels.special", "i0", 1)
-cdef Forward1 forward_i0e = <Forward1> load_forward("gradspec.generated.kernels.special", "i0e", 1)
 cdef Forward1 forward_i1 = <Forward1> load_forward("gradspec.generated.kernels.special", "i1", 1)
-cdef Forward1 forward_i1e = <Forward1> load_forward("gradspec.generated.kernels.special", "i1e", 1)
 cdef Forward2 forward_iv = <Forward2> load_forward("gradspec.generated.kernels.special", "iv", 2)
-cdef Forward2 forward_ive = <Forward2> load_forward("gradspec.generated.kernels.special", "ive", 2)
+cdef Forward3 forward__ive_derivative = <Forward3> load_forward("gradspec.generated.kernels.special", "_ive_derivative", 3)
 cdef Forward1 forward_j0 = <Forward1> load_forward("gradspec.generated.kernels.special", "j0", 1)
 cdef Forward1 forward_j1 = <Forward1> load_forward("gradspec.generated.kernels.special", "j1", 1)
 cdef Forward2 forward_jv = <Forward2> load_forward("gradspec.generated.kernels.special", "jv", 2)
@@ -526,28 +525,23 @@ cdef class I0Backward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program i0e_grad_x = Program("grad, given_1, x, y -> grad_x", """
-    grad_x = multiply(grad, subtract(given_1, multiply(sign(x), y)))""")
-
 cdef class I0eBackward(Node):
-    """i0e(x) -> y; dy/dx = i1e(x) - sign(x) * y"""
-    saves = ("x", "y")
+    """i0e(x) -> y; dy/dx = _ive_derivative(0, x, 1)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return i0e_grad_x.run((grad, forward_i1e(x), x, y))
+        return forward_multiply(grad, forward__ive_derivative(0, x, 1))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (ops.i1e(x) - ops.sign(x) * y)
+        return grad * ops._ive_derivative(0, x, 1)
 
     cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_x = True, None
 
 
 cdef Program i1_grad_x = Program("grad, given_1, given_2 -> grad_x", "grad_x = multiply(grad, divide(add(given_1, given_2), 2))")
@@ -571,28 +565,23 @@ cdef class I1Backward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program i1e_grad_x = Program("grad, given_1, given_2, x, y -> grad_x", """
-    grad_x = multiply(grad, subtract(divide(add(given_1, given_2), 2), multiply(sign(x), y)))""")
-
 cdef class I1eBackward(Node):
-    """i1e(x) -> y; dy/dx = (i0e(x) + ive(2.0, x)) / 2 - sign(x) * y"""
-    saves = ("x", "y")
+    """i1e(x) -> y; dy/dx = _ive_derivative(1, x, 1)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return i1e_grad_x.run((grad, forward_i0e(x), forward_ive(2.0, x), x, y))
+        return forward_multiply(grad, forward__ive_derivative(1, x, 1))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ((ops.i0e(x) + ops.ive(2.0, x)) / 2 - ops.sign(x) * y)
+        return grad * ops._ive_derivative(1, x, 1)
 
     cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_x = True, None
 
 
 cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
@@ -619,30 +608,48 @@ cdef class IvBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program ive_grad_x = Program("grad, given_1, given_2, x, y -> grad_x", """
-    grad_x = multiply(grad, subtract(divide(add(given_1, given_2), 2), multiply(sign(x), y)))""")
-
 cdef class IveBackward(Node):
-    """ive(float v, x) -> y; dy/dx = (ive(v - 1, x) + ive(v + 1, x)) / 2 - sign(x) * y"""
-    saves = ("v", "x", "y")
+    """ive(float v, x) -> y; dy/dx = _ive_derivative(v, x, 1)"""
+    saves = ("v", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return ive_grad_x.run((grad, forward_ive(v - 1, x), forward_ive(v + 1, x), x, y))
+        return forward_multiply(grad, forward__ive_derivative(v, x, 1))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * ((ops.ive(v - 1, x) + ops.ive(v + 1, x)) / 2 - ops.sign(x) * y)
+        return grad * ops._ive_derivative(v, x, 1)
 
     cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_x = True, None
+
+
+cdef class IveDerivativeBackward(Node):
+    """_ive_derivative(float v, x, int n) -> y; dy/dx = _ive_derivative(v, x, n + 1)"""
+    saves = ("v", "x", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        v = self.saved_v
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return forward_multiply(grad, forward__ive_derivative(v, x, n + 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        v = self.saved_v
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return grad * ops._ive_derivative(v, x, n + 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
 
 
 cdef Program j0_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
@@ -813,27 +820,44 @@ cdef class KvBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program log_ndtr_grad_x = Program("grad, given_1 -> grad_x", """
-    grad_x = multiply(grad, divide(0.7978845608028654, conj(given_1)))""")
-cdef Program log_ndtr_grad_x_2 = Program("x -> grad_x", "grad_x = divide(negative(x), 1.4142135623730951)")
+cdef Program log_ndtr_grad_x = Program("grad, ahead, x, y, given_4 -> grad_x", """
+    grad_x = multiply(grad, where(ahead, divide(multiply(exp(multiply(negative(divide(x, 1.4142135623730951)), divide(x,
+        1.4142135623730951))), exp(negative(where(ahead, y, 0)))), 2.5066282746310002), divide(0.7978845608028654, given_4)))""")
+cdef Program log_ndtr_grad_x_2 = Program("ahead, x -> grad_x", """
+    grad_x = divide(where(ahead, 0, negative(x)), 1.4142135623730951)""")
 
 cdef class LogNdtrBackward(Node):
-    """log_ndtr(x) -> y; dy/dx = sqrt(2 / pi) / erfcx(-x / sqrt(2))"""
-    saves = ("x",)
+    """log_ndtr(x) -> y
+
+    dy/dx = where(ahead, _gauss(x / sqrt(2)) * exp(-where(ahead, y, 0)) / sqrt(2 * pi), sqrt(2 / pi) /
+      erfcx(where(ahead, 0, -x) / sqrt(2)))
+    where ahead = x > 0
+    """
+    saves = ("x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return log_ndtr_grad_x.run((grad, forward_erfcx(log_ndtr_grad_x_2.run((x,)))))
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        ahead = forward_greater(x, 0)
+        return log_ndtr_grad_x.run((grad, ahead, x, y, forward_erfcx(log_ndtr_grad_x_2.run((ahead, x)))))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (0.7978845608028654 / conj_of(ops.erfcx(-x / 1.4142135623730951)))
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        ahead = x > 0
+        return (
+            grad
+            * ops.where(
+                ahead, ops._gauss(x / 1.4142135623730951) * ops.exp(-ops.where(ahead, y, 0)) / 2.5066282746310002,
+                0.7978845608028654 / ops.erfcx(ops.where(ahead, 0, -x) / 1.4142135623730951)
+            )
+        )
 
     cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x = True, None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef Program ndtr_grad_x = Program("grad, x -> grad_x", """

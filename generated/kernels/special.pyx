@@ -116,15 +116,21 @@ cdef object forward_i1e(object x):
 
 cdef object forward_iv(object v, object x):
     try:
-        return as_array(kernels.special('iv', v, x))
+        return as_array(kernels.bessel('iv', v, x))
     except Exception as error_:
         raise explain(error_, "iv", v=v, x=x) from None
 
 cdef object forward_ive(object v, object x):
     try:
-        return as_array(kernels.special('ive', v, x))
+        return as_array(kernels.ive(v, x, 0))
     except Exception as error_:
         raise explain(error_, "ive", v=v, x=x) from None
+
+cdef object forward__ive_derivative(object v, object x, object n):
+    try:
+        return as_array(kernels.ive(v, x, n))
+    except Exception as error_:
+        raise explain(error_, "_ive_derivative", v=v, x=x, n=n) from None
 
 cdef object forward_j0(object x):
     try:
@@ -140,7 +146,7 @@ cdef object forward_j1(object x):
 
 cdef object forward_jv(object v, object x):
     try:
-        return as_array(kernels.special('jv', v, x))
+        return as_array(kernels.bessel('jv', v, x))
     except Exception as error_:
         raise explain(error_, "jv", v=v, x=x) from None
 
@@ -164,7 +170,7 @@ cdef object forward_kl_terms(object a, object b):
 
 cdef object forward_kv(object v, object x):
     try:
-        return as_array(kernels.special('kv', v, x))
+        return as_array(kernels.bessel('kv', v, x))
     except Exception as error_:
         raise explain(error_, "kv", v=v, x=x) from None
 
@@ -204,13 +210,13 @@ cdef object forward_rel_entr(object a, object b):
 
 cdef object forward_spherical_jn(object n, object x):
     try:
-        return as_array(kernels.special('spherical_jn', n, x))
+        return as_array(kernels.bessel('spherical_jn', n, x))
     except Exception as error_:
         raise explain(error_, "spherical_jn", n=n, x=x) from None
 
 cdef object forward_spherical_yn(object n, object x):
     try:
-        return as_array(kernels.special('spherical_yn', n, x))
+        return as_array(kernels.bessel('spherical_yn', n, x))
     except Exception as error_:
         raise explain(error_, "spherical_yn", n=n, x=x) from None
 
@@ -240,7 +246,7 @@ cdef object forward_y1(object x):
 
 cdef object forward_yv(object v, object x):
     try:
-        return as_array(kernels.special('yv', v, x))
+        return as_array(kernels.bessel('yv', v, x))
     except Exception as error_:
         raise explain(error_, "yv", v=v, x=x) from None
 

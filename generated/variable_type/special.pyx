@@ -11,17 +11,18 @@ from gradspec.errors import explain
 from gradspec.generated.kernels.special cimport (
     forward_beta, forward__beta_integral, forward_betainc, forward_betaln, forward_dawsn, forward_erfcinv, forward_exp1,
     forward_expi, forward_gamma, forward__gamma_integral, forward_gammainc, forward_gammaincc, forward_i0, forward_i0e,
-    forward_i1, forward_i1e, forward_iv, forward_ive, forward_j0, forward_j1, forward_jv, forward_k0, forward_k1,
-    forward_kl_terms, forward_kv, forward_log_ndtr, forward_multigammaln, forward_ndtr, forward_ndtri, forward_rel_entr,
-    forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward_xlog1py, forward_y0, forward_y1, forward_yv,
-    forward_zeta,
+    forward_i1, forward_i1e, forward_iv, forward_ive, forward__ive_derivative, forward_j0, forward_j1, forward_jv,
+    forward_k0, forward_k1, forward_kl_terms, forward_kv, forward_log_ndtr, forward_multigammaln, forward_ndtr,
+    forward_ndtri, forward_rel_entr, forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward_xlog1py, forward_y0,
+    forward_y1, forward_yv, forward_zeta,
 )
 from gradspec.generated.functions.special cimport (
     BetaBackward, BetaIntegralBackward, BetaincBackward, BetalnBackward, DawsnBackward, ErfcinvBackward, Exp1Backward,
     ExpiBackward, GammaBackward, GammaIntegralBackward, GammaincBackward, GammainccBackward, I0Backward, I0eBackward,
-    I1Backward, I1eBackward, IvBackward, IveBackward, J0Backward, J1Backward, JvBackward, K0Backward, K1Backward,
-    KlTermsBackward, KvBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, RelEntrBackward, SphericalJnBackward,
-    SphericalYnBackward, StdtrBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
+    I1Backward, I1eBackward, IvBackward, IveBackward, IveDerivativeBackward, J0Backward, J1Backward, JvBackward, K0Backward,
+    K1Backward, KlTermsBackward, KvBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, RelEntrBackward,
+    SphericalJnBackward, SphericalYnBackward, StdtrBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward,
+    ZetaBackward,
 )
 from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
@@ -525,14 +526,13 @@ cdef object op_i0e(object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_i0e, jvp_i0e, False, (y,), (x,))
     return y
 
 cdef tuple jvp_i0e(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
-    return (x_t * (ops.i1e(x) - ops.sign(x) * y),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._ive_derivative(0, x, 1),)
 
 cdef object op_i0e_(object x):
     x = as_real_operand(writable(x, "i0e_"), "i0e_", "x")
@@ -592,14 +592,13 @@ cdef object op_i1e(object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_i1e, jvp_i1e, False, (y,), (x,))
     return y
 
 cdef tuple jvp_i1e(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
-    return (x_t * ((ops.i0e(x) + ops.ive(2.0, x)) / 2 - ops.sign(x) * y),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._ive_derivative(1, x, 1),)
 
 cdef object op_i1e_(object x):
     x = as_real_operand(writable(x, "i1e_"), "i1e_", "x")
@@ -658,18 +657,49 @@ cdef object op_ive(object v, object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_ive, jvp_ive, False, (y,), (v, x))
     return y
 
 cdef tuple jvp_ive(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, v, x, y = tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    return (x_t * ((ops.ive(v - 1, x) + ops.ive(v + 1, x)) / 2 - ops.sign(x) * y),)
+    x_t, v, x = tangents_[1], inputs_[0], inputs_[1]
+    return (x_t * ops._ive_derivative(v, x, 1),)
 
 def ive(v, x):
     """exp(-abs(x)) * iv(v, x), without overflow."""
     return op_ive(v, x)
+
+
+cdef object op__ive_derivative(object v, object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef IveDerivativeBackward node_ = None
+    cdef TensorBase y
+    v = as_float(v, "_ive_derivative", "v")
+    x = as_real_operand(x, "_ive_derivative", "x")
+    n = as_int(n, "_ive_derivative", "n")
+
+    if needs_grad(state_, x):
+        node_ = IveDerivativeBackward.__new__(IveDerivativeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_v = v
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__ive_derivative(v, array_of(x), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__ive_derivative, jvp__ive_derivative, False, (y,), (v, x, n))
+    return y
+
+cdef tuple jvp__ive_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, v, x, n = tangents_[1], inputs_[0], inputs_[1], inputs_[2]
+    return (x_t * ops._ive_derivative(v, x, n + 1),)
+
+def _ive_derivative(v, x, n):
+    """Derivative n of ive, exact far from 0 too."""
+    return op__ive_derivative(v, x, n)
 
 
 cdef object op_j0(object x):
@@ -907,7 +937,7 @@ cdef object op_log_ndtr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogNdtrBackward node_ = None
     cdef TensorBase y
-    x = as_operand(x, "log_ndtr", "x")
+    x = as_real_operand(x, "log_ndtr", "x")
 
     if needs_grad(state_, x):
         node_ = LogNdtrBackward.__new__(LogNdtrBackward)
@@ -918,15 +948,24 @@ cdef object op_log_ndtr(object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_log_ndtr, jvp_log_ndtr, False, (y,), (x,))
     return y
 
 cdef tuple jvp_log_ndtr(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (0.7978845608028654 / ops.erfcx(-x / 1.4142135623730951)),)
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    ahead = x > 0
+    return (
+        x_t
+        * ops.where(
+            ahead, ops._gauss(x / 1.4142135623730951) * ops.exp(-ops.where(ahead, y, 0)) / 2.5066282746310002,
+            0.7978845608028654 / ops.erfcx(ops.where(ahead, 0, -x) / 1.4142135623730951)
+        ),
+    )
 
 cdef object op_log_ndtr_(object x):
+    x = as_real_operand(writable(x, "log_ndtr_"), "log_ndtr_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "log_ndtr_")
     return overwrite(x, op_log_ndtr(old_), "log_ndtr_")
 
@@ -1347,8 +1386,8 @@ answer_calls()
 register({
 "beta": beta, "_beta_integral": _beta_integral, "betainc": betainc, "betaln": betaln, "dawsn": dawsn, "erfcinv":
     erfcinv, "exp1": exp1, "expi": expi, "gamma": gamma, "_gamma_integral": _gamma_integral, "gammainc": gammainc,
-    "gammaincc": gammaincc, "i0": i0, "i0e": i0e, "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "j0": j0, "j1": j1, "jv": jv,
-    "k0": k0, "k1": k1, "kl_terms": kl_terms, "kv": kv, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr,
-    "ndtri": ndtri, "rel_entr": rel_entr, "spherical_jn": spherical_jn, "spherical_yn": spherical_yn, "stdtr": stdtr,
-    "xlog1py": xlog1py, "y0": y0, "y1": y1, "yv": yv, "zeta": zeta,
+    "gammaincc": gammaincc, "i0": i0, "i0e": i0e, "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative":
+    _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0, "k1": k1, "kl_terms": kl_terms, "kv": kv, "log_ndtr": log_ndtr,
+    "multigammaln": multigammaln, "ndtr": ndtr, "ndtri": ndtri, "rel_entr": rel_entr, "spherical_jn": spherical_jn,
+    "spherical_yn": spherical_yn, "stdtr": stdtr, "xlog1py": xlog1py, "y0": y0, "y1": y1, "yv": yv, "zeta": zeta,
 })

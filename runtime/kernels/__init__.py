@@ -103,8 +103,8 @@ __getattr__ = later(__name__, {
     "slopes": ("asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "softsign", "tanhshrink"),
     "sorting": ("argsort", "bincount", "bins", "first_places", "histc", "segment", "topk", "unique_counts", "unique_inverse"),
     "special_functions": (
-        "beta_integral", "digamma", "erfcx", "erfinv", "gamma_integral", "gelu", "lgamma", "logit", "polygamma",
-        "special",
+        "bessel", "beta_integral", "digamma", "erfcx", "erfinv", "gamma_integral", "gelu", "ive", "lgamma", "logit",
+        "polygamma", "special",
     ),
     "strides": ("as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real"),
     "transforms": ("fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier"),

@@ -12,6 +12,33 @@ from .error_function import erfc
 from .logistic import sigmoid
 
 
+def bessel(name, v, x):
+    """A Bessel function of scipy.special, exact where the argument is tiny or infinite too. Needs SciPy.
+
+    Parameters
+    ----------
+    name : {'iv', 'ive', 'jv', 'kv', 'yv', 'spherical_jn', 'spherical_yn'}
+    v : float
+        Order.
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    y, x = special(name, v, x), np.asarray(x)
+    size = np.abs(x)
+    tiny = (size < 1e-10) & (size > 0)
+    if tiny.any():
+        small = np.where(tiny, x, 1e-10).astype(np.result_type(x, np.float64))
+        y = np.where(tiny, _bessel_near_0(name, v, small), y).astype(y.dtype)
+    far = size > 1e10 if name == "iv" else np.isinf(x)
+    if x.dtype.kind != "c" and far.any():
+        limit = (np.inf if v % 2 != 1 else np.copysign(np.inf, x)) if name == "iv" else 0
+        y = np.where(far, limit, y).astype(y.dtype)
+    return y
+
+
 def beta_integral(a, b, x, m, n):
     """Integral of ``t**(a-1) * (1-t)**(b-1) * log(t)**m * log(1-t)**n`` from 0 to `x`, over that without logarithms to 1.
 
@@ -85,6 +112,40 @@ def erfcx(x, n):
     value = 2 * np.exp(square * square)
     growth = _by_recurrence(square, n, value, 2 * square * value)
     return np.where(left, growth - (-1) ** n * y, y).astype(dtype)
+
+
+def ive(v, x, n):
+    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, that of ``iv``. Needs SciPy.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : ndarray or scalar
+        Real.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    dtype = np.result_type(np.result_type(x), np.float16)
+    x = np.asarray(x, np.float64)
+    far = np.abs(x) > 20 + v * v
+    near, function = np.where(far, 1, x), functools.partial(bessel, "ive")
+    y = 0  # by the rule of Leibniz, which cancels far from 0
+    for k in range(n + 1):
+        slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
+        y += math.comb(n, k) * (-np.sign(near)) ** (n - k) * slope
+    inverse = 1 / np.where(far, np.abs(x), 1e3)
+    series, term = 0, math.prod(-k - 0.5 for k in range(n))
+    for k in range(30):
+        series = series + term * inverse**k
+        term *= ((2 * k + 1) ** 2 - 4 * v * v) / (8 * (k + 1)) * (k + 0.5 + n) / (k + 0.5)
+    series = series * np.sqrt(inverse / (2 * math.pi)) * inverse**n
+    if v % 1 == 0 and (v + n) % 2:
+        series = np.copysign(series, series * x)
+    return np.where(far, series, y).astype(dtype)
 
 
 def erfinv(x):
@@ -244,6 +305,29 @@ def _agreed(integral):
     with np.errstate(all="ignore"):
         one, other = integral(_exponential_rule(96)), integral(_exponential_rule(144))
         return np.where(np.abs(one - other) <= 1e-9 * np.abs(other) + 1e-13, other, np.nan)
+
+
+def _bessel_near_0(name, v, x):
+    """The first term of the series of a Bessel function at 0."""
+    if name == "spherical_jn":
+        return x**v / math.prod(range(1, 2 * v + 2, 2))
+    if name == "spherical_yn":
+        return -math.prod(range(1, 2 * v, 2)) / x ** (v + 1)
+    sign = 1
+    if x.dtype.kind == "f" and v % 1 == 0 and name in ("iv", "ive", "jv"):
+        x, sign = np.abs(x), np.where(x < 0, (-1) ** v, 1)
+    half = np.log(x) - math.log(2)
+    if v < 0 and (v % 1 == 0 or name == "kv"):
+        v, sign = -v, -sign if name in ("jv", "yv") and v % 2 else sign
+    if name in ("iv", "ive", "jv"):
+        return sign * math.copysign(1, math.gamma(v + 1)) * np.exp(v * half - math.lgamma(v + 1))
+    if v == 0:
+        return -(half + np.euler_gamma) if name == "kv" else 2 / math.pi * (half + np.euler_gamma)
+    if v < 0:
+        turn = v % 2
+        first = 0 if turn in (0.5, 1.5) else math.cos(math.pi * v) * _bessel_near_0("yv", -v, x)
+        return first - math.sin(math.pi * v) * _bessel_near_0("jv", -v, x)
+    return sign * (0.5 if name == "kv" else -1 / math.pi) * np.exp(math.lgamma(v) - v * half)
 
 
 @functools.cache

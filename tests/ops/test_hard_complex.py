@@ -44,8 +44,8 @@ def holomorphic():
     for op in SPEC.ops.values():
         if op.private or not is_elementwise(op, SPEC.ops) or len(op.signature.arrays) != 1 or not op.differentiable:
             continue
-        if op.dtype not in ("float", "any", "complex"):
-            continue
+        if op.dtype not in ("float", "any", "complex") or op.family == "special":
+            continue  # what SciPy computes it computes so far as its own series reach
         given = static(op, op.samples[0].source)
         name = op.signature.arrays[0].name
         z, h = mpc(0.3, 0.4), mpf(10) ** -8
@@ -107,11 +107,12 @@ def off(found, wanted, shift):
 def test_hard_points(op, given):
     z = np.array(points(op))
     x = gs.tensor(z, requires_grad=True)
-    y = getattr(ops, op.name)(x, **given)
+    name = op.signature.arrays[0].name
+    y = getattr(ops, op.name)(**{name: x}, **given)
     (reverse,) = grad(y, x, np.ones_like(z))
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(gs.tensor(z), gs.tensor(np.ones_like(z)))
-        forward = array(forward_ad.unpack_dual(getattr(ops, op.name)(dual, **given)).tangent)
+        forward = array(forward_ad.unpack_dual(getattr(ops, op.name)(**{name: dual}, **given)).tangent)
     found = zip(z.tolist(), array(y).tolist(), array(reverse).conj().tolist(), forward.tolist())
     wrongs = []
     for at, *values in found:
