@@ -1133,6 +1133,9 @@ cdef class TrilBackward(Node):
         k = self.saved_k
         return ops.tril(grad, k)
 
+    cdef bint takes_batch(self):
+        return True
+
 
 cdef class TriuBackward(Node):
     """triu(x, int k=0) -> y; linear in x; grad_x = triu(grad, k)"""
@@ -1145,6 +1148,9 @@ cdef class TriuBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         k = self.saved_k
         return ops.triu(grad, k)
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef class VecdotBackward(Node):

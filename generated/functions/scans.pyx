@@ -6,6 +6,7 @@
 
 import math
 
+from gradspec import formulas
 from gradspec.dispatch import ops
 
 from gradspec.input_buffer cimport conj_of
@@ -13,6 +14,7 @@ from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, lo
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -150,6 +152,17 @@ cdef class CumsumBackward(Node):
         reverse = self.saved_reverse
         x_shape = self.saved_x_shape
         return ops.reshape(ops.cumsum(grad, axis, reverse=not reverse), x_shape)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        reverse = self.saved_reverse
+        x_shape = self.saved_x_shape
+        rows_0 = (
+            ops.cumsum(ops.reshape(grad, formulas.shape_of_rows(shape_of(grad), (-1,))), 1, reverse=not reverse)
+            if axis is None or ndim_of(grad) == 1
+            else ops.cumsum(grad, formulas.axes_of_rows(axis, ndim_of(grad) - 1), reverse=not reverse)
+        )
+        return ops.reshape(rows_0, formulas.shape_of_rows(shape_of(rows_0), x_shape))
 
 
 cdef class LinearRecurrenceBackward(Node):

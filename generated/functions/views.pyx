@@ -41,6 +41,9 @@ cdef class TBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.T(grad)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        return ops.permute_dims(grad, formulas.order_of_rows(None, ndim_of(grad) - 1))
+
 
 cdef class BroadcastToBackward(Node):
     """broadcast_to(x, int[] shape) -> y; linear in x; grad_x = grad"""
@@ -88,6 +91,14 @@ cdef class DiagEmbedBackward(Node):
         axis2 = self.saved_axis2
         return ops.diagonal(grad, offset, axis1, axis2)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
+        return ops.diagonal(
+            grad, offset, formulas.axes_of_rows(axis1, ndim_of(grad) - 1), formulas.axes_of_rows(axis2, ndim_of(grad) - 1)
+        )
+
 
 cdef class DiagonalBackward(Node):
     """diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y
@@ -111,6 +122,16 @@ cdef class DiagonalBackward(Node):
         axis2 = self.saved_axis2
         return ops._diagonal_backward(grad, x_shape, offset, axis1, axis2)
 
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
+        return ops._diagonal_backward(
+            grad, formulas.shape_of_rows(shape_of(grad), x_shape), offset,
+            formulas.axes_of_rows(axis1, formulas.len_of(x_shape)), formulas.axes_of_rows(axis2, formulas.len_of(x_shape))
+        )
+
 
 cdef class DiagonalBackwardBackward(Node):
     """_diagonal_backward(x, int[] shape, int offset=0, int axis1=0, int axis2=1) -> y
@@ -131,6 +152,14 @@ cdef class DiagonalBackwardBackward(Node):
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return ops.diagonal(grad, offset, axis1, axis2)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        offset = self.saved_offset
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
+        return ops.diagonal(
+            grad, offset, formulas.axes_of_rows(axis1, ndim_of(grad) - 1), formulas.axes_of_rows(axis2, ndim_of(grad) - 1)
+        )
 
 
 cdef class ExpandDimsBackward(Node):
@@ -161,6 +190,10 @@ cdef class FlipBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         axis = self.saved_axis
         return ops.flip(grad, axis)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        return ops.flip(grad, formulas.axes_of_rows(axis, ndim_of(grad) - 1))
 
 
 cdef class MTBackward(Node):
@@ -346,6 +379,13 @@ cdef class SwapaxesBackward(Node):
         axis1 = self.saved_axis1
         axis2 = self.saved_axis2
         return ops.swapaxes(grad, axis1, axis2)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axis1 = self.saved_axis1
+        axis2 = self.saved_axis2
+        return ops.swapaxes(
+            grad, formulas.axes_of_rows(axis1, ndim_of(grad) - 1), formulas.axes_of_rows(axis2, ndim_of(grad) - 1)
+        )
 
 
 cdef class ViewBackward(Node):

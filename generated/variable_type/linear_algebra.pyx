@@ -2182,7 +2182,7 @@ cdef object op_tril(object x, object k):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_tril, (y,), (x, k))
+        push_whole(jvp_tril, jvp_tril, True, (y,), (x, k))
     return y
 
 cdef tuple jvp_tril(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -2216,7 +2216,7 @@ cdef object op_triu(object x, object k):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_triu, (y,), (x, k))
+        push_whole(jvp_triu, jvp_triu, True, (y,), (x, k))
     return y
 
 cdef tuple jvp_triu(tuple outputs_, tuple inputs_, tuple tangents_):

@@ -22,7 +22,7 @@ from gradspec.generated.functions.scans cimport (
 )
 from gradspec.arguments cimport as_bool, as_float, as_int, as_scalar
 from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
+from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport prepare_out, write_out
 from gradspec.hints cimport answer_calls
@@ -164,12 +164,20 @@ cdef object op_cumsum(object x, object axis, object reverse):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_cumsum, (y,), (x, axis, reverse))
+        push_whole(jvp_cumsum, rows_cumsum, True, (y,), (x, axis, reverse))
     return y
 
 cdef tuple jvp_cumsum(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis, reverse = tangents_[0], inputs_[1], inputs_[2]
     return (ops.cumsum(x_t, axis, reverse=reverse),)
+
+cdef tuple rows_cumsum(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis, reverse = tangents_[0], inputs_[1], inputs_[2]
+    return (
+        ops.cumsum(ops.reshape(x, formulas.shape_of_rows(shape_of(x), (-1,))), 1, reverse=reverse)
+        if axis is None or ndim_of(x) == 1
+        else ops.cumsum(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), reverse=reverse),
+    )
 
 def cumsum(x, axis=None, *, reverse=False, out=None):
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""

@@ -51,12 +51,16 @@ cdef object op_T(object x):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_T, (y,), (x,))
+        push_whole(jvp_T, rows_T, True, (y,), (x,))
     return y
 
 cdef tuple jvp_T(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t = tangents_[0]
     return (ops.T(x_t),)
+
+cdef tuple rows_T(tuple outputs_, tuple inputs_, tuple tangents_):
+    x = tangents_[0]
+    return (ops.permute_dims(x, formulas.order_of_rows(None, ndim_of(x) - 1)),)
 
 def T(x):
     """Axes in reverse order."""
@@ -301,12 +305,16 @@ cdef object op_diagonal(object x, object offset, object axis1, object axis2):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_diagonal, (y,), (x, offset, axis1, axis2))
+        push_whole(jvp_diagonal, rows_diagonal, True, (y,), (x, offset, axis1, axis2))
     return y
 
 cdef tuple jvp_diagonal(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, offset, axis1, axis2 = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
     return (ops.diagonal(x_t, offset, axis1, axis2),)
+
+cdef tuple rows_diagonal(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, offset, axis1, axis2 = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops.diagonal(x, offset, formulas.axes_of_rows(axis1, ndim_of(x) - 1), formulas.axes_of_rows(axis2, ndim_of(x) - 1)),)
 
 def diagonal(x, offset=0, axis1=0, axis2=1):
     """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
@@ -335,12 +343,21 @@ cdef object op__diagonal_backward(object x, object shape, object offset, object 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp__diagonal_backward, (y,), (x, shape, offset, axis1, axis2))
+        push_whole(jvp__diagonal_backward, rows__diagonal_backward, True, (y,), (x, shape, offset, axis1, axis2))
     return y
 
 cdef tuple jvp__diagonal_backward(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, shape, offset, axis1, axis2 = tangents_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
     return (ops._diagonal_backward(x_t, shape, offset, axis1, axis2),)
+
+cdef tuple rows__diagonal_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, shape, offset, axis1, axis2 = tangents_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    return (
+        ops._diagonal_backward(
+            x, formulas.shape_of_rows(shape_of(x), shape), offset, formulas.axes_of_rows(axis1, formulas.len_of(shape)),
+            formulas.axes_of_rows(axis2, formulas.len_of(shape))
+        ),
+    )
 
 def _diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
     """Zeros of the given shape with the last axis of `x` on a diagonal; the adjoint of diagonal."""
@@ -447,12 +464,16 @@ cdef object op_flip(object x, object axis):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_flip, (y,), (x, axis))
+        push_whole(jvp_flip, rows_flip, True, (y,), (x, axis))
     return y
 
 cdef tuple jvp_flip(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis = tangents_[0], inputs_[1]
     return (ops.flip(x_t, axis),)
+
+cdef tuple rows_flip(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis = tangents_[0], inputs_[1]
+    return (ops.flip(x, formulas.axes_of_rows(axis, ndim_of(x) - 1)),)
 
 def flip(x, axis=None):
     """Order reversed along `axis`, or along every axis when it is None."""
@@ -867,12 +888,16 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp_swapaxes, (y,), (x, axis1, axis2))
+        push_whole(jvp_swapaxes, rows_swapaxes, True, (y,), (x, axis1, axis2))
     return y
 
 cdef tuple jvp_swapaxes(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis1, axis2 = tangents_[0], inputs_[1], inputs_[2]
     return (ops.swapaxes(x_t, axis1, axis2),)
+
+cdef tuple rows_swapaxes(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis1, axis2 = tangents_[0], inputs_[1], inputs_[2]
+    return (ops.swapaxes(x, formulas.axes_of_rows(axis1, ndim_of(x) - 1), formulas.axes_of_rows(axis2, ndim_of(x) - 1)),)
 
 cdef object op_swapaxes_(object x, object axis1, object axis2):
     axis1 = as_int(axis1, "swapaxes_", "axis1")

@@ -128,11 +128,11 @@ def jacobian(
     func, inputs, create_graph, strict
         As for `vjp`.
     vectorize : bool
-        Compute all rows of an output in one backward pass, whatever memory it takes; otherwise as many at a time as fit in the
-        processor's cache.  The result is the same.
+        Compute all rows of an output, or all columns, in one pass, whatever memory it takes; otherwise as many at a time as fit
+        in the processor's cache.  The result is the same.
     strategy : {"reverse-mode", "forward-mode"}, optional
-        Rows, with one call of `func`; or column by column, with one call for each element of the inputs.  By default what takes
-        less, and reverse mode where numbers are complex.
+        Rows, with one call of `func`; or columns, with one call for as many as one pass takes.  By default what takes less, and
+        reverse mode where numbers are complex.
 
     Returns
     -------
@@ -173,11 +173,11 @@ def hessian(
     func, inputs, create_graph, strict
         As for `vjp`.
     vectorize : bool
-        Compute all rows of an output in one backward pass, whatever memory it takes; otherwise as many at a time as fit in the
+        Compute all rows, or all columns, in one pass, whatever memory it takes; otherwise as many at a time as fit in the
         processor's cache.  The result is the same.
     outer_jacobian_strategy : {"reverse-mode", "forward-mode"}
-        How the gradient is differentiated: by backward passes that take many rows at once, through a gradient that is recorded
-        once; or by forward mode, which computes the gradient again for each element, and keeps less.
+        How the gradient is differentiated: by backward passes through a gradient that is recorded once; or by forward mode,
+        which computes the gradient and its tangents together, in a little more time.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def _columns_or_none(function, strategy, whole):
 
 
 def _is_tall(outputs, variables):
-    """Whether columns, one by one, take less than rows, many at once, and nothing is complex."""
+    """Whether columns take less than rows, although `func` is called again for them, and nothing is complex."""
     if any(value.dtype.kind == "c" for value in (*outputs, *variables)):
         return False
     return ROWS_FOR_A_COLUMN * sum(x.size for x in variables) < sum(output.size for output in outputs)

@@ -4,8 +4,8 @@ import numpy as np
 
 
 def axes_of_rows(axis, ndim):
-    """Axes of rows of `ndim` axes, counted from the end; None means all of them."""
-    if axis is None:
+    """Axes of rows of `ndim` axes, counted from the end; None means all of them, and of numbers there is none."""
+    if axis is None or not ndim:
         return tuple(range(-ndim, 0))
     if isinstance(axis, int):
         return axis if axis < 0 else axis - ndim

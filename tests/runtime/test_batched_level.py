@@ -401,3 +401,18 @@ def test_a_function_that_fails_leaves_no_level_open():
             functional.jacobian(lambda x: 1 / 0, A, strategy="forward-mode")
         with pytest.raises(RuntimeError, match="no level exists"):
             forward_ad.make_dual(gs.ones((1,)), gs.ones((1,)))
+
+
+def test_axes_of_numbers_are_not_those_of_the_batch():
+    x, rows = gs.asarray(2.0), gs.asarray([1.0, 2.0, 3.0])
+    for axis in (0, -1, None):  # a number is a row of one element
+        def number(x, axis=axis):
+            return gs.cumsum(x * x, axis)
+
+        np.testing.assert_array_equal(together(number, x, rows).numpy(), looped(number, x, rows))
+        leaf = gs.tensor(2.0, requires_grad=True)
+        (found,) = grad(number(leaf), leaf, rows.reshape((3, 1)), is_grads_batched=True)
+        np.testing.assert_array_equal(found.numpy(), 4 * rows.numpy())
+        if axis is not None:
+            with pytest.raises(IndexError, match="out of bounds"):
+                together(lambda x, axis=axis: gs.sum(x * x, axis), x, rows)
