@@ -15,11 +15,12 @@ from . import autograd as autograd
 from . import func as func
 from . import fft as fft
 from . import linalg as linalg
-from . import special as special
 from . import nn as nn
 from . import optim as optim
 from . import random as random
 from . import scipy as scipy
+from . import signal as signal
+from . import special as special
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .clip_grad import clip_grad_value_ as clip_grad_value_
 from .constants import *
@@ -38,8 +39,17 @@ from .kernels.memory import empty_cache as empty_cache
 from .kernels.memory import memory_stats as memory_stats
 from .kernels.threads import get_num_threads as get_num_threads
 from .kernels.threads import set_num_threads as set_num_threads
+from .promotion import broadcast_shapes as broadcast_shapes
+from .promotion import can_cast as can_cast
+from .promotion import promote_types as promote_types
+from .promotion import result_type as result_type
+from .promotion import tril_indices as tril_indices
+from .promotion import triu_indices as triu_indices
 from .serialization import load as load
 from .serialization import save as save
+from .spectrum import istft as istft
+from .spectrum import multinomial as multinomial
+from .spectrum import stft as stft
 from .operand import asarray as asarray
 from .operand import tensor as tensor
 from .array_tensor import ArrayTensor

@@ -4,6 +4,7 @@ Arrays behave as NumPy's do; gradients behave as PyTorch's do.
 """
 
 from .extension import offer, undisturbed
+from .later import later
 
 offer(__name__, [
     "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "batched_pass", "copy_slices", "dual", "engine",
@@ -37,11 +38,18 @@ with undisturbed(__spec__):
 
 __version__ = "0.1.0"
 
+__getattr__ = later(__name__, {
+    "": ("signal", "special"),
+    "promotion": ("broadcast_shapes", "can_cast", "promote_types", "result_type", "tril_indices", "triu_indices"),
+    "spectrum": ("istft", "multinomial", "stft"),
+})  # fmt: skip
+
 __all__ = sorted([
-    "Tensor", "as_tensor", "asarray", "autograd", "clip_grad_norm_", "clip_grad_value_", "empty_cache", "enable_grad",
-    "from_numpy", "func", "get_num_threads", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled",
-    "is_inference_mode_enabled", "load", "manual_seed", "memory_stats", "nn", "no_grad", "optim", "random", "save", "scipy",
-    "set_grad_enabled", "set_num_threads", "tensor",
+    "Tensor", "as_tensor", "asarray", "autograd", "broadcast_shapes", "can_cast", "clip_grad_norm_", "clip_grad_value_",
+    "empty_cache", "enable_grad", "from_numpy", "func", "get_num_threads", "inference_mode", "is_complex",
+    "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "istft", "load", "manual_seed", "memory_stats",
+    "multinomial", "nn", "no_grad", "optim", "promote_types", "random", "result_type", "save", "scipy", "set_grad_enabled",
+    "set_num_threads", "signal", "special", "stft", "tensor", "tril_indices", "triu_indices",
     *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 
