@@ -340,10 +340,14 @@ def _kernels_of(op: Op) -> set[str]:
 
 def _kernels(package: Package, needed: set[str]) -> ModuleType:
     """Kernels from their source where that is plain Python, and from the built package, if there is one, where not."""
-    found = ModuleType("kernels")
-    for path in sorted(package.path(package.kernels).glob("*.py")) if needed else ():
+    found, folder = ModuleType("kernels"), package.path(package.kernels)
+    name = f"_checked_kernels_{zlib.crc32(str(folder.resolve()).encode())}"
+    _forget(name)
+    sys.modules[name] = whole = ModuleType(name)  # without what the folder's __init__ imports
+    whole.__path__ = [str(folder)]
+    for path in sorted(set(folder.glob("*.py")) - {folder / "__init__.py"}) if needed else ():
         try:
-            vars(found).update(vars(_module(path)))
+            vars(found).update(vars(importlib.import_module(f"{name}.{path.stem}")))
         except ImportError:  # it builds on a compiled kernel
             continue
     if missing := needed - vars(found).keys():
@@ -353,6 +357,13 @@ def _kernels(package: Package, needed: set[str]) -> ModuleType:
             return found
         vars(found).update({name: getattr(built, name) for name in missing if hasattr(built, name)})
     return found
+
+
+def _forget(name: str) -> None:
+    """Drops a package of an earlier call, whose files may have changed."""
+    importlib.invalidate_caches()
+    for stale in [known for known in sys.modules if known.partition(".")[0] == name]:
+        del sys.modules[stale]
 
 
 def _module(path: Path) -> ModuleType:
@@ -371,8 +382,7 @@ def _helpers(package: Package) -> dict[str, Any]:
         return dict(vars(_module(path))) if path.exists() else {}
     name = f"_checked_formulas_{zlib.crc32(str(path.resolve()).encode())}"
     spec = importlib.util.spec_from_file_location(name, path / "__init__.py", submodule_search_locations=[str(path)])
-    for stale in [known for known in sys.modules if known.partition(".")[0] == name]:
-        del sys.modules[stale]
+    _forget(name)
     sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return dict(vars(module))
