@@ -1,0 +1,98 @@
+"""Convolutions over many places, which the samples of operators are too small for: the sums written out, infinities, NaN."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gradspec.kernels import convolution
+
+CASES = [  # shape of x, of the weight, stride, padding, dilation, groups
+    ((2, 3, 200), (4, 3, 3), (1,), (1,), (1,), 1),
+    ((2, 4, 15, 14), (6, 2, 3, 2), (1, 1), (1, 0), (1, 1), 2),
+    ((2, 2, 19, 17), (3, 2, 2, 3), (1, 1), (2, 1), (3, 2), 1),
+    ((1, 2, 7, 8, 9), (2, 2, 2, 2, 2), (1, 1, 1), (0, 1, 0), (1, 1, 2), 1),
+    ((2, 2, 30, 31), (3, 2, 3, 3), (2, 1), (1, 1), (1, 1), 1),
+    ((2, 2, 15, 13), (3, 2, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+]
+
+
+def terms(case):
+    """The padded input, and (index of the weight's element, what it meets) for each; the channels apart."""
+    shape, kernel, stride, padding, dilation, groups = case
+    sizes = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(shape[2:], kernel[2:], stride, padding, dilation)]
+    for place in itertools.product(*map(range, kernel[2:])):
+        where = tuple(slice(k * d, k * d + (n - 1) * s + 1, s) for k, d, n, s in zip(place, dilation, sizes, stride))
+        yield place, (slice(None), slice(None), *where), sizes
+
+
+def written_out(case, x, weight, grad):
+    shape, kernel, stride, padding, dilation, groups = case
+    padded = np.pad(x, ((0, 0), (0, 0), *((p, p) for p in padding)))
+    inside = (slice(None), slice(None), *(slice(p, p + n) for p, n in zip(padding, shape[2:])))
+    y, to_x, to_weight = 0, np.zeros_like(padded), np.zeros_like(weight)
+    outer, inner = kernel[0] // groups, kernel[1]
+    for place, where, _ in terms(case):
+        for o in range(kernel[0]):
+            for c in range(inner):
+                channel = o // outer * inner + c
+                at = (o, c, *place)
+                term = np.zeros_like(grad)
+                term[:, o] = weight[at] * padded[where][:, channel]
+                y = y + term
+                to_x[where][:, channel] += weight[at] * grad[:, o]
+                to_weight[at] += (padded[where][:, channel] * grad[:, o]).sum()
+    return y, to_x[inside], to_weight
+
+
+def made(case, dtype=np.float64):
+    shape, kernel, *_ = case
+    random = np.random.default_rng(0)
+    sizes = next(terms(case))[2]
+    arrays = [random.normal(size=s) for s in (shape, kernel, (shape[0], kernel[0], *sizes))]
+    return [a + 1j * random.normal(size=a.shape) if dtype is np.complex128 else a.astype(dtype) for a in arrays]
+
+
+def kernels(case, x, weight, grad):
+    _, _, *rest = case
+    return (convolution.convolve(x, weight, None, *rest), convolution.convolve_input(grad, weight, x.shape, *rest),
+            convolution.convolve_weight(grad, x, weight.shape, *rest))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("case", CASES)
+def test_many_places(case, dtype):
+    arrays = made(case, dtype)
+    kept = [a.copy() for a in arrays]
+    for found, expected in zip(kernels(case, *arrays), written_out(case, *arrays), strict=True):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, rtol=0, atol=(3e-4 if dtype is np.float32 else 1e-11))
+    for a, before in zip(arrays, kept):
+        np.testing.assert_array_equal(a, before)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("case", CASES[:4])
+def test_what_is_no_number_stays_where_it_is_met(case, which, bad):
+    arrays = made(case)
+    arrays[which].flat[-1] = arrays[which].flat[len(arrays[which].flat) // 3] = bad
+    with np.errstate(invalid="ignore"):
+        for found, expected in zip(kernels(case, *arrays), written_out(case, *arrays), strict=True):
+            np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+
+
+def test_layouts_bias_and_one_example():
+    case = CASES[1]
+    x, weight, _ = made(case)
+    expected = written_out(case, *made(case))[0] + np.arange(6.0)[:, None, None]
+    for given in (np.asfortranarray(x), x[:, ::-1][:, ::-1], np.repeat(x, 2, -1)[..., ::2]):
+        np.testing.assert_allclose(convolution.convolve(given, weight, np.arange(6.0), *case[2:]), expected, atol=1e-11)
+    np.testing.assert_allclose(convolution.convolve(x[0], weight, np.arange(6.0), *case[2:]), expected[0], atol=1e-11)
+
+
+@pytest.mark.parametrize("shape, kernel", [((0, 2, 15, 14), (3, 2, 2, 2)), ((2, 0, 15, 14), (3, 0, 2, 2))])
+def test_nothing(shape, kernel):
+    case = (shape, kernel, (1, 1), (1, 1), (1, 1), 1)
+    for found, expected in zip(kernels(case, *made(case)), (made(case)[2] * 0, *map(np.zeros, (shape, kernel))), strict=True):
+        np.testing.assert_array_equal(found, expected)
