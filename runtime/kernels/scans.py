@@ -128,10 +128,10 @@ def logcumsumexp(x, axis):
     if x.dtype.kind != "c":
         return np.logaddexp.accumulate(x, axis)
     y = np.empty_like(x)
-    state = None
-    for row, result in zip(np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)):
+    rows, state = np.moveaxis(y, axis, 0), None
+    for i, row in enumerate(np.moveaxis(x, axis, 0)):
         state = complex_of(row.real, np.angle(np.exp(1j * row.imag))) if state is None else complex_logaddexp(state, row)
-        result[...] = state
+        rows[i] = state
     return y
 
 
