@@ -1,5 +1,5 @@
 """What an entry says of batches: `batched: true`, that the rules, given cotangents with one more axis at the front, give the
-cotangents of each row; `rows:`, what the op gives for each row of such an array.
+cotangents of each row, and the jvp, given tangents, the tangents; `rows:`, what the op gives for each row of such an array.
 
 Owns the comparison with the rows, one by one.
 """
@@ -30,6 +30,24 @@ def check_batched(case: Case) -> None:
                         "batched")  # fmt: skip
         elif not all(numeric.same(numeric.reduced(one, value), numeric.reduced(row, value)) for one, row in zip(got, rows)):
             case.report(f"a batch of cotangents gives something else for '{name}' than its rows at {case.call}", "batched")
+    _check_tangents(case)
+
+
+def _check_tangents(case: Case) -> None:
+    """The same of the jvp, where no input has more axes than the output; rows of fewer are aligned with its last ones."""
+    ndim = np.ndim(case.outputs[0])
+    if any(np.ndim(value) > ndim for value in case.inputs.values()):
+        return
+    for name, value in case.inputs.items():
+        rows = [numeric.random_like(value, case.random) for _ in range(_ROWS)]
+        batch = np.stack(rows).reshape(_ROWS, *(1,) * (ndim - np.ndim(value)), *np.shape(value))
+        for output in case.differentiable:
+            key, formula = case.jvp_rule(name, output)
+            got = case.run(lambda: case.jvp(name, batch, output), key, formula)  # noqa: B023
+            each = [numeric.expanded(case.jvp(name, row, output), case.outputs[output]) for row in rows]
+            like = np.stack([case.outputs[output]] * _ROWS)
+            if np.ndim(got) != np.ndim(like) or not numeric.same(numeric.expanded(got, like), np.stack(each)):
+                case.report(f"a batch of tangents of '{name}' gives something else than its rows at {case.call}", "batched")
 
 
 def check_rows(case: Case) -> None:

@@ -628,6 +628,27 @@ derivatives.yaml:16:12: error: f: batched: there is no vjp of which it says some
            ^"""
 
 
+def test_the_jvp_is_compared_too(small):
+    entry = """\
+- op: f(x) -> y
+  doc: F.
+  shape: x -> x
+  forward: np.copy(x)
+  vjp:
+    x: grad
+  jvp: x_t * (x_t.shape[0] / 4)
+  batched: true
+  samples:
+  - only
+  - f(x(4))
+"""
+    assert small.refusal("check", entry) == """\
+derivatives.yaml:19:12: error: f: batched: a batch of tangents of 'x' gives something else than its rows at f(x(4)) in float64
+  batched: true
+           ^"""
+    assert small.check(entry.replace("x_t.shape[0]", "x_t.shape[-1]")) == []
+
+
 ROWS = """\
 - op: f(x, int axis) -> y
   doc: F.
