@@ -4,7 +4,7 @@ Arrays behave as NumPy's do; gradients behave as PyTorch's do.
 """
 
 from .extension import offer, undisturbed
-from .later import later
+from .later import postponed
 
 offer(__name__, [
     "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "batched_pass", "copy_slices", "dual", "engine",
@@ -28,21 +28,21 @@ with undisturbed(__spec__):
     from .generated.tensor import Tensor
     from .generated import ops
     from .generated.ops import *
-    from . import autograd, func, nn, optim, random, scipy
+    from . import autograd
+
+    func, nn, optim, random, scipy, signal, special = (
+        postponed(f"{__name__}.{name}") for name in ("func", "nn", "optim", "random", "scipy", "signal", "special")
+    )
     from .generator import manual_seed
     from .clip_grad import clip_grad_norm_, clip_grad_value_
     from .conversion import as_tensor, from_numpy, is_complex, is_floating_point
+    from .promotion import broadcast_shapes, can_cast, promote_types, result_type, tril_indices, triu_indices
     from .serialization import load, save
+    from .spectrum import istft, multinomial, stft
     from . import constants
     from .constants import *
 
 __version__ = "0.1.0"
-
-__getattr__ = later(__name__, {
-    "": ("signal", "special"),
-    "promotion": ("broadcast_shapes", "can_cast", "promote_types", "result_type", "tril_indices", "triu_indices"),
-    "spectrum": ("istft", "multinomial", "stft"),
-})  # fmt: skip
 
 __all__ = sorted([
     "Tensor", "as_tensor", "asarray", "autograd", "broadcast_shapes", "can_cast", "clip_grad_norm_", "clip_grad_value_",

@@ -29,10 +29,15 @@ class SharedExtensions:
         return spec
 
 
+def find(name, path):
+    """The spec of a module below that path, or None."""
+    return next(filter(None, (finder.find_spec(name, path) for finder in sys.meta_path)), None)
+
+
 def offer(package, names):
     """Let `package.name` be imported from the package's shared extension, for each of the names."""
     extension, path = f"{package}.{EXTENSION}", sys.modules[package].__path__
-    found = next(filter(None, (finder.find_spec(extension, path) for finder in sys.meta_path)), None)
+    found = find(extension, path)
     if found is None:
         raise ImportError(f"{extension} is not there: has gradspec been built?", name=extension)
     SharedExtensions.files.update((f"{package}.{name}", found.origin) for name in names)

@@ -101,7 +101,6 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("results.py", "results.py.j2", ops=several)
     emit("results.pyi", "results.pyi.j2", ops=several, stubs=stubs)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
-    emit("docs.py", "docs.py.j2", ops=everything)
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops))
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts, modes=Modes(spec))
@@ -111,12 +110,17 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     by_hand = {name for name in namespaces if (runtime / f"{name}.py").exists() or (runtime / name / "__init__.py").exists()}
     installed = [f"_{name}" if name in by_hand else name for name in namespaces]
     namespaces = [name for name in namespaces if name not in by_hand]
-    for namespace, module in [("", "")] + [(module.lstrip("_"), module) for module in installed]:
+    for namespace, module in [("", "ops")] + [(module.lstrip("_"), module) for module in installed]:
         members = [text for text in everything if text.op.namespace == namespace and text.is_function]
         borrowed = [(text, name) for text in everything for where, name in text.op.elsewhere if where == namespace]
-        context = {"ops": members, "borrowed": borrowed, "namespace": namespace, "installed": installed}
-        emit(f"namespaces/{module}.py" if module else "ops.py", "namespace.py.j2", namespaces=namespaces, **context)
-        if module:
+        context = {"ops": members, "borrowed": borrowed, "namespace": namespace, "installed": installed, "module": module,
+                   "namespaces": namespaces}
+        emit(f"namespaces/{module}.py" if namespace else "ops.py", "namespace.py.j2", **context)
+        # A namespace is imported when it is named: what the main one has of it is described there.
+        described = members if namespace else members + [text for text, _ in borrowed if text.op.namespace]
+        described = [text for text in described if not (namespace and any(not where for where, _ in text.op.elsewhere))]
+        emit(f"docs/{module}.py", "docs.py.j2", ops=described, place=f"{package.name}.{namespace}".rstrip("."))
+        if namespace:
             emit(f"namespaces/{module}.pyi", "namespace.pyi.j2", stubs=stubs, **context)
     if installed:
         emit("namespaces/meson.build", "namespaces.build.j2", namespaces=installed)
@@ -131,7 +135,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
              folders=() if folder else [*_FOLDERS, *(["namespaces"] if installed else [])])
         emit(f"{place}__init__.py", "folder.py.j2", modules=modules, about=about)
         files[f"{place}__init__.pxd"] = ""
-    files["__init__.py"] = ""
+    files["__init__.py"] = files["docs/__init__.py"] = ""
     return files
 
 

@@ -36,6 +36,9 @@ hard_swish = hardswish
 logsigmoid = log_sigmoid
 swish = silu
 
+from .generated.docs import _nn as _docs  # once the functions are there
+
+del _docs
 
 __all__ = [
     "bilinear",

@@ -10,6 +10,9 @@ from .generated.variable_type.random import rand
 from .generated.variable_type.random import randint
 from .generated.variable_type.random import randn
 
+from .generated.docs import _random as _docs  # once the functions are there
+
+del _docs
 
 __all__ = [
     "binomial",

@@ -6,6 +6,9 @@ from .generated.variable_type.fourier import (
     irfft2, irfftn, rfft, rfft2, rfftfreq, rfftn,
 )
 
+from .generated.docs import fft as _docs  # once the functions are there
+
+del _docs
 
 __all__ = [
     "fft",
