@@ -9,16 +9,16 @@ leaf itself, and the node is made when a backward pass or a user asks for it.
 from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX, uint32_t, uint64_t
 cimport cython
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
 
 import time
 
 import numpy as np
 
+from . cimport capi as cnp
 from .capi cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
-    PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyThread_get_thread_ident, PyTupleObject, Py_REFCNT,
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE,
+    PyArray_NDIM, PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyThread_get_thread_ident, PyTupleObject,
+    Py_REFCNT, ndarray, npy_intp
 )
 from .dispatch import ops
 from .grad_mode cimport ANOMALY, GRAD_DISABLED, ThreadState, thread_state

@@ -3,12 +3,12 @@
 Owns the mode and the test for NaN.  What is kept of a forward, and how it is shown, is provenance's.
 """
 
-from numpy cimport ndarray
 
 import warnings
 
 import numpy as np
 
+from .capi cimport ndarray
 from .grad_mode cimport ANOMALY, NAN_ALLOWED, thread_state
 from .grad_mode import _Mode, _Switch
 from .node cimport Node

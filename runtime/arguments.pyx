@@ -4,12 +4,12 @@ Owns the conversions of integers, numbers, booleans, words and dtypes, and their
 What is mutable is read once, here.  Knows no graphs.
 """
 
-from numpy cimport ndarray
 
 import operator
 
 import numpy as np
 
+from .capi cimport ndarray
 from .errors import describe
 from .grad_mode cimport DUAL, thread_state
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase

@@ -4,18 +4,16 @@ Owns shape, dtype and memory layout, the conversions to NumPy and Python, printi
 methods between PyTorchTensor, which has PyTorch's names for the same, and the generated Tensor, which has the operators.
 """
 
-from numpy cimport ndarray
-
 from importlib import import_module
 
 import numpy as np
 
-from .capi cimport PyArray_NDIM
+from .capi cimport PyArray_NDIM, ndarray
 from .dispatch import ops
 from .forward_ad cimport levels_of, tangent_of
 from .grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
 from .lost_history import refusal_of_array, warn_of_number
-from .numpy_protocol cimport call_function, call_universal
+from .numpy_protocol cimport UniversalCalls, call_function
 from .pytorch_tensor cimport PyTorchTensor
 from .snapshot cimport begin_write
 from .tensor cimport ASKED_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
@@ -130,8 +128,7 @@ cdef class ArrayTensor(PyTorchTensor):
 
     # NumPy's functions, and its operators with an array on the left, are calls of ours.
 
-    def __array_ufunc__(self, function, str method, *inputs, **keywords):
-        return call_universal(function, method, inputs, keywords)
+    __array_ufunc__ = UniversalCalls()
 
     def __array_function__(self, function, types, tuple arguments, dict keywords):
         return call_function(function, arguments, keywords)

@@ -3,7 +3,6 @@
 Owns the checks of what users pass in, and the gradient edges that they may pass instead of tensors.
 """
 
-cimport numpy as cnp
 
 import collections
 import math
@@ -11,6 +10,7 @@ import warnings
 
 import numpy as np
 
+from . cimport capi as cnp
 from .accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
 from .grad_mode cimport ANOMALY, thread_state

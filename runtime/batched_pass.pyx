@@ -8,15 +8,14 @@ pass.
 """
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
-cimport numpy as cnp
 from libc.string cimport memcpy
-from numpy cimport ndarray
 
 import numpy as np
 
+from . cimport capi as cnp
 from .capi cimport (
-    NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM,
-    PyArray_STRIDES, PyArray_TYPE,
+    NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES,
+    PyArray_TYPE, ndarray
 )
 from .dispatch import ops
 from .engine_hooks cimport capture_gradient

@@ -1,7 +1,10 @@
-"""NumPy's and Python's C declarations that Cython's own headers lack or spell otherwise, once for every module."""
+"""NumPy's and Python's C declarations, once for every module.
+
+Of NumPy's, all that we use: a module that cimports NumPy's own header looks up fifteen of its types when it is imported, and
+we have a hundred modules.  What Cython's header of Python lacks or spells otherwise.
+"""
 
 from cpython.ref cimport PyObject
-from numpy cimport ndarray, npy_intp
 
 cdef extern from "Python.h":
     ctypedef struct PyTupleObject:
@@ -17,10 +20,53 @@ cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident()
 
 cdef extern from "numpy/arrayobject.h" nogil:
+    ctypedef Py_ssize_t npy_intp
+    ctypedef unsigned char npy_uint8
+    ctypedef unsigned int npy_uint32
+    ctypedef unsigned long long npy_uint64
+    ctypedef signed long long npy_int64
+
+    int NPY_BOOL
+    int NPY_INT64
+    int NPY_INTP
+    int NPY_FLOAT32
+    int NPY_FLOAT64
+    int NPY_COMPLEX64
+    int NPY_COMPLEX128
     int NPY_ARRAY_ALIGNED
     int NPY_ARRAY_C_CONTIGUOUS
     int NPY_ARRAY_OWNDATA
     int NPY_ARRAY_WRITEABLE
+
+    ctypedef class numpy.ndarray [object PyArrayObject, check_size ignore]:
+        @property
+        cdef inline int ndim(self) noexcept nogil:
+            return PyArray_NDIM(self)
+
+        @property
+        cdef inline npy_intp* shape(self) noexcept nogil:
+            return PyArray_DIMS(self)
+
+        @property
+        cdef inline npy_intp* strides(self) noexcept nogil:
+            return PyArray_STRIDES(self)
+
+        @property
+        cdef inline npy_intp size(self) noexcept nogil:
+            cdef npy_intp count = 1
+            cdef int i
+            for i in range(PyArray_NDIM(self)):  # as PyArray_SIZE, without a call into NumPy
+                count *= PyArray_DIMS(self)[i]
+            return count
+
+        @property
+        cdef inline char* data(self) noexcept nogil:
+            return PyArray_BYTES(self)
+
+        @property
+        cdef inline PyObject* base(self) noexcept nogil:
+            return PyArray_BASE(self)
+
     int PyArray_CheckExact(object)
     int PyArray_FLAGS(ndarray)
     int PyArray_TYPE(ndarray)
@@ -29,6 +75,17 @@ cdef extern from "numpy/arrayobject.h" nogil:
     npy_intp* PyArray_STRIDES(ndarray)
     npy_intp PyArray_SIZE(ndarray)
     npy_intp PyArray_ITEMSIZE(ndarray)
+    npy_intp PyArray_NBYTES(ndarray)
     char* PyArray_BYTES(ndarray)
+    PyObject* PyArray_BASE(ndarray)  # borrowed
     bint PyArray_ISNOTSWAPPED(ndarray)
+    bint PyTypeNum_ISFLOAT(int)
+    bint PyTypeNum_ISCOMPLEX(int)
     object PyArray_EMPTY(int, npy_intp*, int, int)
+    object PyArray_DescrFromType(int)
+    int PyArray_CopyInto(ndarray, ndarray) except -1
+    int _import_array() except -1
+
+cdef inline int import_array() except -1:
+    """To be called by a module that calls into NumPy, before it does."""
+    return _import_array()

@@ -1,7 +1,6 @@
 """CopySlices: a base after a recorded write to one of its views."""
 
-from numpy cimport ndarray
-
+from .capi cimport ndarray
 from .grad_mode cimport ThreadState
 from .node cimport Node
 from .tensor cimport TensorBase

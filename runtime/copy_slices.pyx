@@ -7,15 +7,12 @@ before.  The same step, on tangents, carries the value's tangent into that of th
 before follow it when they are used: `refresh`.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray
 
 import numpy as np
 
 from .accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from .capi cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, Py_REFCNT,
-)
+from . cimport capi as cnp
+from .capi cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, Py_REFCNT, ndarray
 from .dispatch import ops
 from .forward_ad cimport has_tangent, push_linear, take_tangents
 from .grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state

@@ -3,10 +3,10 @@
 Owns what opens and closes a level, and the checks of what users pass.  Knows no formulas.
 """
 
-cimport numpy as cnp
 
 import numpy as np
 
+from . cimport capi as cnp
 from .dispatch import ops
 from .errors import NotBatched
 from .forward_ad cimport DualLevel, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of

@@ -8,12 +8,11 @@ go on in a thread with a stack of its own before they are too deep for one.  Kno
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
-from numpy cimport ndarray
 
 from .accumulate_grad cimport AccumulateGrad
 from .anomaly cimport check_nan
 from .batched_pass cimport goes_row_by_row, run_batched
-from .capi cimport PyTupleObject, Py_REFCNT
+from .capi cimport PyTupleObject, Py_REFCNT, ndarray
 from .engine_hooks cimport capture_gradient, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .grad_mode cimport (
     ANOMALY, BATCHED, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,

@@ -5,8 +5,7 @@ Owns their order (hooks of the output tensors, retained gradients, prehooks; pos
 return, and that they see tensors.  Knows no order of nodes.
 """
 
-from numpy cimport ndarray
-
+from .capi cimport ndarray
 from .dispatch import ops
 from .graph_task cimport GraphTask
 from .input_buffer cimport plus_array

@@ -8,10 +8,10 @@ row.  Knows no formulas.
 """
 
 cimport cython
-cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
+from . cimport capi as cnp
 from .dispatch import ops
 from .grad_mode cimport BATCHED, FORWARD_DISABLED, ThreadState, thread_objects, thread_state
 from .kernels.axes cimport row_view

@@ -4,12 +4,12 @@ Owns what the user saves and marks, and calls the user's backward.  A subclass i
 the name and the attributes that users expect.  Knows nothing of how a forward is run.
 """
 
-cimport numpy as cnp
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray
 
 import warnings
 
+from . cimport capi as cnp
+from .capi cimport ndarray
 from .accumulate_grad cimport set_history
 from .grad_mode cimport thread_state
 from .input_buffer cimport defined_array

@@ -1,7 +1,6 @@
 """In-place writes and `out=`: from the operator that computes a value to the one that stores it."""
 
-from numpy cimport ndarray
-
+from .capi cimport ndarray
 from .grad_mode cimport ThreadState
 from .kernels.ufunc cimport Ufunc
 from .node cimport Node

@@ -5,14 +5,13 @@ operator runs on the tensor as it was, and the target takes its value, its histo
 functions that it is handed.
 """
 
-cimport numpy as cnp
 from libc.string cimport memmove
-from numpy cimport ndarray
 
 import numpy as np
 
 from .accumulate_grad cimport any_needs_grad, needs_grad, set_history
-from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE
+from . cimport capi as cnp
+from .capi cimport NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray
 from .copy_slices cimport pass_by, rebase
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state

@@ -1,7 +1,6 @@
 """Gradients on their way into a node: validation and accumulation."""
 
-from numpy cimport ndarray
-
+from .capi cimport ndarray
 from .node cimport InputMetadata, Node
 from .tensor cimport TensorBase
 

@@ -5,12 +5,11 @@ to the real part) and how several gradients become one.  While nothing is record
 are tensors and every step is an operator.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray
 
 import numpy as np
 
-from .capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT
+from . cimport capi as cnp
+from .capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT, ndarray
 from .dispatch import ops
 from .kernels.plain cimport has_shape
 from .kernels.summation cimport sum_to

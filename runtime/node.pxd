@@ -2,9 +2,8 @@
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX, uint64_t
-from numpy cimport ndarray, npy_intp
 
-from .capi cimport PyTupleObject
+from .capi cimport PyTupleObject, ndarray, npy_intp
 
 cdef enum:
     INLINE_DIMS = 4

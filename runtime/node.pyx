@@ -9,14 +9,14 @@ Nodes are kept from Python's cyclic collector until something that can close a c
 walks a million live nodes costs more than the nodes' own work.
 """
 
-cimport numpy as cnp
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
-from numpy cimport ndarray, npy_intp
 
+from . cimport capi as cnp
 from .capi cimport (
     PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, PyByteArray_AS_STRING, PyObject_GC_IsTracked, PyObject_GC_Track, Py_REFCNT,
+    ndarray, npy_intp
 )
 from .hooks import RemovableHandle
 from .recycling cimport gradspec_recycle

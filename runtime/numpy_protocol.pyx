@@ -4,6 +4,19 @@ Owns the short way, on which all arguments mean the same to both; whatever else 
 `numpy_calls` and `numpy_universal`.  Knows no function by name.
 """
 
+from types import MethodType
+
+from cpython.dict cimport PyDict_GetItem, PyDict_Size
+from cpython.object cimport PyTypeObject, ternaryfunc
+from cpython.ref cimport PyObject
+from cpython.tuple cimport PyTuple_GET_SIZE, PyTuple_GetSlice
+
+from .capi cimport PyTupleObject
+
+cdef extern from "Python.h":
+    object PyObject_Call(object, tuple, dict)
+    object PyObject_Vectorcall(PyObject*, PyObject**, size_t, PyObject*)
+
 cdef dict universal = None      # universal function -> operator
 cdef dict functions = None      # function -> NumpyCall
 # Modules that no import of gradspec waits for.
@@ -35,15 +48,31 @@ cdef int load() except -1:
     return 0
 
 
-cdef object call_universal(object function, str method, tuple inputs, dict keywords):
-    """What `__array_ufunc__` answers."""
+cdef object call_universal(PyObject* self, PyObject* arguments, PyObject* keywords):
+    """What `__array_ufunc__` answers: of a tensor, the function, its method, and the inputs, in the tuple that NumPy made."""
+    cdef tuple given = <tuple> arguments
+    cdef Py_ssize_t count = PyTuple_GET_SIZE(given) - 3
+    cdef PyObject* operator
+    if count < 0:
+        raise TypeError("__array_ufunc__ takes a universal function, the name of its method, and the inputs")
     if universal is None:
         load()
-    if not keywords and method == "__call__":
-        operator = universal.get(function)
-        if operator is not None:
-            return operator(*inputs)
-    return numpy_universal.call_universal(function, method, inputs, keywords)
+    if (keywords == NULL or PyDict_Size(<dict> keywords) == 0) and given[2] == "__call__":
+        operator = PyDict_GetItem(universal, given[1])
+        if operator != NULL:
+            return PyObject_Vectorcall(operator, (<PyTupleObject*> arguments).ob_item + 3, count, NULL)
+    named = {} if keywords == NULL else <dict> keywords
+    return numpy_universal.call_universal(given[1], given[2], PyTuple_GetSlice(given, 3, count + 3), named)
+
+
+cdef class UniversalCalls:
+    """`__array_ufunc__` as NumPy calls it, which finds it in the class: the tuple of all arguments goes through as it is."""
+
+    def __get__(self, tensor, owner):
+        return self if tensor is None else MethodType(self, tensor)
+
+
+(<PyTypeObject*> UniversalCalls).tp_call = <ternaryfunc> call_universal
 
 
 cdef object call_function(object function, tuple arguments, dict keywords):
@@ -59,7 +88,7 @@ cdef object call_function(object function, tuple arguments, dict keywords):
             if name not in call.keywords:
                 break
         else:
-            return call.operator(*arguments, **keywords)
+            return PyObject_Call(call.operator, arguments, keywords)
     return numpy_calls.call_function(function, arguments, keywords)
 
 

@@ -1,9 +1,7 @@
 """What users pass, as what operators and kernels take."""
 
-cimport numpy as cnp
-from numpy cimport ndarray
-
-from .capi cimport PyArray_TYPE
+from . cimport capi as cnp
+from .capi cimport PyArray_TYPE, ndarray
 from .grad_mode cimport INFERENCE, inference_used, thread_state
 from .tensor cimport INFERENCE_TENSOR, TensorBase, is_tensor, wrap
 

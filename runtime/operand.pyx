@@ -4,15 +4,14 @@ Owns the conversions of tensors, arrays, numbers and indices, their refusals, an
 `asarray`.  Knows no graphs.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray
 
 import math
 import operator
 
 import numpy as np
 
-from .capi cimport PyArray_CheckExact, PyArray_TYPE
+from . cimport capi as cnp
+from .capi cimport PyArray_CheckExact, PyArray_TYPE, ndarray
 from .dispatch import ops
 from .errors import explain
 from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, thread_state

@@ -1,8 +1,8 @@
 """SavedVariable: a value that backward needs, as it was when it was saved."""
 
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray
 
+from .capi cimport ndarray
 from .grad_mode cimport SAVED_HOOKS, ThreadState
 from .node cimport Node
 from .snapshot cimport Snapshot

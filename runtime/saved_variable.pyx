@@ -7,11 +7,11 @@ Knows nothing of the engine.
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t
-cimport numpy as cnp
-from numpy cimport ndarray
 
 import weakref
 
+from . cimport capi as cnp
+from .capi cimport ndarray
 from . cimport node as node_module
 from .accumulate_grad cimport grad_accumulator
 from .forward_ad cimport take_tangents

@@ -1,8 +1,8 @@
 """Snapshot: what a buffer held before a recorded write."""
 
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray
 
+from .capi cimport ndarray
 from .grad_mode cimport ThreadState
 from .tensor cimport TensorBase, VersionCounter
 

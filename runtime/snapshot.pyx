@@ -7,13 +7,12 @@ it lives as long as they do and is not taken where none is left.
 """
 
 cimport cython
-cimport numpy as cnp
 from libc.string cimport memcpy
-from numpy cimport ndarray
 
 import numpy as np
 
-from .capi cimport PyArray_BYTES, Py_REFCNT
+from . cimport capi as cnp
+from .capi cimport PyArray_BYTES, Py_REFCNT, ndarray
 from .forward_ad cimport has_tangent, take_tangents
 from .grad_mode cimport DUAL, REFUSE_MUTATION, ThreadState
 from .tensor cimport INFERENCE_TENSOR, VIEW, TensorBase, VersionCounter

@@ -2,8 +2,8 @@
 
 from cpython.object cimport PyTypeObject, Py_TYPE
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray
 
+from .capi cimport ndarray
 from .node cimport Node, NodeHooks
 
 cdef enum:

@@ -7,17 +7,16 @@ Tensors stay out of Python's cyclic collector until a hook, a user attribute or 
 """
 
 cimport cython
-cimport numpy as cnp
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
-from numpy cimport ndarray
 
 import warnings
 import weakref
 
 import numpy as np
 
-from .capi cimport PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT
+from . cimport capi as cnp
+from .capi cimport PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT, ndarray
 from .grad_mode cimport INFERENCE, thread_state
 from .hints import MissingAttribute
 from .hooks import RemovableHandle

@@ -1,7 +1,6 @@
 """Views: where they came from, and how they follow a base that was written to."""
 
-from numpy cimport ndarray
-
+from .capi cimport ndarray
 from .grad_mode cimport ThreadState
 from .tensor cimport TensorBase
 

@@ -6,13 +6,12 @@ whose steps cannot be gone again is refused.
 """
 
 cimport cython
-cimport numpy as cnp
 from libc.string cimport memcmp, memcpy
-from numpy cimport ndarray
 
 import numpy as np
 
-from .capi cimport NPY_ARRAY_OWNDATA, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, Py_REFCNT
+from . cimport capi as cnp
+from .capi cimport NPY_ARRAY_OWNDATA, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, Py_REFCNT, ndarray
 from .grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from .tensor cimport (
     FOREIGN, IN_INFERENCE, IN_NO_GRAD, INFERENCE_TENSOR, ONE_OF_SEVERAL, PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT,

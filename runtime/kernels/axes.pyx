@@ -5,14 +5,14 @@ Owns what NumPy does in Python, where its own work takes longer than making the 
 does not fit goes to NumPy, which says so.
 """
 
-cimport numpy as cnp
 from cpython.ref cimport Py_INCREF, PyObject
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
+from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_STRIDES,
+    ndarray, npy_intp
 )
 from .span cimport DIMENSIONS
 

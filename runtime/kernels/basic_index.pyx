@@ -3,12 +3,13 @@
 Owns the test for a basic index.  Anything else goes to the general kernels.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
-from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES
+from .. cimport capi as cnp
+from ..capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp
+)
 from . import indexing
 
 cnp.import_array()

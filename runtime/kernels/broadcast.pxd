@@ -3,9 +3,7 @@
 Owns the question for the cases that need no iterator: a number, a row, a column, or a block of rows or columns.
 """
 
-from numpy cimport ndarray, npy_intp
-
-from ..capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES
+from ..capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp
 
 cdef struct Rows:
     npy_intp count      # of rows that the larger operand is cut into,

@@ -4,13 +4,12 @@ Owns loops over contiguous operands, any of which may be one number for all elem
 from what is safe for either, so the only floating-point flags are those of the elements that are taken.  The limit is memory.
 """
 
-cimport numpy as cnp
 from libc.math cimport INFINITY
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
-from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from . import elementwise
 from .memory cimport empty
 from .plain cimport is_plain

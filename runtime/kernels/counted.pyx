@@ -5,10 +5,8 @@ Owns plain losses of float32 and float64 with a class for each; the expressions 
 floating-point flag.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
-
-from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from . import classes
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty

@@ -9,14 +9,13 @@ The polynomials are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to
 Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
 
 import math
 
 import numpy as np
 
-from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from .elsewhere import one_by_one, scipy_function
 from .flags cimport fp_clear
 from .memory cimport empty

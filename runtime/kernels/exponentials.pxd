@@ -1,7 +1,6 @@
 """Softmax and its kin on rows: what the loops need to know of an array, and what they can do."""
 
-from numpy cimport ndarray, npy_intp
-
+from ..capi cimport ndarray, npy_intp
 from .span cimport Span
 
 cdef enum Task:

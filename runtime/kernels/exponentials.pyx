@@ -6,14 +6,13 @@ the same elements, about half of the time.  Some of these loops clear the floati
 before each.  Knows pointers only.
 """
 
-cimport numpy as cnp
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
-from ..capi cimport PyArray_BYTES, PyArray_SIZE, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from .flags cimport fp_clear, fp_raised
 from .threads cimport GRAIN, parallel
 from .ufunc cimport PyUFuncGenericFunction, Ufunc

@@ -5,7 +5,6 @@ module that calls a forward depend on the header of its whole family: one more o
 again.  Families may call each other in circles, because a module offers its functions before it looks for those of others.
 """
 
-cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 
 import importlib
@@ -13,6 +12,7 @@ import sys
 
 import numpy as np
 
+from .. cimport capi as cnp
 from ..capi cimport PyArray_CheckExact
 
 cnp.import_array()

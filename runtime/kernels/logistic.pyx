@@ -5,11 +5,11 @@ nothing overflows and no digit is lost on either side; no floating-point flag is
 is NumPy's loop for exp.  Other dtypes are NumPy expressions.
 """
 
-cimport numpy as cnp
-from numpy cimport npy_intp
 
 import numpy as np
 
+from .. cimport capi as cnp
+from ..capi cimport npy_intp
 from .flags cimport fp_clear
 from .ufunc cimport Ufunc, pointwise
 

@@ -1,6 +1,6 @@
 """Arrays that come back: where new arrays are taken from, and where those that nobody holds any more go."""
 
-from numpy cimport ndarray, npy_intp
+from ..capi cimport ndarray, npy_intp
 
 from cpython.ref cimport PyObject
 

@@ -6,19 +6,18 @@ of its dtype and shape.  The memory of a large one returns to a pool whenever th
 the memory handler that NumPy calls for it.  Both are bounded and belong to the whole process, under the GIL.
 """
 
-cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
-from numpy cimport ndarray, npy_intp
 
 from numpy.lib import tracemalloc_domain
 
+from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
-    PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE,
+    PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
 )
 from .plain cimport has_shape, item_size, slot_of
 

@@ -5,11 +5,10 @@ Owns the rows of plain float32 and float64 arrays.  The expressions of `reductio
 away, went out of range or raised a floating-point flag.
 """
 
-cimport numpy as cnp
 from libc.math cimport isinf, sqrt
-from numpy cimport ndarray, npy_intp
 
-from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from . import reductions
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty

@@ -5,18 +5,17 @@ of small plain arrays of one inexact dtype, and the views that are their adjoint
 together, and says what is wrong.
 """
 
-cimport numpy as cnp
 from libc.string cimport memcpy
-from numpy cimport ndarray, npy_intp
 
 import math
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
-    PyArray_STRIDES, PyArray_TYPE,
+    PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp
 )
 from .axes cimport view_of
 from .memory cimport empty

@@ -3,12 +3,10 @@
 Owns those questions for every kernel, and the slots: the places of the inexact dtypes, and of bool, in tables of loops.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
-
+from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM,
-    PyArray_STRIDES,
+    PyArray_STRIDES, ndarray, npy_intp
 )
 
 cdef enum:

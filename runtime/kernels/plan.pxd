@@ -1,7 +1,6 @@
 """Plans: what a program does on operands of given kinds."""
 
-from numpy cimport npy_intp
-
+from ..capi cimport npy_intp
 from .ufunc cimport Number, PyUFuncGenericFunction
 
 cdef enum:

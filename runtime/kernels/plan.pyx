@@ -5,10 +5,10 @@ narrower is cast, as the ufunc would; which values are computed once for all ele
 intermediate value has.  A plan that does not work says that NumPy has to compute step by step.  Knows no array.
 """
 
-cimport numpy as cnp
 
 import numpy as np
 
+from .. cimport capi as cnp
 from .plain cimport BOOL_SLOT, item_size, slot_or_bool
 from .ufunc cimport PyUFuncGenericFunction, Ufunc, store_number
 

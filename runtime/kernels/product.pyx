@@ -5,12 +5,11 @@ and of a stack of matrices by a single one, which is one product of all its rows
 raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
-from ..capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty
 from .plain cimport is_plain, slot_of

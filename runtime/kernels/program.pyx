@@ -7,15 +7,14 @@ ufunc on whole arrays; so is everything else computed, and again what raised a f
 `numpy.errstate` says.  Knows nothing of autograd.
 """
 
-cimport numpy as cnp
 from cpython.ref cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdlib cimport free, malloc
-from numpy cimport ndarray, npy_intp
 
 import re
 
-from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty
 from .plain cimport is_plain, is_spread, item_size, same_shape, slot_or_bool

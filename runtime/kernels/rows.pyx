@@ -6,15 +6,14 @@ the work; where it did not (other dtypes and layouts, an index out of range) not
 says what is wrong.  The limit is memory: each row is read once and its target read and written once.
 """
 
-cimport numpy as cnp
 from libc.string cimport memcpy
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
+from .. cimport capi as cnp
 from ..capi cimport (
-    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
-    PyArray_ISNOTSWAPPED, PyArray_SIZE, PyArray_TYPE,
+    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 )
 from .memory cimport empty
 from .plain cimport is_plain

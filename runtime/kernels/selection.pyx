@@ -6,12 +6,11 @@ be small; the limit is reading the rows.  Equal elements keep their order, and N
 of `sorting`.  Knows nothing of autograd.
 """
 
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
-from ..capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 
 cnp.import_array()
 

@@ -1,9 +1,7 @@
 """Where the axes of a reduction lie in a contiguous array: outer x length x inner, if they lie together."""
 
-cimport numpy as cnp
-from numpy cimport ndarray, npy_intp
-
-from ..capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_TYPE
+from .. cimport capi as cnp
+from ..capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
 from .memory cimport empty
 
 cdef enum:

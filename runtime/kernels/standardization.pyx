@@ -6,16 +6,16 @@ shape alone.  The NumPy expressions in `normalisers` take other dtypes, axes tha
 floating-point flag.  The limit is memory.  Knows nothing of autograd.
 """
 
-cimport numpy as cnp
 from libc.math cimport sqrt, sqrtf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
+from .. cimport capi as cnp
 from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+    ndarray, npy_intp
 )
 from . import normalisers
 from .flags cimport fp_clear, fp_raised

@@ -5,14 +5,14 @@ loop in NumPy's order, so that results are NumPy's to the bit.  `folds` and `red
 a floating-point flag.  Knows nothing of autograd.
 """
 
-cimport numpy as cnp
 from libc.string cimport memset
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
+from .. cimport capi as cnp
 from ..capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    npy_intp
 )
 from . import folds, reductions
 from .axes cimport view_of

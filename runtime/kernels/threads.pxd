@@ -1,6 +1,6 @@
 """Loops over large arrays on several threads."""
 
-from numpy cimport npy_intp
+from ..capi cimport npy_intp
 
 cdef enum:
     GRAIN = 4096    # elements from which a loop is worth a release of the GIL

@@ -5,14 +5,14 @@ makes a mask or goes along columns.  Other layouts and dtypes, and whatever rais
 The limit is memory.  Knows nothing of autograd.
 """
 
-cimport numpy as cnp
 from libc.string cimport memcpy, memset
-from numpy cimport ndarray, npy_intp
 
 import numpy as np
 
+from .. cimport capi as cnp
 from ..capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray,
+    npy_intp
 )
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty

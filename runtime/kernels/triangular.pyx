@@ -5,16 +5,16 @@ by a loop; what is left of the diagonal by NumPy's matrix product, whose pool of
 Knows nothing of autograd.
 """
 
-cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
-from numpy cimport ndarray, npy_intp
 
 import functools
 
 import numpy as np
 
+from .. cimport capi as cnp
 from ..capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    npy_intp
 )
 from .memory cimport empty
 from .plain cimport slot_of

@@ -1,7 +1,6 @@
 """NumPy's own inner loops, called directly where both sides of the call are plain."""
 
-from numpy cimport ndarray, npy_intp
-
+from ..capi cimport ndarray, npy_intp
 from .plain cimport SLOTS
 
 cdef extern from "numpy/ufuncobject.h" nogil:

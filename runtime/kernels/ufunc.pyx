@@ -6,7 +6,6 @@ floating-point flag, goes through the ufunc, which broadcasts, promotes, and war
 Knows nothing of autograd.
 """
 
-cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.long cimport PyLong_AsDouble
 from libc.math cimport isinf
@@ -14,9 +13,8 @@ from libc.string cimport memmove
 
 import numpy as np
 
-from ..capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
-)
+from .. cimport capi as cnp
+from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
 from .broadcast cimport Rows, find_rows
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
@@ -26,12 +24,11 @@ from .threads cimport GRAIN, parallel
 from ..errors import explain
 
 cnp.import_array()
-cnp.import_ufunc()
-
 cdef extern from "numpy/arrayobject.h" nogil:
     bint PyArray_ISBEHAVED_RO(ndarray)
 
 cdef extern from "numpy/ufuncobject.h":
+    int _import_umath() except -1
     ctypedef struct PyUFuncObject:
         int nin
         int nout
@@ -40,6 +37,8 @@ cdef extern from "numpy/ufuncobject.h":
         void** data
         int ntypes
         const char* types
+
+_import_umath()
 
 cdef npy_intp CHUNK = 1 << 16  # elements that a thread takes at a time; large arrays are worth several threads from two of them
 

@@ -4,7 +4,7 @@ Owns which compilers and loaders may choose among copies of a loop, and the orde
 pairwise, as accurate as NumPy's.
 """
 
-from numpy cimport npy_intp
+from ..capi cimport npy_intp
 
 cdef extern from *:
     """

@@ -5,7 +5,7 @@ from the module `pooling`.
 """
 
 cimport cython
-from numpy cimport npy_intp
+from ..capi cimport npy_intp
 
 ctypedef fused ordered:
     float
