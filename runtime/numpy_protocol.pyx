@@ -6,7 +6,7 @@ Owns the short way, on which all arguments mean the same to both; whatever else 
 
 from types import MethodType
 
-from cpython.dict cimport PyDict_GetItem, PyDict_Size
+from cpython.dict cimport PyDict_GetItem, PyDict_Next, PyDict_Size
 from cpython.object cimport PyTypeObject, ternaryfunc
 from cpython.ref cimport PyObject
 from cpython.tuple cimport PyTuple_GET_SIZE, PyTuple_GetSlice
@@ -16,6 +16,9 @@ from .capi cimport PyTupleObject
 cdef extern from "Python.h":
     object PyObject_Call(object, tuple, dict)
     object PyObject_Vectorcall(PyObject*, PyObject**, size_t, PyObject*)
+
+cdef enum:
+    MOST = 8                    # arguments of a call that is made in place
 
 cdef dict universal = None      # universal function -> operator
 cdef dict functions = None      # function -> NumpyCall
@@ -30,6 +33,7 @@ cdef class NumpyCall:
     cdef object operator
     cdef Py_ssize_t required, leading
     cdef frozenset keywords
+    cdef tuple places       # the operator's parameters that take a place
 
 
 cdef int load() except -1:
@@ -41,6 +45,8 @@ cdef int load() except -1:
     for function, (operator, required, leading, keywords) in calls.short_calls().items():
         call = NumpyCall.__new__(NumpyCall)
         call.operator, call.required, call.leading, call.keywords = operator, required, leading, keywords
+        code = operator.__code__
+        call.places = code.co_varnames[: code.co_argcount]
         found[function] = call
     numpy_calls, numpy_universal = calls, methods
     functions = found
@@ -78,12 +84,24 @@ cdef class UniversalCalls:
 cdef object call_function(object function, tuple arguments, dict keywords):
     """What `__array_function__` answers."""
     cdef NumpyCall call
+    cdef PyObject* given[MOST]
+    cdef PyObject* name_
+    cdef PyObject* value
+    cdef Py_ssize_t i, place = 0
     if universal is None:
         load()
     call = functions.get(function)
     if call is not None and call.required <= len(arguments) <= call.leading:
         if not keywords:
-            return call.operator(*arguments)
+            return PyObject_Vectorcall(<PyObject*> call.operator, (<PyTupleObject*> arguments).ob_item, len(arguments), NULL)
+        if PyDict_Size(keywords) == 1 and len(arguments) < min(MOST, len(call.places)):
+            # `axis=0` after the array, as most people write: without a tuple of names.
+            PyDict_Next(keywords, &place, &name_, &value)
+            if <object> name_ == call.places[len(arguments)] and <object> name_ in call.keywords:
+                for i in range(len(arguments)):
+                    given[i] = (<PyTupleObject*> arguments).ob_item[i]
+                given[len(arguments)] = value
+                return PyObject_Vectorcall(<PyObject*> call.operator, given, len(arguments) + 1, NULL)
         for name in keywords:
             if name not in call.keywords:
                 break
