@@ -52,7 +52,7 @@ assert "gradspec.kernels.pooling" in sys.modules
     assert done.returncode == 0, done.stderr
 
 
-POSTPONED = ("fft", "func", "linalg", "nn", "optim", "random", "scipy", "special")
+POSTPONED = ("fft", "func", "linalg", "nn", "optim", "random", "scipy", "signal", "special")
 
 
 def test_namespaces_run_when_they_are_first_used():
@@ -65,7 +65,7 @@ for name in {POSTPONED}:
     assert module is sys.modules["gradspec." + name] and isinstance(module, types.ModuleType)
     assert type(module) is not types.ModuleType and "__all__" not in vars(module), name
 assert "relu" in dir(gs.nn) and type(gs.nn) is types.ModuleType and gs.nn is nn is sys.modules["gradspec.nn"]
-optim.SGD, gs.fft.fft, gs.linalg.inv, gs.special.expit, gs.random.normal, gs.func.grad, gs.scipy.objective
+optim.SGD, gs.fft.fft, gs.linalg.inv, gs.special.expit, gs.random.normal, gs.func.grad, gs.scipy.objective, gs.signal.windows
 for name in {POSTPONED}:
     module = getattr(gs, name)
     assert type(module) is types.ModuleType and module.__spec__.name == module.__name__ and module.__file__, name
