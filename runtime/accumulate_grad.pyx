@@ -18,7 +18,7 @@ from . cimport capi as cnp
 from .capi cimport (
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE,
     PyArray_NDIM, PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyThread_get_thread_ident, PyTupleObject,
-    Py_REFCNT, ndarray, npy_intp
+    Py_REFCNT, ndarray, npy_intp,
 )
 from .dispatch import ops
 from .grad_mode cimport ANOMALY, GRAD_DISABLED, ThreadState, thread_state

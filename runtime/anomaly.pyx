@@ -3,7 +3,6 @@
 Owns the mode and the test for NaN.  What is kept of a forward, and how it is shown, is provenance's.
 """
 
-
 import warnings
 
 import numpy as np

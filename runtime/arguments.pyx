@@ -4,7 +4,6 @@ Owns the conversions of integers, numbers, booleans, words and dtypes, and their
 What is mutable is read once, here.  Knows no graphs.
 """
 
-
 import operator
 
 import numpy as np

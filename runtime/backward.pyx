@@ -3,7 +3,6 @@
 Owns the checks of what users pass in, and the gradient edges that they may pass instead of tensors.
 """
 
-
 import collections
 import math
 import warnings

@@ -7,7 +7,6 @@ before.  The same step, on tangents, carries the value's tangent into that of th
 before follow it when they are used: `refresh`.
 """
 
-
 import numpy as np
 
 from .accumulate_grad cimport connect_one, connect_two, needs_grad, set_history

@@ -3,7 +3,6 @@
 Owns what opens and closes a level, and the checks of what users pass.  Knows no formulas.
 """
 
-
 import numpy as np
 
 from . cimport capi as cnp

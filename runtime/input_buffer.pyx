@@ -5,7 +5,6 @@ to the real part) and how several gradients become one.  While nothing is record
 are tensors and every step is an operator.
 """
 
-
 import numpy as np
 
 from . cimport capi as cnp

@@ -16,7 +16,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 from . cimport capi as cnp
 from .capi cimport (
     PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, PyByteArray_AS_STRING, PyObject_GC_IsTracked, PyObject_GC_Track, Py_REFCNT,
-    ndarray, npy_intp
+    ndarray, npy_intp,
 )
 from .hooks import RemovableHandle
 from .recycling cimport gradspec_recycle

@@ -4,7 +4,6 @@ Owns the conversions of tensors, arrays, numbers and indices, their refusals, an
 `asarray`.  Knows no graphs.
 """
 
-
 import math
 import operator
 

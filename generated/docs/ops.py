@@ -3690,10 +3690,14 @@ for _name, _text in {
     Notes
     -----
     logcumsumexp(x, int axis) -> y
-    grad_x = conj(weight) * _linear_recurrence(conj(exp(y - _shift(safe, -1, axis, inf))), grad, axis, reverse=True)
-    where safe = where(y == -inf, 0, y)
-    where weight = exp(x - safe)
-    y_t = _linear_recurrence(exp(_shift(y, 1, axis, -inf) - safe), weight * x_t, axis)
+    grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), _divide_or_zero(grad, conj(total)), axis,
+      reverse=True)
+    where top = cummax(real(x), axis)[0]
+    where base = where(isinf(top), 0, top)
+    where part = exp(x - base)
+    where rate = exp(_shift(top, 1, axis, -inf) - base)
+    where total = _linear_recurrence(rate, part, axis)
+    y_t = _divide_or_zero(_linear_recurrence(rate, part * x_t, axis), total)
 
     Examples
     --------

@@ -27,8 +27,8 @@ cdef class LinearRecurrenceBackward(Node):
     cdef readonly object saved_reverse, saved_axis
 
 cdef class LogcumsumexpBackward(Node):
-    cdef public object saved_y, saved_x
-    cdef readonly uint32_t version_y, version_x
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_axis
 
 cdef class ShiftBackward(Node):

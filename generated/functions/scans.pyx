@@ -17,7 +17,12 @@ from gradspec.saved_variable cimport saved_array, saved_tensor
 from gradspec.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
+)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_cummax = <Forward2> load_forward("gradspec.generated.kernels.scans", "cummax", 2)
 cdef Forward3 forward_cumsum = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumsum", 3)
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
 cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
@@ -220,48 +225,53 @@ cdef class LinearRecurrenceBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
-cdef Program logcumsumexp_safe = Program("y -> safe", "safe = where(equal(y, -inf), 0, y)")
-cdef Program logcumsumexp_grad_x = Program("x, safe, given_2 -> grad_x", """
-    weight = exp(subtract(x, safe))
-    grad_x = multiply(conj(weight), given_2)""")
-cdef Program logcumsumexp_grad_x_2 = Program("y, given_1 -> grad_x", "grad_x = conj(exp(subtract(y, given_1)))")
+cdef Program logcumsumexp_base = Program("top -> base", "base = where(isinf(top), 0, top)")
+cdef Program logcumsumexp_part = Program("x, base -> part", "part = exp(subtract(x, base))")
+cdef Program logcumsumexp_rate = Program("given_0, base -> rate", "rate = exp(subtract(given_0, base))")
 
 cdef class LogcumsumexpBackward(Node):
     """logcumsumexp(x, int axis) -> y
 
-    grad_x = conj(weight) * _linear_recurrence(conj(exp(y - _shift(safe, -1, axis, inf))), grad, axis, reverse=True)
-    where safe = where(y == -inf, 0, y)
-    where weight = exp(x - safe)
+    grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), _divide_or_zero(grad, conj(total)), axis,
+      reverse=True)
+    where top = cummax(real(x), axis)[0]
+    where base = where(isinf(top), 0, top)
+    where part = exp(x - base)
+    where rate = exp(_shift(top, 1, axis, -inf) - base)
+    where total = _linear_recurrence(rate, part, axis)
     """
-    saves = ("y", "x", "axis")
+    saves = ("x", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
-        safe = logcumsumexp_safe.run((y,))
-        return logcumsumexp_grad_x.run(
-            (
-                x, safe,
-                forward__linear_recurrence(
-                    logcumsumexp_grad_x_2.run((y, forward__shift(safe, -1, axis, math.inf))), grad, axis, True
-                )
+        top = forward_cummax(forward_real(x), axis)[0]
+        base = logcumsumexp_base.run((top,))
+        part = logcumsumexp_part.run((x, base))
+        rate = logcumsumexp_rate.run((forward__shift(top, 1, axis, -math.inf), base))
+        total = forward__linear_recurrence(rate, part, axis, False)
+        return forward_multiply(
+            forward_conj(part),
+            forward__linear_recurrence(
+                forward__shift(rate, -1, axis, 0), forward__divide_or_zero(grad, forward_conj(total)), axis, True
             )
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
-        safe = ops.where(y == -math.inf, 0, y)
-        weight = ops.exp(x - safe)
+        top = ops.cummax(ops.real(x), axis)[0]
+        base = ops.where(ops.isinf(top), 0, top)
+        part = ops.exp(x - base)
+        rate = ops.exp(ops._shift(top, 1, axis, -math.inf) - base)
+        total = ops._linear_recurrence(rate, part, axis)
         return (
-            conj_of(weight)
-            * ops._linear_recurrence(conj_of(ops.exp(y - ops._shift(safe, -1, axis, math.inf))), grad, axis, reverse=True)
+            conj_of(part)
+            * ops._linear_recurrence(ops._shift(rate, -1, axis), ops._divide_or_zero(grad, conj_of(total)), axis, reverse=True)
         )
 
     cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_x = True, None, None
+        self.released, self.saved_x = True, None
 
 
 cdef class ShiftBackward(Node):

@@ -301,16 +301,18 @@ cdef object op_logcumsumexp(object x, object axis):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_forward(jvp_logcumsumexp, (y,), (x, axis))
     return y
 
 cdef tuple jvp_logcumsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, axis, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
-    safe = ops.where(y == -math.inf, 0, y)
-    weight = ops.exp(x - safe)
-    return (ops._linear_recurrence(ops.exp(ops._shift(y, 1, axis, -math.inf) - safe), weight * x_t, axis),)
+    x_t, x, axis = tangents_[0], inputs_[0], inputs_[1]
+    top = ops.cummax(ops.real(x), axis)[0]
+    base = ops.where(ops.isinf(top), 0, top)
+    part = ops.exp(x - base)
+    rate = ops.exp(ops._shift(top, 1, axis, -math.inf) - base)
+    total = ops._linear_recurrence(rate, part, axis)
+    return (ops._divide_or_zero(ops._linear_recurrence(rate, part * x_t, axis), total),)
 
 def logcumsumexp(x, axis, *, out=None):
     """log(cumsum(exp(x))) along `axis`, without overflow."""

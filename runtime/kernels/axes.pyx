@@ -12,7 +12,7 @@ import numpy as np
 from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_STRIDES,
-    ndarray, npy_intp
+    ndarray, npy_intp,
 )
 from .span cimport DIMENSIONS
 

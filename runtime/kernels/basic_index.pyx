@@ -3,12 +3,11 @@
 Owns the test for a basic index.  Anything else goes to the general kernels.
 """
 
-
 import numpy as np
 
 from .. cimport capi as cnp
 from ..capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp,
 )
 from . import indexing
 

@@ -9,7 +9,6 @@ The polynomials are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to
 Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36.
 """
 
-
 import math
 
 import numpy as np

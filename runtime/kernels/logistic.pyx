@@ -5,7 +5,6 @@ nothing overflows and no digit is lost on either side; no floating-point flag is
 is NumPy's loop for exp.  Other dtypes are NumPy expressions.
 """
 
-
 import numpy as np
 
 from .. cimport capi as cnp

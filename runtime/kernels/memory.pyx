@@ -17,7 +17,7 @@ from numpy.lib import tracemalloc_domain
 from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
-    PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
+    PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp,
 )
 from .plain cimport has_shape, item_size, slot_of
 

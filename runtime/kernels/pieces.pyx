@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
-    PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp
+    PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 from .axes cimport view_of
 from .memory cimport empty

@@ -6,7 +6,7 @@ Owns those questions for every kernel, and the slots: the places of the inexact 
 from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM,
-    PyArray_STRIDES, ndarray, npy_intp
+    PyArray_STRIDES, ndarray, npy_intp,
 )
 
 cdef enum:

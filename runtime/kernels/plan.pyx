@@ -5,7 +5,6 @@ narrower is cast, as the ufunc would; which values are computed once for all ele
 intermediate value has.  A plan that does not work says that NumPy has to compute step by step.  Knows no array.
 """
 
-
 import numpy as np
 
 from .. cimport capi as cnp

@@ -5,7 +5,6 @@ and of a stack of matrices by a single one, which is one product of all its rows
 raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
-
 import numpy as np
 
 from .. cimport capi as cnp

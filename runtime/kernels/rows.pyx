@@ -13,7 +13,7 @@ import numpy as np
 from .. cimport capi as cnp
 from ..capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
 )
 from .memory cimport empty
 from .plain cimport is_plain

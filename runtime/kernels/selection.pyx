@@ -6,7 +6,6 @@ be small; the limit is reading the rows.  Equal elements keep their order, and N
 of `sorting`.  Knows nothing of autograd.
 """
 
-
 import numpy as np
 
 from .. cimport capi as cnp

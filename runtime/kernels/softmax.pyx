@@ -5,13 +5,12 @@ NumPy expressions in `reductions` and `classes` take other dtypes, axes apart fr
 floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
-
 import numpy as np
 
 from .. cimport capi as cnp
 from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
-    ndarray, npy_intp
+    ndarray, npy_intp,
 )
 from . import classes as expressions, reductions
 from .exponentials cimport (

@@ -15,7 +15,7 @@ import numpy as np
 from .. cimport capi as cnp
 from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
-    ndarray, npy_intp
+    ndarray, npy_intp,
 )
 from . import normalisers
 from .flags cimport fp_clear, fp_raised

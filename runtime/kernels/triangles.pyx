@@ -12,7 +12,7 @@ import numpy as np
 from .. cimport capi as cnp
 from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray,
-    npy_intp
+    npy_intp,
 )
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty

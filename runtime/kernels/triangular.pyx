@@ -14,7 +14,7 @@ import numpy as np
 from .. cimport capi as cnp
 from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
-    npy_intp
+    npy_intp,
 )
 from .memory cimport empty
 from .plain cimport slot_of

@@ -204,6 +204,19 @@ class TestScales:
             np.testing.assert_allclose(directions(gs.logsumexp, np.array(x)), 1 / 3, rtol=1e-15)
 
 
+@pytest.mark.parametrize("scale", [1e300, -1e300, 1e16, 1e3, -1e3, 0.0])
+@pytest.mark.parametrize("steps", [(0, 0, 0), (0, 2, -2), (3, 0, 0), (-800, 0, 1)])
+def test_shares_of_sums_of_exponentials(scale, steps):
+    """The sum of a few equal numbers is lost in such a result, but not in what each of them has of it."""
+    x = scale + np.array(steps, float)
+    share = [[Fraction(0) if i > j else Fraction(np.exp(a - max(x[: j + 1]))) for i, a in enumerate(x)] for j in range(3)]
+    share = np.array([[float(part / sum(row)) for part in row] for row in share])
+    for j in range(3):
+        assert np.allclose(gradient(lambda t: gs.logcumsumexp(t, 0)[j], x), share[j], 1e-14, 0)  # noqa: B023
+    assert np.allclose(directions(lambda t: gs.logcumsumexp(t, 0), x), share.sum(axis=0), 1e-14, 0)
+    assert np.allclose(gradient(gs.logsumexp, x), share[2], 1e-14, 0)
+
+
 class TestCutOff:
     @pytest.mark.parametrize("dtype", DTYPES)
     def test_pinv_of_less_rank(self, dtype):
