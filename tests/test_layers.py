@@ -284,3 +284,17 @@ def test_a_kernel_is_not_hidden_by_a_module_of_its_name():
     assert modules & {name for names in places.values() for name in names} == set()
     at_once = {alias.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1 for alias in node.names}
     assert {name: module for name, module in at_once.items() if name in modules and name != module} == {}
+
+
+def test_the_helpers_of_formulas_are_all_there():
+    import gradspec.formulas as formulas
+
+    files = {path.stem for path in (ROOT / "runtime" / "formulas").glob("*.py")}
+    assert files == {"__init__", "shapes", *formulas._REST}
+    for path in files - {"__init__"}:
+        tree = ast.parse((ROOT / "runtime" / "formulas" / f"{path}.py").read_text())
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                assert getattr(formulas, node.name).__module__ == f"gradspec.formulas.{path}"
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        formulas.nope  # noqa: B018

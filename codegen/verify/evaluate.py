@@ -385,4 +385,7 @@ def _helpers(package: Package) -> dict[str, Any]:
     _forget(name)
     sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    for part in getattr(module, "_REST", ()):  # what it imports when it is asked
+        found = vars(importlib.import_module(f"{name}.{part}"))
+        vars(module).update((key, value) for key, value in found.items() if not key.startswith("_"))
     return dict(vars(module))
