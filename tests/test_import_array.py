@@ -1,0 +1,33 @@
+"""NumPy's table of C functions is each module's own: one that calls through it without `import_array()` reads from nowhere."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.build import build_folder
+
+ROOT = Path(__file__).parents[1]
+CALL = "= __pyx_f_8gradspec_4capi_import_array()"
+
+
+def names_in_the_table():
+    """What NumPy's headers define by the table, or by what is defined by it."""
+    headers = "\n".join(path.read_text() for path in (Path(np.get_include()) / "numpy").glob("*.h"))
+    found = set(re.findall(r"#define (\w+)\s*\\?\s*\(\*", headers))
+    macros = re.findall(r"^[ \t]*#define\s+(\w+)(?:\([^)]*\))?((?:.*\\\n)*.*)$", headers, re.M)
+    while more := {name for name, text in macros if name not in found and found & set(re.findall(r"\w+", text))}:
+        found |= more
+    return {name for name in found if name.startswith("PyArray_")}
+
+
+def test_who_calls_through_the_table_imports_it():
+    table = names_in_the_table()
+    assert {"PyArray_CheckExact", "PyArray_EMPTY", "PyArray_SIZE"} <= table and "PyArray_DIMS" not in table
+    files = sorted(build_folder(ROOT).rglob("*.pyx.c"))
+    if not files:
+        pytest.skip("gradspec was not built here: there is no C to look at")
+    calls = {path: set(re.findall(r"\bPyArray_\w+", re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S))) & table for path in files}
+    assert any(calls.values())
+    assert {path.name: used for path, used in calls.items() if used and CALL not in path.read_text()} == {}
