@@ -1,6 +1,6 @@
 """Pooling and resampling: which windows stand where, which weights they have, and the arrays that the loops run over.
 
-Owns the tables of windows; the loops themselves are those of the module `windows`.
+Owns the tables of windows; the loops themselves are those of the modules `windows` and `indexing`.
 """
 
 import functools
@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from .windows import add_numbers, max_windows, take_numbers, weighted_spread, weighted_sums
+from .indexing import take_along_axis, take_along_axis_backward
+from .windows import max_windows, weighted_sums
 
 # The widths that the loops know; others go there and back.
 _WIDE = {"e": "f", "b": "q", "h": "q", "i": "q", "l": "q", "?": "q", "B": "Q", "H": "Q", "I": "Q", "L": "Q"}
@@ -65,13 +66,13 @@ def resample(x, axis, size, kind, window, step):
     ndarray
     """
     plan = _plan(x.shape[axis], size, kind, tuple(window), step)
-    return _along(weighted_sums, x, axis, size, plan)
+    return _along(x, axis, size, plan)
 
 
 def resample_backward(x, axis, size, kind, window, step):
     """The adjoint of resample; `size` is the length of the axis before it."""
-    plan = _plan(size, x.shape[axis], kind, tuple(window), step)
-    return _along(weighted_spread, x, axis, size, plan)
+    plan = _adjoint_plan(size, x.shape[axis], kind, tuple(window), step)
+    return _along(x, axis, size, plan)
 
 
 def take_planes(x, indices, axes):
@@ -90,7 +91,7 @@ def take_planes(x, indices, axes):
     ndarray
     """
     places, inside = _numbers(indices, x.shape, axes)
-    return _run(take_numbers, x.reshape(len(places), inside), places, np.empty(places.shape, x.dtype)).reshape(np.shape(indices))
+    return take_along_axis(x.reshape(len(places), inside), places, 1).reshape(np.shape(indices))
 
 
 def take_planes_backward(x, indices, shape, axes):
@@ -98,7 +99,7 @@ def take_planes_backward(x, indices, shape, axes):
     places, inside = _numbers(indices, shape, axes)
     if x.shape != np.shape(indices):
         raise ValueError(f"x is of shape {x.shape}, the indices of {np.shape(indices)}")
-    return _run(add_numbers, x.reshape(places.shape), places, np.zeros((len(places), inside), x.dtype)).reshape(shape)
+    return take_along_axis_backward(x.reshape(places.shape), places, (len(places), inside), 1).reshape(shape)
 
 
 def _numbers(indices, shape, axes):
@@ -114,14 +115,6 @@ def _numbers(indices, shape, axes):
     if places.size and not 0 <= places.min() <= places.max() < inside:
         raise IndexError(f"indices must be in [0, {inside}), got {places.min()} to {places.max()}")
     return places, inside
-
-
-def _run(loop, x, places, y):
-    """A loop over rows in the width that it knows."""
-    wide = _WIDE.get(y.dtype.char, y.dtype.char)
-    found = np.ascontiguousarray(y, wide)
-    loop(np.ascontiguousarray(x, wide), places, found)
-    return found.astype(y.dtype, copy=False)
 
 
 def _max_pool(x, first, last, step):
@@ -140,22 +133,25 @@ def _max_pool(x, first, last, step):
         ends[0, more + axis, : len(a)], ends[1, more + axis, : len(b)] = a, b
     wide = _WIDE.get(x.dtype.char, x.dtype.char)
     y, indices = np.empty((planes, *size), wide), np.empty((planes, *size), np.intp)
-    steps = np.array((1,) * more + tuple(step), np.intp)
     if y.size:
-        max_windows(np.ascontiguousarray(x, wide).reshape(planes, *shape), ends[0], ends[1], steps, y, indices)
+        max_windows(np.require(x, wide, "CA").reshape(planes, *shape), ends[0], ends[1], (1,) * more + tuple(step), y, indices)
     result = (*lead, *size[more:])
     return y.astype(x.dtype, copy=False).reshape(result), indices.reshape(result)
 
 
-def _along(loop, x, axis, size, plan):
-    """A loop over (elements before the axis, the axis, elements behind it)."""
+def _along(x, axis, size, plan):
+    """Weighted sums of (elements before the axis, the axis, elements behind it)."""
     dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(float)
-    wide = _WIDE.get(dtype.char, dtype.char)
+    wide = np.dtype(_WIDE.get(dtype.char, dtype.char))
     axis %= x.ndim
     before, behind = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
-    y = np.zeros((before, size, behind), wide)
-    if y.size and x.size:
-        loop(np.ascontiguousarray(x, wide).reshape(before, x.shape[axis], behind), *plan, y)
+    y = np.empty((before, size, behind), wide)
+    if not x.size:
+        y.fill(0)
+    elif y.size:
+        starts, places, weights = plan
+        x_ = np.require(x, wide, "CA").reshape(before, x.shape[axis], behind)
+        weighted_sums(x_, starts, places, weights.astype(wide.char.lower(), copy=False), y)
     return y.astype(dtype, copy=False).reshape(*x.shape[:axis], size, *x.shape[axis + 1 :])
 
 
@@ -195,6 +191,18 @@ def _plan(length, size, kind, window, step):
     for array in found:
         array.flags.writeable = False
     return tuple(found)
+
+
+@functools.lru_cache(256)
+def _adjoint_plan(length, size, kind, window, step):
+    """The same the other way: which elements of the result, each with its weight, an element of the axis is in."""
+    starts, places, weights = _plan(length, size, kind, window, step)
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places, np.arange(length + 1), sorter=order)
+    found = ends.astype(np.intp), np.repeat(np.arange(size), np.diff(starts))[order], weights[order]
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
 def _nearest(o, length, step, aligned):

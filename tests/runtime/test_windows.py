@@ -1,0 +1,119 @@
+"""Maxima under windows and weighted sums against their definitions: windows of every kind, dtypes, layouts, any number of threads."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gradspec import get_num_threads, kernels, set_num_threads
+from gradspec.kernels import pooling
+
+DTYPES = ["float32", "float64", "longdouble", "int64", "uint64", "float16", "int8", ">f8"]
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request):
+    before = get_num_threads()
+    set_num_threads(request.param)
+    yield request.param
+    set_num_threads(before)
+
+
+def largest(x, ranges):
+    """The definition: in each window the first of the largest, a NaN before all."""
+    lead = x.shape[: x.ndim - len(ranges)]
+    y, indices = np.empty(lead + tuple(map(len, ranges)), x.dtype), np.empty(lead + tuple(map(len, ranges)), np.intp)
+    for at in np.ndindex(lead):
+        plane = x[at]
+        for place in np.ndindex(*map(len, ranges)):
+            window = list(itertools.product(*(axis[i] for axis, i in zip(ranges, place))))
+            values = np.array([plane[p] for p in window])
+            best = window[int(np.argmax(values))]  # as NumPy has it
+            y[(*at, *place)], indices[(*at, *place)] = plane[best], np.ravel_multi_index(best, plane.shape)
+    return y, indices
+
+
+def numbers(random, shape, dtype):
+    """Small integers, with ties; of floating-point numbers some NaN and infinities."""
+    x = random.integers(0, 6, shape).astype(dtype)
+    if x.dtype.kind == "f":
+        x[random.random(shape) < 0.05] = np.nan
+        x[random.random(shape) < 0.05] = -np.inf
+    return x
+
+
+CASES = [  # shape, kernel, stride, padding, dilation
+    ((5, 4, 9), (2,), (2,), (0,), (1,)),
+    ((2, 700), (3,), (2,), (1,), (1,)),  # more than a strip
+    ((2, 3, 8, 9), (2, 2), (2, 2), (0, 0), (1, 1)),
+    ((2, 3, 7, 9), (3, 3), (2, 2), (1, 1), (1, 1)),
+    ((2, 7, 11), (3, 4), (1, 3), (1, 2), (2, 1)),
+    ((2, 7, 11), (2, 3), (2, 1), (0, 1), (1, 2)),
+    ((3, 4, 5, 6), (2, 1, 3), (1, 2, 1), (1, 0, 1), (1, 1, 2)),
+    ((40, 16, 16), (2, 2), (2, 2), (0, 0), (1, 1)),  # on several threads
+    ((1, 3, 1), (2, 1), (1, 1), (1, 0), (1, 1)),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_maxima_are_their_definition(case, dtype, threads):
+    shape, kernel, stride, padding, dilation = case
+    x = numbers(np.random.default_rng(0), shape, dtype)
+    lengths = shape[-len(kernel) :]
+    size = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(lengths, kernel, stride, padding, dilation))
+    ranges = [
+        [[i for i in range(o * s - p, o * s - p + k * d, d) if 0 <= i < n] for o in range(m)]
+        for n, m, k, s, p, d in zip(lengths, size, kernel, stride, padding, dilation)
+    ]
+    expected = largest(x, ranges)
+    for given in (x, np.asfortranarray(x)):
+        found = kernels.max_pool(given, kernel, size, stride, padding, dilation)
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+        assert found[0].dtype == x.dtype
+
+
+@pytest.mark.parametrize("size", [(3, 4), (1, 1), (7, 9), (5, 2)])
+def test_adaptive_maxima_are_their_definition(size, threads):
+    x = numbers(np.random.default_rng(1), (2, 3, 7, 9), "float64")
+    ranges = [[list(range(i * n // m, -(-(i + 1) * n // m))) for i in range(m)] for n, m in zip(x.shape[-2:], size)]
+    for found, expected in zip(kernels.adaptive_max_pool(x, size), largest(x, ranges)):
+        np.testing.assert_array_equal(found, expected)
+
+
+KINDS = [("windows", (3, 2, 1, 0, 0)), ("windows", (2, 2, 0, 1, 1)), ("area", ()), ("nearest", ()), ("nearest-exact", ()),
+         ("linear", ()), ("cubic aligned", ())]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "longdouble", "complex64", "complex128", "float16", "int64", ">f8"])
+@pytest.mark.parametrize("kind, window", KINDS, ids=str)
+def test_weighted_sums_are_products_with_a_matrix(kind, window, dtype, threads):
+    random = np.random.default_rng(2)
+    for shape, axis in [((5, 9), -1), ((9, 5), 0), ((2, 9, 3), 1), ((9,), 0), ((67, 9), 1), ((0, 9), 1), ((300, 9, 40), 1)]:
+        x = random.integers(-8, 9, shape)
+        x = (x + 1j * random.integers(-8, 9, shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+        size = 5 if window else 6
+        starts, places, weights = pooling._plan(9, size, kind, window, 1.5)
+        matrix = np.zeros((size, 9))
+        for i in range(size):
+            np.add.at(matrix[i], places[starts[i] : starts[i + 1]], weights[starts[i] : starts[i + 1]])
+        tolerance = {"e": 2e-2, "f": 2e-5, "F": 2e-5}.get(x.dtype.char, 1e-12)
+        for given in (x, np.asfortranarray(x)):
+            y = kernels.resample(given, axis - x.ndim if axis >= 0 else axis, size, kind, window, 1.5)
+            assert y.dtype == (x.dtype if x.dtype.kind in "fc" else float)
+            expected = np.moveaxis(np.tensordot(matrix, x, (1, axis)), 0, axis)
+            np.testing.assert_allclose(y, expected, rtol=tolerance, atol=10 * tolerance)
+            back = kernels.resample_backward(y, axis - x.ndim if axis >= 0 else axis, 9, kind, window, 1.5)
+            expected = np.moveaxis(np.tensordot(matrix.T, y, (1, axis)), 0, axis)
+            np.testing.assert_allclose(back, expected, rtol=tolerance, atol=10 * tolerance)
+
+
+def test_no_bit_depends_on_the_number_of_threads():
+    x, before, found = np.random.default_rng(3).normal(size=(64, 31, 33)).astype(np.float32), get_num_threads(), []
+    for number in (1, 2, 5):
+        set_num_threads(number)
+        y = kernels.resample(kernels.resample(x, -1, 47, "linear", (), 31 / 47), -2, 12, "area", (), 1.0)
+        found.append((y, *kernels.max_pool(x, (3, 3), (15, 16), (2, 2), (0, 0), (1, 1))))
+    set_num_threads(before)
+    assert all(a.tobytes() == b.tobytes() for other in found[1:] for a, b in zip(found[0], other))
