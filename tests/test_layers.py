@@ -17,10 +17,10 @@ RUNTIME = [
      "worker"],
     ["hints", "later", "named_result", "recycling"],
     ["generated.results"],
-    ["kernels.broadcast", "kernels.plain", "kernels.wide"],
+    ["kernels.broadcast", "kernels.plain", "kernels.tiles", "kernels.wide"],
     ["formulas.calculus", "formulas.contraction", "formulas.fourier", "formulas.linear_algebra", "formulas.statistics",
      "formulas.indices", "formulas.rows", "formulas.windows", "kernels.elsewhere", "kernels.flags", "kernels.forward", "kernels.memory", "kernels.threads"],
-    ["formulas"],
+    ["formulas", "kernels.direct"],
     [
         "kernels.convolution",
         "kernels.elementwise",

@@ -13,6 +13,7 @@ offer(
         "basic_index",
         "choice",
         "counted",
+        "direct",
         "error_function",
         "exponentials",
         "forward",

@@ -1,14 +1,21 @@
 """Convolutions of any number of axes as matrix products, and the patches that these multiply.
 
 Arrays are (batch, channels, ...) or (channels, ...); weights are (channels out, channels in of a group, ...).  Owns the layouts:
-few places and many examples make one product of a block of examples, many places one product each.
+few places and many examples make one product of a block of examples, many places one product each.  Of float32 and float64
+many places are left to the module `direct`, whose tables are made here.
 """
 
+import functools
+import itertools
 import math
 
 import numpy as np
 
+from . import direct
+
 _BLOCK = 1 << 21  # bytes of patches that are made at a time: what a core's cache holds
+_MOST_PARTS = 64  # into which strides may split a result
+_MOST_BLOCKS = 8  # of examples whose sums are added on their own
 _MANY = 128  # places from which a product an example is as fast as one of several examples
 
 
@@ -42,6 +49,13 @@ def convolve(x, weight, bias, stride, padding, dilation, groups):
     x, places = x.astype(dtype, copy=False), math.prod(sizes)
     rows = weight.astype(dtype, copy=False).reshape(groups, outer // groups, inner * math.prod(weight.shape[2:]))
     y = np.empty((len(x), outer, places), dtype)
+    if places >= _MANY and dtype.char in "fd" and y.size and weight.size:
+        layout, parts = _forward_tables(inner, x.shape[2:], weight.shape[2:], sizes, *map(tuple, (stride, padding, dilation)))
+        arrays = np.require(x, dtype, "CA"), [np.require(rows, dtype, "CA")]
+        offset = None if bias is None else np.require(bias, dtype, "CA")
+        if direct.correlate(*arrays, offset, groups, outer // groups, layout, parts, y, False):
+            y = y.reshape(len(x), outer, *sizes)
+            return y if batched else y[0]
     for block, patches in _blocks(x, weight.shape[2:], sizes, stride, padding, dilation):
         found = y[block].reshape(len(patches), groups, outer // groups, places)
         if places >= _MANY:
@@ -79,6 +93,10 @@ def convolve_input(x, weight, shape, stride, padding, dilation, groups):
     if x.shape[1:] != (outer, *sizes):
         raise ValueError(f"x is of shape {x.shape}, weight makes {outer} channels of {sizes}")
     dtype, places = np.result_type(x, weight), math.prod(sizes)
+    if places >= _MANY and dtype.char in "fd" and x.size and weight.size and math.prod(stride) <= _MOST_PARTS:
+        y = _convolve_input(x.astype(dtype, copy=False), weight, length, sizes, *map(tuple, (stride, padding, dilation)), groups)
+        if y is not None:
+            return y if batched else y[0]
     columns = weight.astype(dtype, copy=False).reshape(groups, outer // groups, inner * math.prod(kernel)).transpose(0, 2, 1)
     x = x.astype(dtype, copy=False).reshape(len(x), groups, outer // groups, places)
     y = np.zeros((len(x), groups, inner, *(n + 2 * p for n, p in zip(length, padding))), dtype)
@@ -122,6 +140,12 @@ def convolve_weight(grad, x, shape, stride, padding, dilation, groups):
         raise ValueError(f"a weight of shape {shape} makes no {grad.shape} of {x.shape}")
     dtype, places = np.result_type(grad, x), math.prod(sizes)
     x, grad = x.astype(dtype, copy=False), grad.astype(dtype, copy=False)
+    if places >= _MANY and dtype.char in "fd" and x.size and math.prod(shape):
+        layout, parts = _forward_tables(inner, x.shape[2:], tuple(shape[2:]), sizes, *map(tuple, (stride, padding, dilation)))
+        blocks = np.zeros((min(_MOST_BLOCKS, len(x)), groups, outer // groups, inner * math.prod(shape[2:])), dtype)
+        arrays = np.require(x, dtype, "CA"), np.require(grad, dtype, "CA")
+        if direct.gather_products(*arrays, groups, outer // groups, layout, parts, blocks):
+            return np.add.reduce(blocks).reshape(shape)
     y = np.zeros((groups, outer // groups, inner * math.prod(shape[2:])), dtype)
     for block, patches in _blocks(x, shape[2:], sizes, stride, padding, dilation):
         left = grad[block].reshape(len(patches), groups, outer // groups, places).transpose(1, 2, 0, 3)
@@ -188,6 +212,66 @@ def output_sizes(lengths, kernel, stride, padding, dilation):
         raise ValueError(f"a kernel of {tuple(kernel)}, dilation {tuple(dilation)}, does not fit into {tuple(lengths)}, "
                          f"padding {tuple(padding)}")  # fmt: skip
     return sizes
+
+
+def _convolve_input(x, weight, length, sizes, stride, padding, dilation, groups):
+    """convolve_input without the patches; None where that cannot be."""
+    outer, inner = weight.shape[0] // groups, weight.shape[1]
+    layout, parts, taps = _input_tables(outer, tuple(length), weight.shape[2:], sizes, stride, padding, dilation)
+    columns = weight.reshape(groups, outer, inner, -1).transpose(0, 2, 1, 3)
+    weights = [np.array(columns[..., tap], x.dtype, order="C").reshape(groups, inner, -1) for tap in taps]
+    covered = sum(math.prod(grid) for *_, grid in parts) == math.prod(length)
+    y = (np.empty if covered else np.zeros)((len(x), groups * inner, *length), x.dtype)
+    done = direct.correlate(np.require(x, None, "CA"), weights, None, groups, inner, layout, parts, y, True)
+    return y if done else None
+
+
+def _in_three(*values):
+    """Tuples of one number for each axis, with more axes before them so that there are three."""
+    return [(fill,) * (3 - len(value)) + tuple(value) for fill, value in values]
+
+
+def _offsets(channels, image, dims, phases, places):
+    """Where in an image of several channels the products of each begin: `places` are (phase, row) along each axis."""
+    taps = []
+    for a, b, c in itertools.product(*places):
+        phase = (a[0] * phases[1] + b[0]) * phases[2] + c[0]
+        taps.append(phase * math.prod(dims) + (a[1] * dims[1] + b[1]) * dims[2] + c[1])
+    found = (np.arange(channels, dtype=np.intp)[:, None] * image + np.array(taps, np.intp)).reshape(-1)
+    found.flags.writeable = False
+    return found
+
+
+@functools.lru_cache(128)
+def _forward_tables(channels, lengths, kernel, sizes, stride, padding, dilation):
+    """The layout and the only part of a result that is sums under a kernel."""
+    lengths, kernel, sizes, stride, padding, dilation = _in_three(
+        (1, lengths), (1, kernel), (1, sizes), (1, stride), (0, padding), (1, dilation))  # fmt: skip
+    dims = tuple(-(-((n - 1) * s + d * (k - 1) + 1) // s) for n, s, d, k in zip(sizes, stride, dilation, kernel))
+    places = [[(t * d % s, t * d // s) for t in range(k)] for k, d, s in zip(kernel, dilation, stride)]
+    offsets = _offsets(channels, math.prod(stride) * math.prod(dims), dims, stride, places)
+    return (lengths, padding, stride, dims, sizes), [(offsets, (0, 0, 0), (1, 1, 1), sizes)]
+
+
+@functools.lru_cache(128)
+def _input_tables(channels, lengths, kernel, sizes, stride, padding, dilation):
+    """The same the other way: as many parts as the stride has steps, and the elements of the kernel that each takes."""
+    lengths, kernel, sizes, stride, padding, dilation = _in_three(
+        (1, lengths), (1, kernel), (1, sizes), (1, stride), (0, padding), (1, dilation))  # fmt: skip
+    axes, low, dims = [], [], []
+    for n, k, s, p, d in zip(lengths, kernel, stride, padding, dilation):
+        # Element r + s * m of the input met element t of the kernel at place m + (r + p - t * d) / s, where that is an integer.
+        met = [[(t, (r + p - t * d) // s) for t in range(k) if (r + p - t * d) % s == 0] for r in range(min(s, n))]
+        low.append(max([0, *(-e for taps in met for _, e in taps)]))
+        axes.append([(r, -(-(n - r) // s), [(t, e + low[-1]) for t, e in taps]) for r, taps in enumerate(met) if taps])
+        dims.append(max(m - 1 + e + 1 for _, m, taps in axes[-1] for _, e in taps))
+    parts, kernels = [], []
+    for part in itertools.product(*axes):
+        start, grid, taps = zip(*part)
+        offsets = _offsets(channels, math.prod(dims), dims, (1, 1, 1), [[(0, e) for _, e in some] for some in taps])
+        parts.append((offsets, start, stride, grid))
+        kernels.append([(a * kernel[1] + b) * kernel[2] + c for (a, _), (b, _), (c, _) in itertools.product(*taps)])
+    return (sizes, tuple(low), (1, 1, 1), tuple(dims), lengths), parts, kernels
 
 
 def _batched(x, spatial, name):

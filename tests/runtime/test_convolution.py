@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from gradspec import get_num_threads, set_num_threads
 from gradspec.kernels import convolution
 
 CASES = [  # shape of x, of the weight, stride, padding, dilation, groups
@@ -96,3 +97,74 @@ def test_nothing(shape, kernel):
     case = (shape, kernel, (1, 1), (1, 1), (1, 1), 1)
     for found, expected in zip(kernels(case, *made(case)), (made(case)[2] * 0, *map(np.zeros, (shape, kernel))), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def drawn(number):
+    """A case of any kind, with places enough for the loops that go without patches."""
+    random = np.random.default_rng(number)
+    axes = int(random.integers(1, 4))
+    groups = int(random.integers(1, 4))
+    kernel = random.integers(1, 5 if axes < 3 else 3, axes)
+    stride, dilation, padding = random.integers(1, 4, axes), random.integers(1, 3, axes), random.integers(0, 3, axes)
+    sizes = random.integers(*{1: (128, 300), 2: (12, 20), 3: (6, 9)}[axes], axes)
+    lengths = np.maximum((sizes - 1) * stride + dilation * (kernel - 1) + 1 - 2 * padding + random.integers(0, 2, axes), 1)
+    inner, outer = random.integers(1, 7, 2)
+    shape = (int(random.integers(1, 10)), int(groups * inner), *lengths.tolist())
+    weight = (int(groups * outer), int(inner), *kernel.tolist())
+    return shape, weight, *(tuple(v.tolist()) for v in (stride, padding, dilation)), groups
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often the loops without patches did the work."""
+    done = []
+    for name in ("correlate", "gather_products"):
+        loop = getattr(convolution.direct, name)
+        monkeypatch.setattr(convolution.direct, name, lambda *args, loop=loop: done.append(loop(*args)) or done[-1])
+    return done
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_any_kind(dtype, counted):
+    for number in range(60):
+        case = drawn(number)
+        arrays = made(case, dtype)
+        for found, expected in zip(kernels(case, *arrays), written_out(case, *arrays), strict=True):
+            scale = np.abs(expected).max() if expected.size else 1
+            np.testing.assert_allclose(
+                found, expected, rtol=0, atol=(2e-5 if dtype is np.float32 else 1e-13) * max(scale, 1), err_msg=str(case)
+            )
+    assert sum(counted) > 100 or not any(counted)  # a compiler without vectors
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_bit_depends_on_the_number_of_threads(dtype):
+    before, found = get_num_threads(), []
+    for threads in (1, 2, 5):
+        set_num_threads(threads)
+        found.append([y.tobytes() for number in (0, 3, 7) for y in kernels(drawn(number), *made(drawn(number), dtype))])
+    set_num_threads(before)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("which", range(3))
+def test_what_is_no_number_stays_where_it_is_met_of_any_kind(which, bad):
+    for number in range(12):
+        case = drawn(number)
+        arrays = made(case)
+        for i in range(3):
+            arrays[which].flat[i * len(arrays[which].flat) // 3] = bad
+        with np.errstate(invalid="ignore"):
+            for found, expected in zip(kernels(case, *arrays), written_out(case, *arrays), strict=True):
+                np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected), err_msg=str(case))
+
+
+def test_what_overflows_is_said():
+    case = CASES[0]
+    x, weight, grad = made(case)
+    with np.errstate(over="raise"):
+        kernels(case, x, weight, grad)
+        for scaled in ((x * 1e300, weight * 1e300, grad), (x, weight * 1e300, grad * 1e300)):
+            with pytest.raises(FloatingPointError):
+                kernels(case, *scaled)
