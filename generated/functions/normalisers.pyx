@@ -164,37 +164,33 @@ cdef class SoftmaxBackwardBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
-cdef Program softmax_or_zero_grad_x = Program("y, grad, given_2 -> grad_x", "grad_x = multiply(y, subtract(grad, given_2))")
-
 cdef class SoftmaxOrZeroBackward(Node):
-    """_softmax_or_zero(x) -> y; grad_x = y * (grad - sum(y * grad, -1, True))"""
+    """_softmax_or_zero(x) -> y; grad_x = _softmax_backward(grad, y, -1)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return softmax_or_zero_grad_x.run((y, grad, forward_sum(forward_multiply(y, grad), -1, True)))
+        return forward__softmax_backward(grad, y, -1)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return y * (grad - ops.sum(y * grad, -1, True))
+        return ops._softmax_backward(grad, y, -1)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
 
-cdef Program softmax_where_grad_x = Program("y, grad, given_2 -> grad_x", "grad_x = multiply(y, subtract(grad, given_2))")
-
 cdef class SoftmaxWhereBackward(Node):
-    """_softmax_where(x, Mask mask) -> y; grad_x = y * (grad - sum(y * grad, -1, True))"""
+    """_softmax_where(x, Mask mask) -> y; grad_x = _softmax_backward(grad, y, -1)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return softmax_where_grad_x.run((y, grad, forward_sum(forward_multiply(y, grad), -1, True)))
+        return forward__softmax_backward(grad, y, -1)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return y * (grad - ops.sum(y * grad, -1, True))
+        return ops._softmax_backward(grad, y, -1)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None

@@ -511,7 +511,7 @@ cdef object op__softmax_or_zero(object x):
 
 cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, y = tangents_[0], outputs_[0]
-    return (y * x_t - y * ops.sum(y * x_t, -1, True),)
+    return (ops._softmax_backward(x_t, y, -1),)
 
 def _softmax_or_zero(x):
     """softmax along the last axis, zeros where every element is -inf."""
@@ -540,7 +540,7 @@ cdef object op__softmax_where(object x, object mask):
 
 cdef tuple jvp__softmax_where(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, y = tangents_[0], outputs_[0]
-    return (y * x_t - y * ops.sum(y * x_t, -1, True),)
+    return (ops._softmax_backward(x_t, y, -1),)
 
 def _softmax_where(x, mask):
     """softmax along the last axis over the elements where the mask is true, zeros elsewhere."""

@@ -9,6 +9,7 @@ from ..later import later
 offer(
     __name__,
     [
+        "across",
         "axes",
         "basic_index",
         "choice",
@@ -56,6 +57,7 @@ from .softmax import (
     logsumexp_backward,
     softmax,
     softmax_backward,
+    softmax_or_zero,
 )
 from .standardization import standardize, standardize_affine, standardize_affine_backward, standardize_backward
 from .summation import mean_along, sum_along, sum_to, unreduce
@@ -89,7 +91,6 @@ __getattr__ = later(__name__, {
         "reciprocal_gaps", "svd",
     ),
     "losses": ("binary_cross_entropy", "one_hot", "pick", "unpick"),
-    "normalisers": ("softmax_or_zero",),
     "pooling": ("adaptive_max_pool", "max_pool", "resample", "resample_backward", "take_planes", "take_planes_backward"),
     "random": (
         "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like",

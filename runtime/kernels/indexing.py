@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from . import rows
+from . import across, rows
 from .add_at import add_at
 
 
@@ -24,7 +24,7 @@ def gather(x, axis, indices):
         Has the shape of `indices`.
     """
     indices = _integers(indices)
-    y = rows.take_across(x, axis, indices)
+    y = across.take_across(x, axis, indices)
     return x[_along(x, indices, axis)] if y is None else y
 
 
@@ -194,6 +194,9 @@ def last_written(indices, axis, shape):
         Has the shape of `indices`.
     """
     indices = _integers(indices)
+    found = across.last_across(shape, axis, indices)
+    if found is not None:
+        return found
     turns = np.arange(indices.size).reshape(indices.shape)
     last = np.empty(shape, turns.dtype)
     index = _along(last, indices, axis)
@@ -223,7 +226,8 @@ def scatter_(x, axis, indices, source):
     indices = _integers(indices)
     if np.may_share_memory(x, source):
         source = source.copy()
-    x[_along(x, indices, axis)] = source
+    if not across.put_across(x, axis, indices, source):
+        x[_along(x, indices, axis)] = source
     return x
 
 
@@ -250,7 +254,7 @@ def scatter_add_(x, axis, indices, source):
     ndarray
     """
     indices = _integers(indices)
-    if not rows.add_across(x, axis, indices, source):
+    if not across.add_across(x, axis, indices, source):
         add_at(x, _along(x, indices, axis), source)
     return x
 
@@ -269,7 +273,7 @@ def take_along_axis(x, indices, axis):
     ndarray
     """
     indices = _integers(indices)
-    y = None if axis is None else rows.take_across(x, axis, indices)
+    y = None if axis is None else across.take_across(x, axis, indices)
     return np.take_along_axis(x, indices.reshape(-1) if axis is None else indices, axis) if y is None else y
 
 
@@ -290,7 +294,7 @@ def take_along_axis_backward(x, indices, shape, axis):
     y, indices = np.zeros(shape, x.dtype), _integers(indices)
     if axis is None:
         add_at(y.reshape(-1), (indices.reshape(-1),), x)
-    elif not rows.add_across(y, axis, indices, x):
+    elif not across.add_across(y, axis, indices, x):
         add_at(y, _open_index(indices, axis, shape), x)
     return y
 

@@ -112,7 +112,7 @@ def _numbers(indices, shape, axes):
         raise ValueError(f"indices of shape {indices.shape} do not count in the last {axes} axes of {tuple(shape)}")
     planes = math.prod(lead)
     places = np.ascontiguousarray(indices, np.intp).reshape(planes, math.prod(indices.shape[len(lead) :]))
-    if places.size and not 0 <= places.min() <= places.max() < inside:
+    if places.size and not (0 <= places.min() and places.max() < inside):
         raise IndexError(f"indices must be in [0, {inside}), got {places.min()} to {places.max()}")
     return places, inside
 

@@ -1,9 +1,10 @@
-"""Rows added, and elements taken, at indices along one axis: the loops behind the kernels of `indexing`.
+"""Rows added and taken at indices along one axis: loops behind the kernels of `indexing`, with those of `across`.
 
 Owns loops over contiguous arrays of float32, float64, their complex kin and int64, with indices counted from either end.  An
-index that stands twice adds twice, in the order of the indices, as `np.add.at` does it.  Each function says whether it did
-the work; where it did not (other dtypes and layouts, an index out of range) nothing has been written, and NumPy does it or
-says what is wrong.  The limit is memory: each row is read once and its target read and written once.
+index that stands twice adds twice, in the order of the indices, as `np.add.at` does it: of several threads each owns what
+it adds to.  Each function says whether it did the work; where it did not (other dtypes and layouts, an index out of range)
+nothing has been written, and NumPy does it or says what is wrong.  The limit is memory: each row is read once and its target
+read and written once.
 """
 
 from libc.string cimport memcpy
@@ -12,13 +13,13 @@ import numpy as np
 
 from .. cimport capi as cnp
 from ..capi cimport (
-    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED,
+    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS,
     PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
 )
 from .memory cimport empty
 from .plain cimport is_plain
 from .span cimport DIMENSIONS
-from .threads cimport GRAIN, parallel
+from .threads cimport GRAIN, Work, parallel
 
 cnp.import_array()
 
@@ -33,35 +34,32 @@ cdef extern from *:
     GRADSPEC_ADD(float)
     GRADSPEC_ADD(double)
     GRADSPEC_ADD(gradspec_int)
+
+    /* Whether each is from -length to length - 1. */
+    static inline int gradspec_in_range(const npy_intp *places, npy_intp n, npy_intp length) {
+        npy_intp i;
+        npy_uintp below = 0, above = 0;  /* their signs */
+        for (i = 0; i < n; i++) below |= (npy_uintp) places[i] + length, above |= (npy_uintp) length - 1 - places[i];
+        return (npy_intp) (below | above) >= 0;
+    }
     """
+    bint gradspec_in_range(npy_intp*, npy_intp, npy_intp) noexcept nogil
     void gradspec_add_float(float*, float*, npy_intp) noexcept nogil
     void gradspec_add_double(double*, double*, npy_intp) noexcept nogil
     void gradspec_add_gradspec_int(cnp.npy_int64*, cnp.npy_int64*, npy_intp) noexcept nogil
 
-ctypedef fused number:
-    float
-    double
-    cnp.npy_int64
-
-ctypedef fused item:
-    cnp.npy_uint8
-    cnp.npy_uint32
-    cnp.npy_uint64
-
-
 cdef ndarray as_places(object indices, npy_intp length):
     """Contiguous indices of machine size, each in range; None where one is not."""
     cdef ndarray places
-    cdef npy_intp* place
-    cdef npy_intp i
-    if not isinstance(indices, np.ndarray) or indices.dtype.kind not in "iu" or indices.dtype == np.uint64:
+    if not isinstance(indices, np.ndarray):
         return None
-    places = np.ascontiguousarray(indices, np.intp)
-    place = <npy_intp*> PyArray_BYTES(places)
-    for i in range(PyArray_SIZE(places)):
-        if place[i] >= length or place[i] < -length:
-            return None
-    return places
+    if PyArray_TYPE(indices) == cnp.NPY_INTP and is_plain(indices):
+        places = indices
+    elif indices.dtype.kind not in "iu" or indices.dtype == np.uint64:
+        return None
+    else:
+        places = np.require(indices, np.intp, "CA")
+    return places if gradspec_in_range(<npy_intp*> PyArray_BYTES(places), PyArray_SIZE(places), length) else None
 
 
 cdef inline void add_row(number* y, number* x, npy_intp n) noexcept nogil:
@@ -73,48 +71,20 @@ cdef inline void add_row(number* y, number* x, npy_intp n) noexcept nogil:
         gradspec_add_gradspec_int(y, x, n)
 
 
-cdef void add_rows(
-    number* y, number* x, npy_intp* places, npy_intp outer, npy_intp length, npy_intp count, npy_intp inner
-) noexcept nogil:
+cdef void add_rows(number* y, number* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:
     """y[i, places[j]] += x[i, j], rows of `inner` numbers, `length` of them in `y` and `count` in `x`."""
-    cdef npy_intp _i, j, place
-    for _i in range(outer):
-        for j in range(count):
-            place = places[j] + length if places[j] < 0 else places[j]
-            if inner == 1:
-                y[place] = y[place] + x[j]
-            else:
-                add_row(y + place * inner, x + j * inner, inner)
-        y, x = y + length * inner, x + count * inner
-
-
-cdef void add_elements(
-    number* y, number* x, npy_intp* places, npy_intp outer, npy_intp length, npy_intp count, npy_intp inner, npy_intp parts
-) noexcept nogil:
-    """y[i, places[i, j, k], k] += x[i, j, k], elements of so many parts."""
-    cdef npy_intp _i, _j, k, place
-    for _i in range(outer):
-        for _j in range(count):
-            for k in range(inner):
-                place = ((places[k] + length if places[k] < 0 else places[k]) * inner + k) * parts
-                y[place] = y[place] + x[k * parts]
-                if parts == 2:
-                    y[place + 1] = y[place + 1] + x[2 * k + 1]
-            x, places = x + inner * parts, places + inner
-        y = y + length * inner * parts
-
-
-cdef void take_elements(
-    item* y, item* x, npy_intp* places, npy_intp outer, npy_intp length, npy_intp count, npy_intp inner
-) noexcept nogil:
-    """y[i, j, k] = x[i, places[i, j, k], k]"""
-    cdef npy_intp _i, _j, k
-    for _i in range(outer):
-        for _j in range(count):
-            for k in range(inner):
-                y[k] = x[(places[k] + length if places[k] < 0 else places[k]) * inner + k]
-            y, places = y + inner, places + inner
-        x = x + length * inner
+    cdef npy_intp first = 0 if job.by_columns else start, last = job.outer if job.by_columns else stop, _i, j
+    cdef npy_intp inner = job.inner, length = job.length
+    cdef npy_intp begin = start if job.by_columns else 0, some = stop - start if job.by_columns else inner
+    y, x = y + first * job.length * inner + begin, x + first * job.count * inner + begin
+    for _i in range(first, last):
+        if inner == 1:
+            for j in range(job.count):
+                y[at(length, job.places[j])] += x[j]
+        else:
+            for j in range(job.count):
+                add_row(y + at(length, job.places[j]) * inner, x + j * inner, some)
+        y, x = y + job.length * inner, x + job.count * inner
 
 
 cdef int parts_of(ndarray y) noexcept:
@@ -176,9 +146,10 @@ def add_along(y, int axis, indices, values):
     bool
         Whether it has been done.
     """
-    cdef npy_intp outer, length, count, inner
+    cdef npy_intp outer, length, inner
     cdef int parts
     cdef ndarray y_, places, values_
+    cdef Scatter job
     if not is_target(y):
         return False
     y_, parts = y, parts_of(y)
@@ -194,119 +165,32 @@ def add_along(y, int axis, indices, values):
     values_ = as_values(values, y_, shape[:axis] + indices.shape + shape[axis + 1:])
     if values_ is None:
         return False
-    count, inner = PyArray_SIZE(places), inner * parts
-    add_rows_of_any(y_, values_, places, outer, length, count, inner)
+    job.outer, job.length, job.count, job.inner = outer, length, PyArray_SIZE(places), inner * parts
+    share(add_some_rows, &job, y_, values_, places, LINE // (PyArray_ITEMSIZE(y_) // parts))
     return True
 
 
-cdef void add_rows_of_any(
-    ndarray y, ndarray values, ndarray places, npy_intp outer, npy_intp length, npy_intp count, npy_intp inner
-):
-    cdef char* to = PyArray_BYTES(y)
-    cdef char* x = PyArray_BYTES(values)
-    cdef npy_intp* at = <npy_intp*> PyArray_BYTES(places)
-    cdef int type_num = PyArray_TYPE(y)
+cdef void add_some_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef Scatter* job = <Scatter*> context
+    if job.type_num == cnp.NPY_FLOAT32 or job.type_num == cnp.NPY_COMPLEX64:
+        add_rows(<float*> job.y, <float*> job.x, job, start, stop)
+    elif job.type_num == cnp.NPY_INT64:
+        add_rows(<cnp.npy_int64*> job.y, <cnp.npy_int64*> job.x, job, start, stop)
+    else:
+        add_rows(<double*> job.y, <double*> job.x, job, start, stop)
+
+
+cdef void share(Work work, Scatter* job, ndarray y, ndarray values, ndarray places, npy_intp line):
+    """Run it on several threads, of which each has other places before the axis, or behind it where there are few; `line`
+    is how many elements of these are written to together."""
+    cdef npy_intp size = PyArray_SIZE(values), shares = max(<npy_intp> 1, min(<npy_intp> 16, size // CHUNK)), units
+    job.y, job.x, job.places = PyArray_BYTES(y), PyArray_BYTES(values), <npy_intp*> PyArray_BYTES(places)
+    job.type_num, job.size = PyArray_TYPE(y), PyArray_ITEMSIZE(y)
+    job.by_columns = line > 0 and job.outer < 4 and job.inner > job.outer
+    units = job.inner if job.by_columns else job.outer
     with nogil:
-        if type_num == cnp.NPY_FLOAT32 or type_num == cnp.NPY_COMPLEX64:
-            add_rows(<float*> to, <float*> x, at, outer, length, count, inner)
-        elif type_num == cnp.NPY_INT64:
-            add_rows(<cnp.npy_int64*> to, <cnp.npy_int64*> x, at, outer, length, count, inner)
-        else:
-            add_rows(<double*> to, <double*> x, at, outer, length, count, inner)
-
-
-def add_across(y, int axis, indices, values):
-    """Add ``values[..., i, ...]`` to ``y[..., indices[..., i, ...], ...]``, the index standing on `axis`.
-
-    Parameters
-    ----------
-    y : ndarray
-        Changed.
-    axis : int
-    indices : ndarray of int
-        As long as `y` along every other axis.
-    values : ndarray
-        Broadcasts to the shape of `indices`.
-
-    Returns
-    -------
-    bool
-        Whether it has been done.
-    """
-    cdef npy_intp outer, length, count, inner
-    cdef int parts, type_num
-    cdef ndarray y_, places, values_
-    cdef char* to
-    cdef char* x
-    cdef npy_intp* at
-    if not is_target(y):
-        return False
-    y_, parts, type_num = y, parts_of(y), PyArray_TYPE(y)
-    if axis < 0:
-        axis += PyArray_NDIM(y_)
-    if not find_lengths(y_, axis, &outer, &inner) or not fits(y_, indices, axis):
-        return False
-    length = PyArray_DIMS(y_)[axis]
-    places = as_places(indices, length)
-    if places is None:
-        return False
-    values_ = as_values(values, y_, indices.shape)
-    if values_ is None:
-        return False
-    count = PyArray_DIMS(places)[axis]
-    to, x, at = PyArray_BYTES(y_), PyArray_BYTES(values_), <npy_intp*> PyArray_BYTES(places)
-    with nogil:
-        if type_num == cnp.NPY_FLOAT32 or type_num == cnp.NPY_COMPLEX64:
-            add_elements(<float*> to, <float*> x, at, outer, length, count, inner, parts)
-        elif type_num == cnp.NPY_INT64:
-            add_elements(<cnp.npy_int64*> to, <cnp.npy_int64*> x, at, outer, length, count, inner, parts)
-        else:
-            add_elements(<double*> to, <double*> x, at, outer, length, count, inner, parts)
-    return True
-
-
-def take_across(x, int axis, indices):
-    """``x[..., indices[..., i, ...], ...]``, the index standing on `axis`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-    indices : ndarray of int
-        As long as `x` along every other axis.
-
-    Returns
-    -------
-    ndarray or None
-        None where it has not been done.
-    """
-    cdef npy_intp outer, length, count, inner, size
-    cdef ndarray x_, y, places
-    cdef char* to
-    cdef char* source
-    cdef npy_intp* at
-    if not PyArray_CheckExact(x) or not PyArray_ISNOTSWAPPED(x) or (<object> x).dtype.kind not in "biufc":
-        return None
-    x_, size = x, PyArray_ITEMSIZE(x)
-    if axis < 0:
-        axis += PyArray_NDIM(x_)
-    if size not in (1, 4, 8) or not is_plain(x_) or not find_lengths(x_, axis, &outer, &inner) or not fits(x_, indices, axis):
-        return None
-    length = PyArray_DIMS(x_)[axis]
-    places = as_places(indices, length)
-    if places is None:
-        return None
-    y = empty(PyArray_NDIM(places), PyArray_DIMS(places), PyArray_TYPE(x_))
-    count = PyArray_DIMS(places)[axis]
-    to, source, at = PyArray_BYTES(y), PyArray_BYTES(x_), <npy_intp*> PyArray_BYTES(places)
-    with nogil:
-        if size == 4:
-            take_elements(<cnp.npy_uint32*> to, <cnp.npy_uint32*> source, at, outer, length, count, inner)
-        elif size == 8:
-            take_elements(<cnp.npy_uint64*> to, <cnp.npy_uint64*> source, at, outer, length, count, inner)
-        else:
-            take_elements(<cnp.npy_uint8*> to, <cnp.npy_uint8*> source, at, outer, length, count, inner)
-    return y
+        # By columns every share reads all indices: there are no more of them than call a worker.
+        parallel(work, job, units, max(max(line, (units + 3) // 4) if job.by_columns else 1, units // shares))
 
 
 cdef struct Gather:
@@ -320,9 +204,23 @@ cdef struct Gather:
 cdef void copy_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Gather* job = <Gather*> context
     cdef npy_intp i, place
+    if job.size == 4 or job.size == 8:
+        copy_numbers(job, start, stop)
+        return
     for i in range(start, stop):
         place = job.places[i] + job.length if job.places[i] < 0 else job.places[i]
         memcpy(job.y + i * job.size, job.x + place * job.size, job.size)
+
+
+cdef void copy_numbers(Gather* job, npy_intp start, npy_intp stop) noexcept nogil:
+    """The same of rows of one number."""
+    cdef npy_intp i, place
+    for i in range(start, stop):
+        place = job.places[i] + job.length if job.places[i] < 0 else job.places[i]
+        if job.size == 4:
+            (<cnp.npy_uint32*> job.y)[i] = (<cnp.npy_uint32*> job.x)[place]
+        else:
+            (<cnp.npy_uint64*> job.y)[i] = (<cnp.npy_uint64*> job.x)[place]
 
 
 cdef ndarray taken_rows(ndarray x, object indices):
@@ -354,17 +252,6 @@ def take(x, indices, axis):
     """Elements at `indices` along `axis`, of the flat array where it is None, as ``np.take``."""
     y = taken_rows(x, indices) if type(axis) is int and axis == 0 and PyArray_CheckExact(x) else None
     return np.take(x, indices, axis) if y is None else y
-
-
-cdef bint fits(ndarray x, object indices, int axis):
-    """Whether the indices are as long as `x` along every axis but one."""
-    cdef int i
-    if not PyArray_CheckExact(indices) or PyArray_NDIM(indices) != PyArray_NDIM(x):
-        return False
-    for i in range(PyArray_NDIM(x)):
-        if i != axis and PyArray_DIMS(indices)[i] != PyArray_DIMS(x)[i]:
-            return False
-    return True
 
 
 def joined_places(indices, lengths):

@@ -12,7 +12,7 @@ from ..capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
     ndarray, npy_intp,
 )
-from . import classes as expressions, reductions
+from . import classes as expressions, normalisers, reductions
 from .exponentials cimport (
     CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX,
     SOFTMAX_BACKWARD, Task, compute,
@@ -154,6 +154,12 @@ def softmax(x, axis):
     """``exp(x) / sum(exp(x))`` along `axis`, without overflow."""
     y = mapped(SOFTMAX, x, axis)
     return reductions.softmax(x, axis) if y is None else y
+
+
+def softmax_or_zero(x):
+    """softmax along the last axis, zeros where every element is -inf, as `normalisers.softmax_or_zero`."""
+    y = mapped(SOFTMAX, x, -1)
+    return normalisers.softmax_or_zero(x) if y is None else y
 
 
 def softmax_backward(grad, y, axis):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels import rows
+from gradspec.kernels import across, rows
 from gradspec.kernels.add_at import add_at
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128, np.int64, np.int32, np.float16, np.bool_, ">f8"]
@@ -177,7 +177,77 @@ def test_the_quick_way_is_taken():
         y = np.zeros((5, 4), dtype)
         assert rows.add_along(y, 0, np.array([0, -1]), np.ones((2, 4), dtype))
         assert rows.add_along(y, -1, np.array([[0], [1]]), np.ones((5, 2, 1), dtype))
-        assert rows.add_across(y, 1, np.zeros((5, 2), int), np.ones((5, 2), dtype))
+        assert across.add_across(y, 1, np.zeros((5, 2), int), np.ones((5, 2), dtype))
         if y.itemsize <= 8:
-            assert rows.take_across(y, 1, np.zeros((5, 2), int)) is not None
+            assert across.take_across(y, 1, np.zeros((5, 2), int)) is not None
     assert rows.joined_places([np.array([1, -1]), np.array([0, 2])], (3, 4)).tolist() == [4, 10]
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request):
+    before = get_num_threads()
+    set_num_threads(request.param)
+    yield request.param
+    set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "shape, axis", [((7,), 0), ((5, 4), 0), ((5, 4), 1), ((3, 4, 5), 1), ((300, 200), 1), ((200, 300), 0), ((1, 70000), 1)]
+)
+def test_across_an_axis_as_one_after_the_other(shape, axis, dtype, threads):
+    lengths = list(shape)
+    lengths[axis] = 2 * lengths[axis] + 1
+    random = np.random.default_rng(4)
+    indices = random.integers(-shape[axis], shape[axis], lengths)
+    x, source = numbers(shape, dtype), numbers(lengths, dtype, 1)
+    at = list(np.indices(lengths, sparse=True))
+    at[axis] = indices
+    at = tuple(at)
+    expected = x.copy()
+    expected[at] = source
+    np.testing.assert_array_equal(kernels.scatter(x, axis, indices, source), expected)
+    expected = x.copy()
+    np.add.at(expected, at, source)
+    np.testing.assert_array_equal(kernels.scatter_add(x, axis, indices, source), expected)
+    np.testing.assert_array_equal(kernels.take_along_axis(x, indices, axis), x[at])
+    turns, last = np.arange(indices.size).reshape(lengths), np.empty(shape, int)
+    last[at] = turns
+    np.testing.assert_array_equal(kernels.last_written(indices, axis, shape), last[at] == turns)
+
+
+@pytest.mark.parametrize("far", [5, -6, 2**62, -(2**63), 2**63 - 1])
+def test_what_is_out_of_range_is_refused_and_nothing_written(far):
+    y, indices = np.zeros((5, 3)), np.zeros((4, 3), int)
+    indices[2, 1] = far
+    for write in (kernels.scatter_, kernels.scatter_add_):
+        with pytest.raises(IndexError):
+            write(y, 0, indices, np.ones((4, 3)))
+    for call in (lambda: kernels.take_along_axis(y, indices, 0), lambda: kernels.index_add_(y, 0, indices[:, 1], np.ones((4, 3))),
+                 lambda: kernels.take(np.zeros((5, 3000)), indices[:, 1], 0)):  # fmt: skip
+        with pytest.raises(IndexError):
+            call()
+    assert not y.any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+def test_no_sum_depends_on_the_number_of_threads(dtype):
+    random, before, found = np.random.default_rng(5), get_num_threads(), []
+    cases = [((50, 64), 0, 4000), ((1, 40, 300), 1, 900), ((9, 50), 1, 9000), ((60, 7), 0, 30000)]
+    arrays = [
+        (random.normal(size=shape).astype(dtype), axis, random.integers(0, shape[axis], count)) for shape, axis, count in cases
+    ]
+    arrays = [
+        (x, axis, i, random.normal(size=(*x.shape[:axis], len(i), *x.shape[axis + 1 :])).astype(dtype)) for x, axis, i in arrays
+    ]
+    for number in (1, 2, 7):
+        set_num_threads(number)
+        found.append([kernels.index_add(*case).tobytes() for case in arrays])
+        for x, axis, i, source in arrays:
+            shape = [1] * x.ndim
+            shape[axis] = -1
+            found[-1].append(
+                kernels.scatter_add(x, axis, np.broadcast_to(i.reshape(shape), source.shape).copy(), source).tobytes()
+            )
+    set_num_threads(before)
+    assert found[0] == found[1] == found[2]
