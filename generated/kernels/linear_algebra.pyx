@@ -120,7 +120,7 @@ cdef object forward__checkerboard(object x):
 
 cdef object forward_cholesky(object x):
     try:
-        return as_array(np.linalg.cholesky(x))
+        return as_array(kernels.cholesky(x))
     except Exception as error_:
         raise explain(error_, "cholesky", x=x) from None
 
@@ -174,7 +174,7 @@ cdef object forward_cross(object a, object b, object axis):
 
 cdef object forward_det(object x):
     try:
-        return as_array(np.linalg.det(x))
+        return as_array(kernels.det(x))
     except Exception as error_:
         raise explain(error_, "det", x=x) from None
 
@@ -251,7 +251,7 @@ cdef object forward_inner(object a, object b):
 
 cdef object forward_inv(object x):
     try:
-        return as_array(np.linalg.inv(x))
+        return as_array(kernels.inv(x))
     except Exception as error_:
         raise explain(error_, "inv", x=x) from None
 
@@ -520,7 +520,7 @@ cdef object forward_renorm(object x, object p, object axis, object maxnorm):
 
 cdef object forward_slogdet(object x):
     try:
-        return as_array(np.linalg.slogdet(x))
+        return as_array(kernels.slogdet(x))
     except Exception as error_:
         raise explain(error_, "slogdet", x=x) from None
 
@@ -531,7 +531,7 @@ cdef object forward_solve(object a, object b):
 
 cdef object forward__solve_columns(object a, object b):
     try:
-        return as_array(np.linalg.solve(a, b))
+        return as_array(kernels.solve(a, b))
     except Exception as error_:
         raise explain(error_, "_solve_columns", a=a, b=b) from None
 

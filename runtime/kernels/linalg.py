@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from .elimination import det, inv
+
+_SURE = 100  # condition up to which the digits that an inverse loses do not count
+
 
 def checkerboard(x):
     """``x[..., i, j] * (-1) ** (i + j)``.
@@ -19,7 +23,7 @@ def checkerboard(x):
 
 
 def cofactor(x):
-    """Signed minors of square matrices, by singular values: no division, so singular matrices are no exception.
+    """Signed minors of square matrices; by singular values where they are near singular, so that these are no exception.
 
     Parameters
     ----------
@@ -29,6 +33,21 @@ def cofactor(x):
     -------
     (..., n, n) ndarray
     """
+    x = np.asarray(x)
+    try:
+        with np.errstate(all="ignore"):
+            inverse, volume = inv(x), det(x)
+            y = np.asarray(volume)[..., None, None] * np.swapaxes(inverse, -2, -1)
+            sure = (_squares(x) * _squares(inverse) < _SURE**2) & (np.abs(volume) > np.finfo(y.dtype).tiny) & np.isfinite(_squares(y))
+    except np.linalg.LinAlgError:
+        return _cofactor_of_any(x)
+    if not sure.all():
+        y[~sure] = _cofactor_of_any(x[~sure])
+    return y
+
+
+def _cofactor_of_any(x):
+    """The same by singular values, without a division."""
     u, s, vh = np.linalg.svd(x)
     return _cofactor_of_rotation(u) * _products_of_others(s)[..., None, :] @ _cofactor_of_rotation(vh)
 
@@ -226,6 +245,12 @@ def _phases(vectors):
         return np.ones((*vectors.shape[:-2], 1, vectors.shape[-1]), vectors.dtype)
     largest = np.take_along_axis(vectors, pivots(vectors), -2)
     return largest / np.abs(largest)
+
+
+def _squares(x):
+    """The sum of the squares of the moduli in each matrix."""
+    x = x.reshape(*x.shape[:-2], -1)
+    return np.vecdot(x, x).real
 
 
 def _products_of_others(s):

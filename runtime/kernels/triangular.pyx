@@ -79,9 +79,38 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     if not y.size:
         return y
     a = np.broadcast_to(np.asarray(a, dtype), lead + a.shape[-2:])
+    if lead and a.shape[-1] <= SMALL and PyArray_ISBEHAVED_RO(a):
+        solve_stack(a.reshape(-1, *a.shape[-2:]), y.reshape(-1, *y.shape[-2:]), lower, unit_diagonal)
+        return y
     for place in np.ndindex(lead):
         solve_in_place(_with_a_unit_stride(a[place]), y[place], lower, unit_diagonal)
     return y
+
+
+cdef object solve_stack(ndarray a, ndarray y, bint lower, bint unit_diagonal):
+    """Overwrite the right-hand sides of small systems, three axes of each, with the solutions."""
+    cdef npy_intp count = PyArray_DIMS(y)[0], item = PyArray_ITEMSIZE(a), size = PyArray_STRIDES(y)[0], i
+    cdef int n = <int> PyArray_DIMS(a)[1], k = <int> PyArray_DIMS(y)[2], slot = slot_of(PyArray_TYPE(a))
+    cdef npy_intp step = PyArray_STRIDES(a)[0], row = PyArray_STRIDES(a)[1] // item, column = PyArray_STRIDES(a)[2] // item
+    cdef char* matrix = PyArray_BYTES(a)
+    cdef char* sides = PyArray_BYTES(y)
+    with nogil:
+        for i in range(count):
+            if slot == 0:
+                substitute(<float*> (matrix + i * step), <float*> (sides + i * size), n, k, row, column, lower, unit_diagonal)
+            elif slot == 1:
+                substitute(<double*> (matrix + i * step), <double*> (sides + i * size), n, k, row, column, lower, unit_diagonal)
+            elif slot == 2:
+                substitute(<float complex*> (matrix + i * step), <float complex*> (sides + i * size), n, k, row, column,
+                           lower, unit_diagonal)
+            else:
+                substitute(<double complex*> (matrix + i * step), <double complex*> (sides + i * size), n, k, row, column,
+                           lower, unit_diagonal)
+    if not unit_diagonal and not np.diagonal(a, 0, 1, 2).all():
+        for i in range(count):
+            zero = first_zero(a[i], lower)
+            if zero >= 0:
+                y[i, slice(zero, None) if lower else slice(zero + 1)] = np.nan
 
 
 def _with_a_unit_stride(a):
