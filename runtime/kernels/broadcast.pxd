@@ -1,6 +1,6 @@
 """How an operand is broadcast to a contiguous one: again and again along some axes, in its own order along the others.
 
-Owns the question for the cases that need no iterator: a number, a row, a column, or a block of rows or columns.
+Owns the question for the cases that need no iterator: a number, a row, a column, or a block of rows or columns, again and again.
 """
 
 from ..capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp
@@ -9,14 +9,15 @@ cdef struct Rows:
     npy_intp count      # of rows that the larger operand is cut into,
     npy_intp length     # and of elements in each
     npy_intp step       # bytes from one element of the broadcast operand to the next, within a row: 0 or an item
-    npy_intp stride     # bytes from where it begins in one row to where it begins in the next
+    npy_intp stride     # bytes from where it begins in one row to where it begins in the next,
+    npy_intp period     # until after so many rows it begins anew
 
 
 cdef inline bint find_rows(ndarray x, ndarray whole, npy_intp item, Rows* rows) noexcept:
     """How `x` is read row by row when it is broadcast to the shape of `whole`; False where that takes more than one step."""
     cdef int i, ndim = PyArray_NDIM(whole), extra = ndim - PyArray_NDIM(x)
     cdef npy_intp n, stride
-    rows.count = rows.length = 1
+    rows.count = rows.length = rows.period = 1
     rows.step = rows.stride = 0
     if extra < 0:
         return False
@@ -39,8 +40,11 @@ cdef inline bint find_rows(ndarray x, ndarray whole, npy_intp item, Rows* rows) 
         elif rows.count == 1:
             if stride != 0 and stride != (rows.length * item if rows.step else item):
                 return False
-            rows.count, rows.stride = n, stride
-        elif stride == rows.stride * rows.count:
+            rows.count, rows.period, rows.stride = n, n, stride
+        elif rows.period == rows.count and stride == rows.stride * rows.count:
+            rows.count *= n
+            rows.period *= n
+        elif stride == 0:
             rows.count *= n
         else:
             return False

@@ -292,15 +292,45 @@ cdef tuple adjoint(object grad, object y, object rate, object axis, bint centred
             free(job.sums)
 
 
+cdef object order_of(object x, object axis):
+    """The axes in an order that ends with those of `axis`, and how many these are; None where they lie last, or do not fit."""
+    cdef int ndim
+    if not PyArray_CheckExact(x) or type(axis) is not tuple:
+        return None
+    ndim = PyArray_NDIM(x)
+    last = sorted([i + ndim if i < 0 else i for i in axis])
+    if not last or last[0] < 0 or last[len(last) - 1] >= ndim or len(set(last)) < len(last):
+        return None
+    first = [i for i in range(ndim) if i not in last]
+    return None if first + last == list(range(ndim)) else (tuple(first + last), len(last))
+
+
 def standardize(x, axis, eps, centred):
     """Each element less the mean, divided by the root of the mean square plus eps, as `normalisers.standardize`."""
-    found = forward(x, axis, eps, centred)
+    order = order_of(x, axis)
+    if order is None:
+        found = forward(x, axis, eps, centred)
+    else:  # a copy in which the axes lie last, and one back, take less than going apart
+        found = forward(x.transpose(order[0]), tuple(range(-order[1], 0)), eps, centred)
+        if found is not None:
+            back = np.argsort(order[0])
+            found = tuple([np.array(y.transpose(back), order="C") for y in found])
     return normalisers.standardize(x, axis, eps, centred) if found is None else found
 
 
 def standardize_backward(grad, y, rate, axis, centred):
     """``rate * (grad - mean(grad) - y * mean(grad * y))``, as `normalisers.standardize_backward`."""
-    found = adjoint(grad, y, rate, axis, centred)
+    order = order_of(y, axis)
+    if order is None:
+        found = adjoint(grad, y, rate, axis, centred)
+    elif np.shape(grad) != y.shape or np.ndim(rate) != y.ndim:
+        found = None
+    else:
+        places = order[0]
+        grad_, y_, rate_ = [np.transpose(array, places) for array in (grad, y, rate)]
+        found = adjoint(grad_, y_, rate_, tuple(range(-order[1], 0)), centred)
+        if found is not None:
+            found = np.array(found[0].transpose(np.argsort(places)), order="C"),
     return normalisers.standardize_backward(grad, y, rate, axis, centred) if found is None else found[0]
 
 

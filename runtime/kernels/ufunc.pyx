@@ -76,18 +76,20 @@ cdef struct RowLoop:
     Loop loop
     npy_intp length         # of a row
     npy_intp[3] strides     # from row to row
+    npy_intp period, other  # rows after which an operand begins anew, and which one does
 
 
 cdef void run_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Run a loop over some of the rows of its operands."""
     cdef RowLoop* rows = <RowLoop*> context
     cdef char* args[3]
-    cdef npy_intp row, length = rows.length
+    cdef npy_intp row, length = rows.length, place = start % rows.period
     cdef int i
     fp_clear()
     for row in range(start, stop):
         for i in range(3):
-            args[i] = rows.loop.args[i] + row * rows.strides[i]
+            args[i] = rows.loop.args[i] + (place if i == rows.other else row) * rows.strides[i]
+        place = 0 if place + 1 == rows.period else place + 1
         rows.loop.function(args, &length, rows.loop.steps, rows.loop.data)
     if fp_raised():
         rows.loop.raised = True
@@ -282,7 +284,7 @@ cdef class Ufunc:
         job.loop.args[0], job.loop.args[1], job.loop.args[2] = PyArray_BYTES(a), PyArray_BYTES(b), PyArray_BYTES(out)
         job.length = rows.length
         job.loop.steps[1 - other], job.strides[1 - other] = item, rows.length * item
-        job.loop.steps[other], job.strides[other] = rows.step, rows.stride
+        job.loop.steps[other], job.strides[other], job.other, job.period = rows.step, rows.stride, other, rows.period
         job.loop.steps[2], job.strides[2] = own, rows.length * own
         if rows.count == 1:
             return out if self.run(slot, job.loop.args, rows.length, job.loop.steps) else None

@@ -10,7 +10,7 @@ import gradspec as gs
 OPS = {"add": np.add, "subtract": np.subtract, "divide": np.divide, "maximum": np.maximum, "pow": np.power, "atan2": np.arctan2,
        "less": np.less}  # fmt: skip
 REAL = ("maximum", "atan2", "less")
-WHOLE = ((3, 4), (1, 4), (3, 1), (2, 3, 4), (5, 1, 3, 2), (70, 100), (3, 70000), (2, 0, 3))
+WHOLE = ((3, 4), (1, 4), (3, 1), (2, 3, 4), (5, 1, 3, 2), (2, 3, 2, 2, 3), (6, 5, 70, 20), (70, 100), (3, 70000), (2, 0, 3))
 
 
 def some(rng, shape, dtype):
