@@ -109,7 +109,7 @@ cdef object forward__power_norm(object x, object ord, object axis, object keepdi
 
 cdef object forward_prod(object x, object axis, object keepdims):
     try:
-        return as_array(np.prod(x, axis=axis, keepdims=keepdims))
+        return as_array(kernels.prod(x, axis, keepdims))
     except Exception as error_:
         raise explain(error_, "prod", x=x, axis=axis, keepdims=keepdims) from None
 

@@ -27,6 +27,7 @@ offer(
         "program",
         "product",
         "rows",
+        "running",
         "selection",
         "softmax",
         "standardization",
@@ -50,6 +51,7 @@ from .moments import centred, euclidean_norm, std, var
 from .pieces import concat_backward, concatenate, stack, unstack
 from .product import matmul
 from .rows import take
+from .running import cumprod, cumsum, linear_recurrence, prod, shift
 from .softmax import (
     cross_entropies,
     cross_entropies_backward,
@@ -99,7 +101,7 @@ __getattr__ = later(__name__, {
         "randn", "randn_like", "randperm", "standard", "uniform_",
     ),
     "reductions": ("power_norm",),
-    "scans": ("cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "logcumsumexp", "shift"),
+    "scans": ("cummax", "cummin", "logcumsumexp"),
     "scattering": (
         "insert_order", "mode_place", "places_along", "run_begins", "scatter_extreme", "spread_index", "takes_part",
         "unravel_index",

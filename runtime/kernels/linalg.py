@@ -38,7 +38,8 @@ def cofactor(x):
         with np.errstate(all="ignore"):
             inverse, volume = inv(x), det(x)
             y = np.asarray(volume)[..., None, None] * np.swapaxes(inverse, -2, -1)
-            sure = (_squares(x) * _squares(inverse) < _SURE**2) & (np.abs(volume) > np.finfo(y.dtype).tiny) & np.isfinite(_squares(y))
+            sure = (_squares(x) * _squares(inverse) < _SURE**2) & np.isfinite(_squares(y))
+            sure &= np.abs(volume) > np.finfo(y.dtype).tiny
     except np.linalg.LinAlgError:
         return _cofactor_of_any(x)
     if not sure.all():

@@ -97,8 +97,8 @@ def linear_recurrence(a, b, axis, reverse):
     if a.shape != b.shape:
         raise ValueError(f"linear_recurrence: a has shape {a.shape} and b {b.shape}")
     y = np.empty(a.shape, np.result_type(a, b))
-    a, b, rows = (np.moveaxis(array, axis, 0)[:: -1 if reverse else 1] for array in (a, b, y))
-    if a.size >= _FEW_ROWS * len(a):
+    a, b, rows = (np.moveaxis(array, axis, 0)[:: -1 if reverse else 1, ..., None] for array in (a, b, y))
+    if a.size >= _FEW_ROWS * len(a) or y.dtype.char in "fd":  # of those only what NumPy has to warn of comes here
         state = np.zeros(rows.shape[1:], y.dtype)
         for a_row, b_row, row in zip(a, b, rows):
             np.multiply(a_row, state, out=row)
