@@ -18,8 +18,8 @@ for _name, _text in {
     Notes
     -----
     beta(a, b) -> y
-    dy/da = y * (digamma(a) - digamma(a + b))
-    dy/db = y * (digamma(b) - digamma(a + b))
+    dy/da = _beta_derivative(a, b, 1, 0)
+    dy/db = _beta_derivative(a, b, 0, 1)
 
     References
     ----------
@@ -30,7 +30,7 @@ for _name, _text in {
     >>> gs.special.beta(2.0, 3.0)
     tensor(0.08333333)
     """,
-    "betainc": """Regularised incomplete beta function; the derivatives in `a` and `b` are NaN where their integrals do not settle.
+    "betainc": """Regularised incomplete beta function.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ for _name, _text in {
     Notes
     -----
     betainc(a, b, x) -> y
-    dy/da = _beta_integral(a, b, x, 1, 0) - y * (digamma(a) - digamma(a + b))
-    dy/db = _beta_integral(a, b, x, 0, 1) - y * (digamma(b) - digamma(a + b))
-    dy/dx = exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
+    dy/da = _betainc_derivative(a, b, x, 1, 0, 0)
+    dy/db = _betainc_derivative(a, b, x, 0, 1, 0)
+    dy/dx = _betainc_derivative(a, b, x, 0, 0, 1)
 
     References
     ----------
@@ -73,8 +73,8 @@ for _name, _text in {
     Notes
     -----
     betaln(a, b) -> y
-    dy/da = digamma(a) - digamma(a + b)
-    dy/db = digamma(b) - digamma(a + b)
+    dy/da = _digamma_gap(a, b, 0)
+    dy/db = _digamma_gap(b, a, 0)
 
     References
     ----------
@@ -201,7 +201,7 @@ for _name, _text in {
     >>> gs.special.gamma([1.0, 5.0])
     tensor([ 1., 24.])
     """,
-    "gammainc": """Regularised lower incomplete gamma function; the derivative in `a` is NaN where its integral does not settle.
+    "gammainc": """Regularised lower incomplete gamma function.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ for _name, _text in {
     Notes
     -----
     gammainc(a, x) -> y
-    dy/da = _gamma_integral(a, x, 1) - y * digamma(a)
-    dy/dx = exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
+    dy/da = _gammainc_derivative(a, x, 1, 0)
+    dy/dx = _gammainc_derivative(a, x, 0, 1)
 
     References
     ----------
@@ -228,7 +228,7 @@ for _name, _text in {
     >>> gs.special.gammainc(1.0, 2.0)
     tensor(0.86466472)
     """,
-    "gammaincc": """Regularised upper incomplete gamma function; the derivative in `a` is NaN where its integral does not settle.
+    "gammaincc": """Regularised upper incomplete gamma function.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ for _name, _text in {
     Notes
     -----
     gammaincc(a, x) -> y
-    dy/da = (1 - y) * digamma(a) - _gamma_integral(a, x, 1)
-    dy/dx = -exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
+    dy/da = -_gammainc_derivative(a, x, 1, 0)
+    dy/dx = -_gammainc_derivative(a, x, 0, 1)
 
     References
     ----------
@@ -539,8 +539,13 @@ for _name, _text in {
     Notes
     -----
     kl_terms(a, b) -> y
-    dy/da = log(a / b)
-    dy/db = 1 - a / b
+    dy/da = log1p(excess) + log(where(near, 1, p)) - log(where(near, 1, q))
+    dy/db = -where(near, excess, ratio - 1)
+    where p = astype(a, y.dtype)
+    where q = astype(b, y.dtype)
+    where near = abs(p - q) < q / 2
+    where excess = where(near, p - q, 0) / where(near, q, 1)
+    where ratio = p / where((p == 0) & (q == 0), 1, q)
 
     Examples
     --------
@@ -672,8 +677,12 @@ for _name, _text in {
     Notes
     -----
     rel_entr(a, b) -> y
-    dy/da = log(a / b) + 1
-    dy/db = -a / b
+    dy/da = log1p(excess) + log(where(near, 1, p)) - log(where(near, 1, q)) + 1
+    dy/db = -p / where((p == 0) & (q == 0), 1, q)
+    where p = astype(a, y.dtype)
+    where q = astype(b, y.dtype)
+    where near = abs(p - q) < q / 2
+    where excess = where(near, p - q, 0) / where(near, q, 1)
 
     Examples
     --------
@@ -734,7 +743,7 @@ for _name, _text in {
     >>> gs.special.spherical_yn(0, [1.0, 2.0])
     tensor([-0.54030231,  0.20807342])
     """,
-    "stdtr": """Student's distribution function; the derivative in `df` is NaN where its integral does not settle.
+    "stdtr": """Student's distribution function.
 
     Parameters
     ----------
@@ -750,14 +759,8 @@ for _name, _text in {
     Notes
     -----
     stdtr(df, t) -> y
-    dy/ddf = -(astype(sign(t), y.dtype) * rate / 2 + t * density / df) / 2
-    dy/dt = density
-    where half = df / 2
-    where square = t * t + df
-    where ratio = df / square
-    where density = exp(xlogy(half, ratio) - astype(betaln(half, 0.5), y.dtype)) / sqrt(square)
-    where tail = betainc(half, 0.5, ratio)
-    where rate = _beta_integral(half, 0.5, ratio, 1, 0) - tail * (digamma(half) - digamma(half + 0.5))
+    dy/ddf = _stdtr_derivative(df, t, 1, 0)
+    dy/dt = _stdtr_derivative(df, t, 0, 1)
 
     References
     ----------

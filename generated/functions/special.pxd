@@ -4,17 +4,22 @@ from libc.stdint cimport uint32_t
 from gradspec.node cimport Node
 
 cdef class BetaBackward(Node):
-    cdef public object saved_y, saved_a, saved_b
-    cdef readonly uint32_t version_y, version_a, version_b
+    cdef public object saved_a, saved_b
+    cdef readonly uint32_t version_a, version_b
 
-cdef class BetaIntegralBackward(Node):
-    cdef public object saved_a, saved_b, saved_x, saved_y
-    cdef readonly uint32_t version_a, version_b, version_x, version_y
+cdef class BetaDerivativeBackward(Node):
+    cdef public object saved_a, saved_b
+    cdef readonly uint32_t version_a, version_b
     cdef readonly object saved_m, saved_n
 
 cdef class BetaincBackward(Node):
-    cdef public object saved_a, saved_b, saved_x, saved_y
-    cdef readonly uint32_t version_a, version_b, version_x, version_y
+    cdef public object saved_a, saved_b, saved_x
+    cdef readonly uint32_t version_a, version_b, version_x
+
+cdef class BetaincDerivativeBackward(Node):
+    cdef public object saved_a, saved_b, saved_x
+    cdef readonly uint32_t version_a, version_b, version_x
+    cdef readonly object saved_k, saved_m, saved_n
 
 cdef class BetalnBackward(Node):
     cdef public object saved_a, saved_b
@@ -23,6 +28,11 @@ cdef class BetalnBackward(Node):
 cdef class DawsnBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
+
+cdef class DigammaGapBackward(Node):
+    cdef public object saved_a, saved_b
+    cdef readonly uint32_t version_a, version_b
+    cdef readonly object saved_n
 
 cdef class ErfcinvBackward(Node):
     cdef public object saved_y
@@ -40,20 +50,18 @@ cdef class GammaBackward(Node):
     cdef public object saved_y, saved_x
     cdef readonly uint32_t version_y, version_x
 
-cdef class GammaIntegralBackward(Node):
-    cdef public object saved_a, saved_x, saved_y
-    cdef readonly uint32_t version_a, version_x, version_y
-    cdef readonly object saved_m
-
 cdef class GammaincBackward(Node):
-    cdef public object saved_a, saved_x, saved_y
-    cdef readonly uint32_t version_a, version_x, version_y
-    cdef readonly object saved_y_dtype
+    cdef public object saved_a, saved_x
+    cdef readonly uint32_t version_a, version_x
+
+cdef class GammaincDerivativeBackward(Node):
+    cdef public object saved_a, saved_x
+    cdef readonly uint32_t version_a, version_x
+    cdef readonly object saved_m, saved_n
 
 cdef class GammainccBackward(Node):
-    cdef public object saved_y, saved_a, saved_x
-    cdef readonly uint32_t version_y, version_a, version_x
-    cdef readonly object saved_y_dtype
+    cdef public object saved_a, saved_x
+    cdef readonly uint32_t version_a, version_x
 
 cdef class I0Backward(Node):
     cdef public object saved_x
@@ -110,6 +118,7 @@ cdef class K1Backward(Node):
 cdef class KlTermsBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
+    cdef readonly object saved_y_dtype
 
 cdef class KvBackward(Node):
     cdef public object saved_x
@@ -131,6 +140,7 @@ cdef class NdtriBackward(Node):
 cdef class RelEntrBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
+    cdef readonly object saved_y_dtype
 
 cdef class SphericalJnBackward(Node):
     cdef public object saved_x
@@ -145,7 +155,11 @@ cdef class SphericalYnBackward(Node):
 cdef class StdtrBackward(Node):
     cdef public object saved_df, saved_t
     cdef readonly uint32_t version_df, version_t
-    cdef readonly object saved_y_dtype
+
+cdef class StdtrDerivativeBackward(Node):
+    cdef public object saved_df, saved_t
+    cdef readonly uint32_t version_df, version_t
+    cdef readonly object saved_m, saved_n
 
 cdef class Xlog1pyBackward(Node):
     cdef public object saved_a, saved_b

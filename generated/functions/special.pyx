@@ -7,7 +7,7 @@
 from gradspec.dispatch import ops
 
 from gradspec.input_buffer cimport conj_of
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward5, load_forward
+from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward6, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.node cimport Node, Wanted
 from gradspec.saved_variable cimport saved_array, saved_tensor
@@ -18,22 +18,21 @@ cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernel
 cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
 )
-cdef Forward1 forward_lgamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "lgamma", 1)
 cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
-cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
-cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
-cdef Forward5 forward__beta_integral = <Forward5> load_forward("gradspec.generated.kernels.special", "_beta_integral", 5)
-cdef Forward3 forward_betainc = <Forward3> load_forward("gradspec.generated.kernels.special", "betainc", 3)
-cdef Forward2 forward_betaln = <Forward2> load_forward("gradspec.generated.kernels.special", "betaln", 2)
-cdef Forward3 forward__gamma_integral = <Forward3> load_forward("gradspec.generated.kernels.special", "_gamma_integral", 3)
+cdef Forward4 forward__beta_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_beta_derivative", 4)
+cdef Forward6 forward__betainc_derivative = <Forward6> load_forward(
+    "gradspec.generated.kernels.special", "_betainc_derivative", 6
+)
+cdef Forward3 forward__digamma_gap = <Forward3> load_forward("gradspec.generated.kernels.special", "_digamma_gap", 3)
+cdef Forward4 forward__gammainc_derivative = <Forward4> load_forward(
+    "gradspec.generated.kernels.special", "_gammainc_derivative", 4
+)
 cdef Forward1 forward_i0 = <Forward1> load_forward("gradspec.generated.kernels.special", "i0", 1)
 cdef Forward1 forward_i1 = <Forward1> load_forward("gradspec.generated.kernels.special", "i1", 1)
 cdef Forward2 forward_iv = <Forward2> load_forward("gradspec.generated.kernels.special", "iv", 2)
@@ -46,191 +45,15 @@ cdef Forward1 forward_k1 = <Forward1> load_forward("gradspec.generated.kernels.s
 cdef Forward2 forward_kv = <Forward2> load_forward("gradspec.generated.kernels.special", "kv", 2)
 cdef Forward2 forward_spherical_jn = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_jn", 2)
 cdef Forward2 forward_spherical_yn = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_yn", 2)
-cdef Forward2 forward_xlog1py = <Forward2> load_forward("gradspec.generated.kernels.special", "xlog1py", 2)
+cdef Forward4 forward__stdtr_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_stdtr_derivative", 4)
 cdef Forward1 forward_y0 = <Forward1> load_forward("gradspec.generated.kernels.special", "y0", 1)
 cdef Forward1 forward_y1 = <Forward1> load_forward("gradspec.generated.kernels.special", "y1", 1)
 cdef Forward2 forward_yv = <Forward2> load_forward("gradspec.generated.kernels.special", "yv", 2)
 cdef Forward2 forward_zeta = <Forward2> load_forward("gradspec.generated.kernels.special", "zeta", 2)
 
 
-cdef Program beta_grad_a = Program("grad, y, given_2, given_3 -> grad_a", """
-    grad_a = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
-cdef Program beta_grad_b = Program("grad, y, given_2, given_3 -> grad_b", """
-    grad_b = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
-
 cdef class BetaBackward(Node):
-    """beta(a, b) -> y; dy/da = y * (digamma(a) - digamma(a + b)); dy/db = y * (digamma(b) - digamma(a + b))"""
-    saves = ("y", "a", "b")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 1:
-            grad_a = beta_grad_a.run((grad, y, forward_digamma(a), forward_digamma(forward_add(a, b))))
-        if wanted_ & 2:
-            grad_b = beta_grad_b.run((grad, y, forward_digamma(b), forward_digamma(forward_add(a, b))))
-        return grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 1:
-            grad_a = grad * (y * (ops.digamma(a) - ops.digamma(a + b)))
-        if wanted_ & 2:
-            grad_b = grad * (y * (ops.digamma(b) - ops.digamma(a + b)))
-        return grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
-
-
-cdef Program beta_integral_grad_a = Program("grad, given_1, y, given_3, given_4 -> grad_a", """
-    grad_a = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
-cdef Program beta_integral_grad_b = Program("grad, given_1, y, given_3, given_4 -> grad_b", """
-    grad_b = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
-cdef Program beta_integral_grad_x = Program("grad, given_1, given_2, given_3, x, m, given_6, n -> grad_x", """
-    grad_x = multiply(grad, multiply(multiply(exp(subtract(add(given_1, given_2), given_3)), pow(log(x), m)), pow(given_6,
-        n)))""")
-
-cdef class BetaIntegralBackward(Node):
-    """_beta_integral(a, b, x, int m, int n) -> y
-
-    dy/da = _beta_integral(a, b, x, m + 1, n) - y * (digamma(a) - digamma(a + b))
-    dy/db = _beta_integral(a, b, x, m, n + 1) - y * (digamma(b) - digamma(a + b))
-    dy/dx = exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b)) * log(x) ** m * log1p(-x) ** n
-    """
-    saves = ("a", "b", "x", "m", "n", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = grad_x = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        m = self.saved_m
-        n = self.saved_n
-        if wanted_ & 3:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_a = beta_integral_grad_a.run(
-                (grad, forward__beta_integral(a, b, x, m + 1, n), y, forward_digamma(a), forward_digamma(forward_add(a, b)))
-            )
-        if wanted_ & 2:
-            grad_b = beta_integral_grad_b.run(
-                (grad, forward__beta_integral(a, b, x, m, n + 1), y, forward_digamma(b), forward_digamma(forward_add(a, b)))
-            )
-        if wanted_ & 4:
-            grad_x = beta_integral_grad_x.run(
-                (
-                    grad, forward_xlogy(forward_subtract(a, 1), x), forward_xlog1py(forward_subtract(b, 1), forward_negative(x)),
-                    forward_betaln(a, b), x, m, forward_log1p(forward_negative(x)), n
-                )
-            )
-        return grad_a, grad_b, grad_x
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = grad_x = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        m = self.saved_m
-        n = self.saved_n
-        if wanted_ & 3:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_a = grad * (ops._beta_integral(a, b, x, m + 1, n) - y * (ops.digamma(a) - ops.digamma(a + b)))
-        if wanted_ & 2:
-            grad_b = grad * (ops._beta_integral(a, b, x, m, n + 1) - y * (ops.digamma(b) - ops.digamma(a + b)))
-        if wanted_ & 4:
-            grad_x = (
-                grad
-                * (
-                    ops.exp(ops.xlogy(a - 1, x) + ops.xlog1py(b - 1, -x) - ops.betaln(a, b)) * ops.log(x) ** m
-                    * ops.log1p(-x) ** n
-                )
-            )
-        return grad_a, grad_b, grad_x
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_x, self.saved_y = True, None, None, None, None
-
-
-cdef Program betainc_grad_a = Program("grad, given_1, y, given_3, given_4 -> grad_a", """
-    grad_a = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
-cdef Program betainc_grad_b = Program("grad, given_1, y, given_3, given_4 -> grad_b", """
-    grad_b = multiply(grad, subtract(given_1, multiply(y, subtract(given_3, given_4))))""")
-cdef Program betainc_grad_x = Program("grad, given_1, given_2, given_3 -> grad_x", """
-    grad_x = multiply(grad, exp(subtract(add(given_1, given_2), given_3)))""")
-
-cdef class BetaincBackward(Node):
-    """betainc(a, b, x) -> y
-
-    dy/da = _beta_integral(a, b, x, 1, 0) - y * (digamma(a) - digamma(a + b))
-    dy/db = _beta_integral(a, b, x, 0, 1) - y * (digamma(b) - digamma(a + b))
-    dy/dx = exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
-    """
-    saves = ("a", "b", "x", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = grad_x = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        if wanted_ & 3:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_a = betainc_grad_a.run(
-                (grad, forward__beta_integral(a, b, x, 1, 0), y, forward_digamma(a), forward_digamma(forward_add(a, b)))
-            )
-        if wanted_ & 2:
-            grad_b = betainc_grad_b.run(
-                (grad, forward__beta_integral(a, b, x, 0, 1), y, forward_digamma(b), forward_digamma(forward_add(a, b)))
-            )
-        if wanted_ & 4:
-            grad_x = betainc_grad_x.run(
-                (
-                    grad, forward_xlogy(forward_subtract(a, 1), x), forward_xlog1py(forward_subtract(b, 1), forward_negative(x)),
-                    forward_betaln(a, b)
-                )
-            )
-        return grad_a, grad_b, grad_x
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = grad_x = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        if wanted_ & 3:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_a = grad * (ops._beta_integral(a, b, x, 1, 0) - y * (ops.digamma(a) - ops.digamma(a + b)))
-        if wanted_ & 2:
-            grad_b = grad * (ops._beta_integral(a, b, x, 0, 1) - y * (ops.digamma(b) - ops.digamma(a + b)))
-        if wanted_ & 4:
-            grad_x = grad * ops.exp(ops.xlogy(a - 1, x) + ops.xlog1py(b - 1, -x) - ops.betaln(a, b))
-        return grad_a, grad_b, grad_x
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_x, self.saved_y = True, None, None, None, None
-
-
-cdef Program betaln_grad_a = Program("grad, given_1, given_2 -> grad_a", "grad_a = multiply(grad, subtract(given_1, given_2))")
-cdef Program betaln_grad_b = Program("grad, given_1, given_2 -> grad_b", "grad_b = multiply(grad, subtract(given_1, given_2))")
-
-cdef class BetalnBackward(Node):
-    """betaln(a, b) -> y; dy/da = digamma(a) - digamma(a + b); dy/db = digamma(b) - digamma(a + b)"""
+    """beta(a, b) -> y; dy/da = _beta_derivative(a, b, 1, 0); dy/db = _beta_derivative(a, b, 0, 1)"""
     saves = ("a", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -238,9 +61,9 @@ cdef class BetalnBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = betaln_grad_a.run((grad, forward_digamma(a), forward_digamma(forward_add(a, b))))
+            grad_a = forward_multiply(grad, forward__beta_derivative(a, b, 1, 0))
         if wanted_ & 2:
-            grad_b = betaln_grad_b.run((grad, forward_digamma(b), forward_digamma(forward_add(a, b))))
+            grad_b = forward_multiply(grad, forward__beta_derivative(a, b, 0, 1))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -248,9 +71,169 @@ cdef class BetalnBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = grad * (ops.digamma(a) - ops.digamma(a + b))
+            grad_a = grad * ops._beta_derivative(a, b, 1, 0)
         if wanted_ & 2:
-            grad_b = grad * (ops.digamma(b) - ops.digamma(a + b))
+            grad_b = grad * ops._beta_derivative(a, b, 0, 1)
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef class BetaDerivativeBackward(Node):
+    """_beta_derivative(a, b, int m, int n) -> y
+
+    dy/da = _beta_derivative(a, b, m + 1, n)
+    dy/db = _beta_derivative(a, b, m, n + 1)
+    """
+    saves = ("a", "b", "m", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__beta_derivative(a, b, m + 1, n))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__beta_derivative(a, b, m, n + 1))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = grad * ops._beta_derivative(a, b, m + 1, n)
+        if wanted_ & 2:
+            grad_b = grad * ops._beta_derivative(a, b, m, n + 1)
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef class BetaincBackward(Node):
+    """betainc(a, b, x) -> y
+
+    dy/da = _betainc_derivative(a, b, x, 1, 0, 0)
+    dy/db = _betainc_derivative(a, b, x, 0, 1, 0)
+    dy/dx = _betainc_derivative(a, b, x, 0, 0, 1)
+    """
+    saves = ("a", "b", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__betainc_derivative(a, b, x, 1, 0, 0))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__betainc_derivative(a, b, x, 0, 1, 0))
+        if wanted_ & 4:
+            grad_x = forward_multiply(grad, forward__betainc_derivative(a, b, x, 0, 0, 1))
+        return grad_a, grad_b, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = grad * ops._betainc_derivative(a, b, x, 1, 0, 0)
+        if wanted_ & 2:
+            grad_b = grad * ops._betainc_derivative(a, b, x, 0, 1, 0)
+        if wanted_ & 4:
+            grad_x = grad * ops._betainc_derivative(a, b, x, 0, 0, 1)
+        return grad_a, grad_b, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+
+
+cdef class BetaincDerivativeBackward(Node):
+    """_betainc_derivative(a, b, x, int k, int m, int n) -> y
+
+    dy/da = _betainc_derivative(a, b, x, k + 1, m, n)
+    dy/db = _betainc_derivative(a, b, x, k, m + 1, n)
+    dy/dx = _betainc_derivative(a, b, x, k, m, n + 1)
+    """
+    saves = ("a", "b", "x", "k", "m", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        k = self.saved_k
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__betainc_derivative(a, b, x, k + 1, m, n))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__betainc_derivative(a, b, x, k, m + 1, n))
+        if wanted_ & 4:
+            grad_x = forward_multiply(grad, forward__betainc_derivative(a, b, x, k, m, n + 1))
+        return grad_a, grad_b, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        k = self.saved_k
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = grad * ops._betainc_derivative(a, b, x, k + 1, m, n)
+        if wanted_ & 2:
+            grad_b = grad * ops._betainc_derivative(a, b, x, k, m + 1, n)
+        if wanted_ & 4:
+            grad_x = grad * ops._betainc_derivative(a, b, x, k, m, n + 1)
+        return grad_a, grad_b, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+
+
+cdef class BetalnBackward(Node):
+    """betaln(a, b) -> y; dy/da = _digamma_gap(a, b, 0); dy/db = _digamma_gap(b, a, 0)"""
+    saves = ("a", "b")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__digamma_gap(a, b, 0))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__digamma_gap(b, a, 0))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = grad * ops._digamma_gap(a, b, 0)
+        if wanted_ & 2:
+            grad_b = grad * ops._digamma_gap(b, a, 0)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -279,6 +262,41 @@ cdef class DawsnBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef Program digamma_gap_grad_b = Program("grad, given_1 -> grad_b", "grad_b = multiply(grad, negative(given_1))")
+
+cdef class DigammaGapBackward(Node):
+    """_digamma_gap(a, b, int n) -> y; dy/da = _digamma_gap(a, b, n + 1); dy/db = -polygamma(n + 1, a + b)"""
+    saves = ("a", "b", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__digamma_gap(a, b, n + 1))
+        if wanted_ & 2:
+            grad_b = digamma_gap_grad_b.run((grad, forward_polygamma(n + 1, forward_add(a, b))))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = grad * ops._digamma_gap(a, b, n + 1)
+        if wanted_ & 2:
+            grad_b = grad * -ops.polygamma(n + 1, a + b)
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef Program erfcinv_grad_x = Program("grad, y -> grad_x", """
@@ -368,75 +386,18 @@ cdef class GammaBackward(Node):
         self.released, self.saved_y, self.saved_x = True, None, None
 
 
-cdef Program gamma_integral_grad_a = Program("grad, given_1, y, given_3 -> grad_a", """
-    grad_a = multiply(grad, subtract(given_1, multiply(y, given_3)))""")
-cdef Program gamma_integral_grad_x = Program("grad, given_1, x, given_3, m -> grad_x", """
-    grad_x = multiply(grad, multiply(exp(subtract(subtract(given_1, x), given_3)), pow(log(x), m)))""")
-
-cdef class GammaIntegralBackward(Node):
-    """_gamma_integral(a, x, int m) -> y
-
-    dy/da = _gamma_integral(a, x, m + 1) - y * digamma(a)
-    dy/dx = exp(xlogy(a - 1, x) - x - lgamma(a)) * log(x) ** m
-    """
-    saves = ("a", "x", "m", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_x = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        m = self.saved_m
-        if wanted_ & 1:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_a = gamma_integral_grad_a.run((grad, forward__gamma_integral(a, x, m + 1), y, forward_digamma(a)))
-        if wanted_ & 2:
-            grad_x = gamma_integral_grad_x.run((grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_lgamma(a), m))
-        return grad_a, grad_x
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_x = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        m = self.saved_m
-        if wanted_ & 1:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_a = grad * (ops._gamma_integral(a, x, m + 1) - y * ops.digamma(a))
-        if wanted_ & 2:
-            grad_x = grad * (ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a)) * ops.log(x) ** m)
-        return grad_a, grad_x
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_x, self.saved_y = True, None, None, None
-
-
-cdef Program gammainc_grad_a = Program("grad, given_1, y, given_3 -> grad_a", """
-    grad_a = multiply(grad, subtract(given_1, multiply(y, given_3)))""")
-cdef Program gammainc_grad_x = Program("grad, given_1, x, given_3 -> grad_x", """
-    grad_x = multiply(grad, exp(subtract(subtract(given_1, x), given_3)))""")
-
 cdef class GammaincBackward(Node):
-    """gammainc(a, x) -> y
-
-    dy/da = _gamma_integral(a, x, 1) - y * digamma(a)
-    dy/dx = exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
-    """
-    saves = ("a", "x", "y", "y_dtype")
+    """gammainc(a, x) -> y; dy/da = _gammainc_derivative(a, x, 1, 0); dy/dx = _gammainc_derivative(a, x, 0, 1)"""
+    saves = ("a", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_a = gammainc_grad_a.run((grad, forward__gamma_integral(a, x, 1), y, forward_digamma(a)))
+            grad_a = forward_multiply(grad, forward__gammainc_derivative(a, x, 1, 0))
         if wanted_ & 2:
-            y_dtype = self.saved_y_dtype
-            grad_x = gammainc_grad_x.run(
-                (grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_astype(forward_lgamma(a), y_dtype))
-            )
+            grad_x = forward_multiply(grad, forward__gammainc_derivative(a, x, 0, 1))
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -444,66 +405,89 @@ cdef class GammaincBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_a = grad * (ops._gamma_integral(a, x, 1) - y * ops.digamma(a))
+            grad_a = grad * ops._gammainc_derivative(a, x, 1, 0)
         if wanted_ & 2:
-            y_dtype = self.saved_y_dtype
-            grad_x = grad * ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), y_dtype))
+            grad_x = grad * ops._gammainc_derivative(a, x, 0, 1)
         return grad_a, grad_x
 
     cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_x, self.saved_y = True, None, None, None
+        self.released, self.saved_a, self.saved_x = True, None, None
 
 
-cdef Program gammaincc_grad_a = Program("grad, y, given_2, given_3 -> grad_a", """
-    grad_a = multiply(grad, subtract(multiply(subtract(1, y), given_2), given_3))""")
-cdef Program gammaincc_grad_x = Program("grad, given_1, x, given_3 -> grad_x", """
-    grad_x = multiply(grad, negative(exp(subtract(subtract(given_1, x), given_3))))""")
+cdef class GammaincDerivativeBackward(Node):
+    """_gammainc_derivative(a, x, int m, int n) -> y
+
+    dy/da = _gammainc_derivative(a, x, m + 1, n)
+    dy/dx = _gammainc_derivative(a, x, m, n + 1)
+    """
+    saves = ("a", "x", "m", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__gammainc_derivative(a, x, m + 1, n))
+        if wanted_ & 2:
+            grad_x = forward_multiply(grad, forward__gammainc_derivative(a, x, m, n + 1))
+        return grad_a, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = grad * ops._gammainc_derivative(a, x, m + 1, n)
+        if wanted_ & 2:
+            grad_x = grad * ops._gammainc_derivative(a, x, m, n + 1)
+        return grad_a, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_x = True, None, None
+
+
+cdef Program gammaincc_grad_a = Program("grad, given_1 -> grad_a", "grad_a = multiply(grad, negative(given_1))")
+cdef Program gammaincc_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
 
 cdef class GammainccBackward(Node):
-    """gammaincc(a, x) -> y
-
-    dy/da = (1 - y) * digamma(a) - _gamma_integral(a, x, 1)
-    dy/dx = -exp(xlogy(a - 1, x) - x - astype(lgamma(a), y.dtype))
-    """
-    saves = ("y", "a", "x", "y_dtype")
+    """gammaincc(a, x) -> y; dy/da = -_gammainc_derivative(a, x, 1, 0); dy/dx = -_gammainc_derivative(a, x, 0, 1)"""
+    saves = ("a", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
-        if wanted_ & 1:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
         a = saved_array(self, self.saved_a, self.version_a, "a")
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
-            grad_a = gammaincc_grad_a.run((grad, y, forward_digamma(a), forward__gamma_integral(a, x, 1)))
+            grad_a = gammaincc_grad_a.run((grad, forward__gammainc_derivative(a, x, 1, 0)))
         if wanted_ & 2:
-            y_dtype = self.saved_y_dtype
-            grad_x = gammaincc_grad_x.run(
-                (grad, forward_xlogy(forward_subtract(a, 1), x), x, forward_astype(forward_lgamma(a), y_dtype))
-            )
+            grad_x = gammaincc_grad_x.run((grad, forward__gammainc_derivative(a, x, 0, 1)))
         return grad_a, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
-        if wanted_ & 1:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         if wanted_ & 1:
-            grad_a = grad * ((1 - y) * ops.digamma(a) - ops._gamma_integral(a, x, 1))
+            grad_a = grad * -ops._gammainc_derivative(a, x, 1, 0)
         if wanted_ & 2:
-            y_dtype = self.saved_y_dtype
-            grad_x = grad * -ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), y_dtype))
+            grad_x = grad * -ops._gammainc_derivative(a, x, 0, 1)
         return grad_a, grad_x
 
     cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_a, self.saved_x = True, None, None, None
+        self.released, self.saved_a, self.saved_x = True, None, None
 
 
 cdef class I0Backward(Node):
@@ -762,31 +746,57 @@ cdef class K1Backward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program kl_terms_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, log(divide(a, b)))")
-cdef Program kl_terms_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, subtract(1, divide(a, b)))")
+cdef Program kl_terms_near = Program("p, q -> near", "near = less(absolute(subtract(p, q)), divide(q, 2))")
+cdef Program kl_terms_excess = Program("near, p, q -> excess", """
+    excess = divide(where(near, subtract(p, q), 0), where(near, q, 1))""")
+cdef Program kl_terms_grad_a = Program("grad, given_1, near, p, q -> grad_a", """
+    grad_a = multiply(grad, subtract(add(given_1, log(where(near, 1, p))), log(where(near, 1, q))))""")
+cdef Program kl_terms_grad_b = Program("grad, near, excess, p, q -> grad_b", """
+    ratio = divide(p, where(bitwise_and(equal(p, 0), equal(q, 0)), 1, q))
+    grad_b = multiply(grad, negative(where(near, excess, subtract(ratio, 1))))""")
 
 cdef class KlTermsBackward(Node):
-    """kl_terms(a, b) -> y; dy/da = log(a / b); dy/db = 1 - a / b"""
-    saves = ("a", "b")
+    """kl_terms(a, b) -> y
+
+    dy/da = log1p(excess) + log(where(near, 1, p)) - log(where(near, 1, q))
+    dy/db = -where(near, excess, ratio - 1)
+    where p = astype(a, y.dtype)
+    where q = astype(b, y.dtype)
+    where near = abs(p - q) < q / 2
+    where excess = where(near, p - q, 0) / where(near, q, 1)
+    where ratio = p / where((p == 0) & (q == 0), 1, q)
+    """
+    saves = ("a", "y_dtype", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
+        y_dtype = self.saved_y_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
+        p = forward_astype(a, y_dtype)
+        q = forward_astype(b, y_dtype)
+        near = kl_terms_near.run((p, q))
+        excess = kl_terms_excess.run((near, p, q))
         if wanted_ & 1:
-            grad_a = kl_terms_grad_a.run((grad, a, b))
+            grad_a = kl_terms_grad_a.run((grad, forward_log1p(excess), near, p, q))
         if wanted_ & 2:
-            grad_b = kl_terms_grad_b.run((grad, a, b))
+            grad_b = kl_terms_grad_b.run((grad, near, excess, p, q))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        y_dtype = self.saved_y_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        p = ops.astype(a, y_dtype)
+        q = ops.astype(b, y_dtype)
+        near = ops.absolute(p - q) < q / 2
+        excess = ops.where(near, p - q, 0) / ops.where(near, q, 1)
         if wanted_ & 1:
-            grad_a = grad * ops.log(a / b)
+            grad_a = grad * (ops.log1p(excess) + ops.log(ops.where(near, 1, p)) - ops.log(ops.where(near, 1, q)))
         if wanted_ & 2:
-            grad_b = grad * (1 - a / b)
+            ratio = p / ops.where((p == 0) & (q == 0), 1, q)
+            grad_b = grad * -ops.where(near, excess, ratio - 1)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -905,31 +915,54 @@ cdef class NdtriBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program rel_entr_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, add(log(divide(a, b)), 1))")
-cdef Program rel_entr_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, divide(negative(a), b))")
+cdef Program rel_entr_near = Program("p, q -> near", "near = less(absolute(subtract(p, q)), divide(q, 2))")
+cdef Program rel_entr_excess = Program("near, p, q -> excess", """
+    excess = divide(where(near, subtract(p, q), 0), where(near, q, 1))""")
+cdef Program rel_entr_grad_a = Program("grad, given_1, near, p, q -> grad_a", """
+    grad_a = multiply(grad, add(subtract(add(given_1, log(where(near, 1, p))), log(where(near, 1, q))), 1))""")
+cdef Program rel_entr_grad_b = Program("grad, p, q -> grad_b", """
+    grad_b = multiply(grad, divide(negative(p), where(bitwise_and(equal(p, 0), equal(q, 0)), 1, q)))""")
 
 cdef class RelEntrBackward(Node):
-    """rel_entr(a, b) -> y; dy/da = log(a / b) + 1; dy/db = -a / b"""
-    saves = ("a", "b")
+    """rel_entr(a, b) -> y
+
+    dy/da = log1p(excess) + log(where(near, 1, p)) - log(where(near, 1, q)) + 1
+    dy/db = -p / where((p == 0) & (q == 0), 1, q)
+    where p = astype(a, y.dtype)
+    where q = astype(b, y.dtype)
+    where near = abs(p - q) < q / 2
+    where excess = where(near, p - q, 0) / where(near, q, 1)
+    """
+    saves = ("a", "y_dtype", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
+        y_dtype = self.saved_y_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
+        p = forward_astype(a, y_dtype)
+        q = forward_astype(b, y_dtype)
         if wanted_ & 1:
-            grad_a = rel_entr_grad_a.run((grad, a, b))
+            near = rel_entr_near.run((p, q))
+            excess = rel_entr_excess.run((near, p, q))
+            grad_a = rel_entr_grad_a.run((grad, forward_log1p(excess), near, p, q))
         if wanted_ & 2:
-            grad_b = rel_entr_grad_b.run((grad, a, b))
+            grad_b = rel_entr_grad_b.run((grad, p, q))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        y_dtype = self.saved_y_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        p = ops.astype(a, y_dtype)
+        q = ops.astype(b, y_dtype)
         if wanted_ & 1:
-            grad_a = grad * (ops.log(a / b) + 1)
+            near = ops.absolute(p - q) < q / 2
+            excess = ops.where(near, p - q, 0) / ops.where(near, q, 1)
+            grad_a = grad * (ops.log1p(excess) + ops.log(ops.where(near, 1, p)) - ops.log(ops.where(near, 1, q)) + 1)
         if wanted_ & 2:
-            grad_b = grad * (-a / b)
+            grad_b = grad * (-p / ops.where((p == 0) & (q == 0), 1, q))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -1017,63 +1050,67 @@ cdef class SphericalYnBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program stdtr_square = Program("t, df -> square", "square = add(multiply(t, t), df)")
-cdef Program stdtr_density = Program("given_0, given_1, square -> density", """
-    density = divide(exp(subtract(given_0, given_1)), sqrt(square))""")
-cdef Program stdtr_grad_df = Program("grad, given_1, given_2, tail, given_4, given_5, t, density, df -> grad_df", """
-    rate = subtract(given_2, multiply(tail, subtract(given_4, given_5)))
-    grad_df = multiply(grad, divide(negative(add(divide(multiply(given_1, rate), 2), divide(multiply(t, density), df))), 2))""")
-
 cdef class StdtrBackward(Node):
-    """stdtr(df, t) -> y
-
-    dy/ddf = -(astype(sign(t), y.dtype) * rate / 2 + t * density / df) / 2
-    dy/dt = density
-    where half = df / 2
-    where square = t * t + df
-    where ratio = df / square
-    where density = exp(xlogy(half, ratio) - astype(betaln(half, 0.5), y.dtype)) / sqrt(square)
-    where tail = betainc(half, 0.5, ratio)
-    where rate = _beta_integral(half, 0.5, ratio, 1, 0) - tail * (digamma(half) - digamma(half + 0.5))
-    """
-    saves = ("df", "t", "y_dtype")
+    """stdtr(df, t) -> y; dy/ddf = _stdtr_derivative(df, t, 1, 0); dy/dt = _stdtr_derivative(df, t, 0, 1)"""
+    saves = ("df", "t")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_df = grad_t = None
         df = saved_array(self, self.saved_df, self.version_df, "df")
         t = saved_array(self, self.saved_t, self.version_t, "t")
-        y_dtype = self.saved_y_dtype
-        half = forward_divide(df, 2)
-        square = stdtr_square.run((t, df))
-        ratio = forward_divide(df, square)
-        density = stdtr_density.run((forward_xlogy(half, ratio), forward_astype(forward_betaln(half, 0.5), y_dtype), square))
         if wanted_ & 1:
-            tail = forward_betainc(half, 0.5, ratio)
-            grad_df = stdtr_grad_df.run(
-                (
-                    grad, forward_astype(forward_sign(t), y_dtype), forward__beta_integral(half, 0.5, ratio, 1, 0), tail,
-                    forward_digamma(half), forward_digamma(forward_add(half, 0.5)), t, density, df
-                )
-            )
+            grad_df = forward_multiply(grad, forward__stdtr_derivative(df, t, 1, 0))
         if wanted_ & 2:
-            grad_t = forward_multiply(grad, density)
+            grad_t = forward_multiply(grad, forward__stdtr_derivative(df, t, 0, 1))
         return grad_df, grad_t
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_df = grad_t = None
         df = saved_tensor(self, self.saved_df, self.version_df, "df")
         t = saved_tensor(self, self.saved_t, self.version_t, "t")
-        y_dtype = self.saved_y_dtype
-        half = df / 2
-        square = t * t + df
-        ratio = df / square
-        density = ops.exp(ops.xlogy(half, ratio) - ops.astype(ops.betaln(half, 0.5), y_dtype)) / ops.sqrt(square)
         if wanted_ & 1:
-            tail = ops.betainc(half, 0.5, ratio)
-            rate = ops._beta_integral(half, 0.5, ratio, 1, 0) - tail * (ops.digamma(half) - ops.digamma(half + 0.5))
-            grad_df = grad * (-(ops.astype(ops.sign(t), y_dtype) * rate / 2 + t * density / df) / 2)
+            grad_df = grad * ops._stdtr_derivative(df, t, 1, 0)
         if wanted_ & 2:
-            grad_t = grad * density
+            grad_t = grad * ops._stdtr_derivative(df, t, 0, 1)
+        return grad_df, grad_t
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_df, self.saved_t = True, None, None
+
+
+cdef class StdtrDerivativeBackward(Node):
+    """_stdtr_derivative(df, t, int m, int n) -> y
+
+    dy/ddf = _stdtr_derivative(df, t, m + 1, n)
+    dy/dt = _stdtr_derivative(df, t, m, n + 1)
+    """
+    saves = ("df", "t", "m", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_df = grad_t = None
+        df = saved_array(self, self.saved_df, self.version_df, "df")
+        t = saved_array(self, self.saved_t, self.version_t, "t")
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_df = forward_multiply(grad, forward__stdtr_derivative(df, t, m + 1, n))
+        if wanted_ & 2:
+            grad_t = forward_multiply(grad, forward__stdtr_derivative(df, t, m, n + 1))
+        return grad_df, grad_t
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_df = grad_t = None
+        df = saved_tensor(self, self.saved_df, self.version_df, "df")
+        t = saved_tensor(self, self.saved_t, self.version_t, "t")
+        m = self.saved_m
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_df = grad * ops._stdtr_derivative(df, t, m + 1, n)
+        if wanted_ & 2:
+            grad_t = grad * ops._stdtr_derivative(df, t, m, n + 1)
         return grad_df, grad_t
 
     cdef bint takes_batch(self):

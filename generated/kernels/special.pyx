@@ -20,25 +20,31 @@ cdef Forward4 forward_arange = <Forward4> load_forward("gradspec.generated.kerne
 
 cdef object forward_beta(object a, object b):
     try:
-        return as_array(kernels.special('beta', a, b))
+        return as_array(kernels.beta(a, b))
     except Exception as error_:
         raise explain(error_, "beta", a=a, b=b) from None
 
-cdef object forward__beta_integral(object a, object b, object x, object m, object n):
+cdef object forward__beta_derivative(object a, object b, object m, object n):
     try:
-        return as_array(kernels.beta_integral(a, b, x, m, n))
+        return as_array(kernels.beta_derivative(a, b, m, n))
     except Exception as error_:
-        raise explain(error_, "_beta_integral", a=a, b=b, x=x, m=m, n=n) from None
+        raise explain(error_, "_beta_derivative", a=a, b=b, m=m, n=n) from None
 
 cdef object forward_betainc(object a, object b, object x):
     try:
-        return as_array(kernels.special('betainc', a, b, x))
+        return as_array(kernels.betainc_derivative(a, b, x, 0, 0, 0))
     except Exception as error_:
         raise explain(error_, "betainc", a=a, b=b, x=x) from None
 
+cdef object forward__betainc_derivative(object a, object b, object x, object k, object m, object n):
+    try:
+        return as_array(kernels.betainc_derivative(a, b, x, k, m, n))
+    except Exception as error_:
+        raise explain(error_, "_betainc_derivative", a=a, b=b, x=x, k=k, m=m, n=n) from None
+
 cdef object forward_betaln(object a, object b):
     try:
-        return as_array(kernels.special('betaln', a, b))
+        return as_array(kernels.betaln(a, b))
     except Exception as error_:
         raise explain(error_, "betaln", a=a, b=b) from None
 
@@ -47,6 +53,12 @@ cdef object forward_dawsn(object x):
         return as_array(kernels.special('dawsn', x))
     except Exception as error_:
         raise explain(error_, "dawsn", x=x) from None
+
+cdef object forward__digamma_gap(object a, object b, object n):
+    try:
+        return as_array(kernels.digamma_gap(a, b, n))
+    except Exception as error_:
+        raise explain(error_, "_digamma_gap", a=a, b=b, n=n) from None
 
 cdef object forward_erfcinv(object x):
     try:
@@ -72,17 +84,17 @@ cdef object forward_gamma(object x):
     except Exception as error_:
         raise explain(error_, "gamma", x=x) from None
 
-cdef object forward__gamma_integral(object a, object x, object m):
-    try:
-        return as_array(kernels.gamma_integral(a, x, m))
-    except Exception as error_:
-        raise explain(error_, "_gamma_integral", a=a, x=x, m=m) from None
-
 cdef object forward_gammainc(object a, object x):
     try:
         return as_array(kernels.special('gammainc', a, x))
     except Exception as error_:
         raise explain(error_, "gammainc", a=a, x=x) from None
+
+cdef object forward__gammainc_derivative(object a, object x, object m, object n):
+    try:
+        return as_array(kernels.gammainc_derivative(a, x, m, n))
+    except Exception as error_:
+        raise explain(error_, "_gammainc_derivative", a=a, x=x, m=m, n=n) from None
 
 cdef object forward_gammaincc(object a, object x):
     try:
@@ -164,7 +176,7 @@ cdef object forward_k1(object x):
 
 cdef object forward_kl_terms(object a, object b):
     try:
-        return as_array(kernels.special('kl_div', a, b))
+        return as_array(kernels.kl_terms(a, b))
     except Exception as error_:
         raise explain(error_, "kl_terms", a=a, b=b) from None
 
@@ -204,7 +216,7 @@ cdef object forward_ndtri(object x):
 
 cdef object forward_rel_entr(object a, object b):
     try:
-        return as_array(kernels.special('rel_entr', a, b))
+        return as_array(kernels.rel_entr(a, b))
     except Exception as error_:
         raise explain(error_, "rel_entr", a=a, b=b) from None
 
@@ -222,9 +234,15 @@ cdef object forward_spherical_yn(object n, object x):
 
 cdef object forward_stdtr(object df, object t):
     try:
-        return as_array(kernels.special('stdtr', df, t))
+        return as_array(kernels.stdtr_derivative(df, t, 0, 0))
     except Exception as error_:
         raise explain(error_, "stdtr", df=df, t=t) from None
+
+cdef object forward__stdtr_derivative(object df, object t, object m, object n):
+    try:
+        return as_array(kernels.stdtr_derivative(df, t, m, n))
+    except Exception as error_:
+        raise explain(error_, "_stdtr_derivative", df=df, t=t, m=m, n=n) from None
 
 cdef object forward_xlog1py(object a, object b):
     try:

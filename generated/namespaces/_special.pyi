@@ -32,7 +32,7 @@ def beta(a: Operand, b: Operand) -> Tensor:
     NIST Digital Library of Mathematical Functions, chapter 5.
     """
 def betainc(a: Operand, b: Operand, x: Operand) -> Tensor:
-    """Regularised incomplete beta function; the derivatives in `a` and `b` are NaN where their integrals do not settle.
+    """Regularised incomplete beta function.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def gamma(x: Operand) -> Tensor:
     NIST Digital Library of Mathematical Functions, chapter 5.
     """
 def gammainc(a: Operand, x: Operand) -> Tensor:
-    """Regularised lower incomplete gamma function; the derivative in `a` is NaN where its integral does not settle.
+    """Regularised lower incomplete gamma function.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def gammainc(a: Operand, x: Operand) -> Tensor:
     NIST Digital Library of Mathematical Functions, chapter 8.
     """
 def gammaincc(a: Operand, x: Operand) -> Tensor:
-    """Regularised upper incomplete gamma function; the derivative in `a` is NaN where its integral does not settle.
+    """Regularised upper incomplete gamma function.
 
     Parameters
     ----------
@@ -463,7 +463,7 @@ def spherical_yn(n: int, x: Operand) -> Tensor:
     NIST Digital Library of Mathematical Functions, chapter 10.
     """
 def stdtr(df: Operand, t: Operand) -> Tensor:
-    """Student's distribution function; the derivative in `df` is NaN where its integral does not settle.
+    """Student's distribution function.
 
     Parameters
     ----------

@@ -9,20 +9,21 @@ from gradspec.dispatch import ops, register
 from gradspec.errors import explain
 
 from gradspec.generated.kernels.special cimport (
-    forward_beta, forward__beta_integral, forward_betainc, forward_betaln, forward_dawsn, forward_erfcinv, forward_exp1,
-    forward_expi, forward_gamma, forward__gamma_integral, forward_gammainc, forward_gammaincc, forward_i0, forward_i0e,
-    forward_i1, forward_i1e, forward_iv, forward_ive, forward__ive_derivative, forward_j0, forward_j1, forward_jv,
-    forward_k0, forward_k1, forward_kl_terms, forward_kv, forward_log_ndtr, forward_multigammaln, forward_ndtr,
-    forward_ndtri, forward_rel_entr, forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward_xlog1py, forward_y0,
-    forward_y1, forward_yv, forward_zeta,
+    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln, forward_dawsn,
+    forward__digamma_gap, forward_erfcinv, forward_exp1, forward_expi, forward_gamma, forward_gammainc,
+    forward__gammainc_derivative, forward_gammaincc, forward_i0, forward_i0e, forward_i1, forward_i1e, forward_iv,
+    forward_ive, forward__ive_derivative, forward_j0, forward_j1, forward_jv, forward_k0, forward_k1, forward_kl_terms,
+    forward_kv, forward_log_ndtr, forward_multigammaln, forward_ndtr, forward_ndtri, forward_rel_entr, forward_spherical_jn,
+    forward_spherical_yn, forward_stdtr, forward__stdtr_derivative, forward_xlog1py, forward_y0, forward_y1, forward_yv,
+    forward_zeta,
 )
 from gradspec.generated.functions.special cimport (
-    BetaBackward, BetaIntegralBackward, BetaincBackward, BetalnBackward, DawsnBackward, ErfcinvBackward, Exp1Backward,
-    ExpiBackward, GammaBackward, GammaIntegralBackward, GammaincBackward, GammainccBackward, I0Backward, I0eBackward,
-    I1Backward, I1eBackward, IvBackward, IveBackward, IveDerivativeBackward, J0Backward, J1Backward, JvBackward, K0Backward,
-    K1Backward, KlTermsBackward, KvBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, RelEntrBackward,
-    SphericalJnBackward, SphericalYnBackward, StdtrBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward,
-    ZetaBackward,
+    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DawsnBackward,
+    DigammaGapBackward, ErfcinvBackward, Exp1Backward, ExpiBackward, GammaBackward, GammaincBackward,
+    GammaincDerivativeBackward, GammainccBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward,
+    IveBackward, IveDerivativeBackward, J0Backward, J1Backward, JvBackward, K0Backward, K1Backward, KlTermsBackward,
+    KvBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, RelEntrBackward, SphericalJnBackward, SphericalYnBackward,
+    StdtrBackward, StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
 )
 from gradspec.arguments cimport as_float, as_int
 from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
@@ -52,16 +53,15 @@ cdef object op_beta(object a, object b):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_whole(jvp_beta, jvp_beta, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_beta(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else a_t * (y * (ops.digamma(a) - ops.digamma(a + b)))
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops._beta_derivative(a, b, 1, 0)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (y * (ops.digamma(b) - ops.digamma(a + b))))
+        y_t = plus(y_t, b_t * ops._beta_derivative(a, b, 0, 1))
     return (y_t,)
 
 cdef object op_beta_(object a, object b):
@@ -75,53 +75,41 @@ def beta(a, b):
     return op_beta(a, b)
 
 
-cdef object op__beta_integral(object a, object b, object x, object m, object n):
+cdef object op__beta_derivative(object a, object b, object m, object n):
     cdef ThreadState* state_ = thread_state()
-    cdef BetaIntegralBackward node_ = None
+    cdef BetaDerivativeBackward node_ = None
     cdef TensorBase y
-    a = as_real_operand(a, "_beta_integral", "a")
-    b = as_real_operand(b, "_beta_integral", "b")
-    x = as_real_operand(x, "_beta_integral", "x")
-    m = as_int(m, "_beta_integral", "m")
-    n = as_int(n, "_beta_integral", "n")
+    a = as_real_operand(a, "_beta_derivative", "a")
+    b = as_real_operand(b, "_beta_derivative", "b")
+    m = as_int(m, "_beta_derivative", "m")
+    n = as_int(n, "_beta_derivative", "n")
 
-    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, x):
-        node_ = BetaIntegralBackward.__new__(BetaIntegralBackward)
-        connect_all(node_, state_, (a, b, x))
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = BetaDerivativeBackward.__new__(BetaDerivativeBackward)
+        connect_two(node_, state_, a, b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_m = m
         node_.saved_n = n
 
-    y = wrap_forward(forward__beta_integral(array_of(a), array_of(b), array_of(x), m, n))
+    y = wrap_forward(forward__beta_derivative(array_of(a), array_of(b), m, n))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        if node_.needs(0) or node_.needs(1):
-            node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
-        push_whole(jvp__beta_integral, jvp__beta_integral, False, (y,), (a, b, x, m, n))
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__beta_derivative, jvp__beta_derivative, False, (y,), (a, b, m, n))
     return y
 
-cdef tuple jvp__beta_integral(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, x_t, a, b, x, m, n, y = (
-        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4], outputs_[0]
-    )
-    y_t = None if a_t is None else a_t * (ops._beta_integral(a, b, x, m + 1, n) - y * (ops.digamma(a) - ops.digamma(a + b)))
+cdef tuple jvp__beta_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, m, n = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    y_t = None if a_t is None else a_t * ops._beta_derivative(a, b, m + 1, n)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (ops._beta_integral(a, b, x, m, n + 1) - y * (ops.digamma(b) - ops.digamma(a + b))))
-    if x_t is not None:
-        y_t = plus(
-            y_t,
-            x_t
-            * (ops.exp(ops.xlogy(a - 1, x) + ops.xlog1py(b - 1, -x) - ops.betaln(a, b)) * ops.log(x) ** m * ops.log1p(-x) ** n)
-        )
+        y_t = plus(y_t, b_t * ops._beta_derivative(a, b, m, n + 1))
     return (y_t,)
 
-def _beta_integral(a, b, x, m, n):
-    """Integral over t from 0 to x of t**(a-1) * (1-t)**(b-1) * log(t)**m * log(1-t)**n / beta(a, b)."""
-    return op__beta_integral(a, b, x, m, n)
+def _beta_derivative(a, b, m, n):
+    """Derivative `m` in `a` and `n` in `b` of beta."""
+    return op__beta_derivative(a, b, m, n)
 
 
 cdef object op_betainc(object a, object b, object x):
@@ -143,25 +131,67 @@ cdef object op_betainc(object a, object b, object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        if node_.needs(0) or node_.needs(1):
-            node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
         push_whole(jvp_betainc, jvp_betainc, False, (y,), (a, b, x))
     return y
 
 cdef tuple jvp_betainc(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, x_t, a, b, x, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    y_t = None if a_t is None else a_t * (ops._beta_integral(a, b, x, 1, 0) - y * (ops.digamma(a) - ops.digamma(a + b)))
+    a_t, b_t, x_t, a, b, x = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if a_t is None else a_t * ops._betainc_derivative(a, b, x, 1, 0, 0)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (ops._beta_integral(a, b, x, 0, 1) - y * (ops.digamma(b) - ops.digamma(a + b))))
+        y_t = plus(y_t, b_t * ops._betainc_derivative(a, b, x, 0, 1, 0))
     if x_t is not None:
-        y_t = plus(y_t, x_t * ops.exp(ops.xlogy(a - 1, x) + ops.xlog1py(b - 1, -x) - ops.betaln(a, b)))
+        y_t = plus(y_t, x_t * ops._betainc_derivative(a, b, x, 0, 0, 1))
     return (y_t,)
 
 def betainc(a, b, x):
-    """Regularised incomplete beta function; the derivatives in `a` and `b` are NaN where their integrals do not
-    settle."""
+    """Regularised incomplete beta function."""
     return op_betainc(a, b, x)
+
+
+cdef object op__betainc_derivative(object a, object b, object x, object k, object m, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef BetaincDerivativeBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_betainc_derivative", "a")
+    b = as_real_operand(b, "_betainc_derivative", "b")
+    x = as_real_operand(x, "_betainc_derivative", "x")
+    k = as_int(k, "_betainc_derivative", "k")
+    m = as_int(m, "_betainc_derivative", "m")
+    n = as_int(n, "_betainc_derivative", "n")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, x):
+        node_ = BetaincDerivativeBackward.__new__(BetaincDerivativeBackward)
+        connect_all(node_, state_, (a, b, x))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_k = k
+        node_.saved_m = m
+        node_.saved_n = n
+
+    y = wrap_forward(forward__betainc_derivative(array_of(a), array_of(b), array_of(x), k, m, n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
+        push_whole(jvp__betainc_derivative, jvp__betainc_derivative, False, (y,), (a, b, x, k, m, n))
+    return y
+
+cdef tuple jvp__betainc_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, x_t, a, b, x, k, m, n = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4], inputs_[5]
+    )
+    y_t = None if a_t is None else a_t * ops._betainc_derivative(a, b, x, k + 1, m, n)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._betainc_derivative(a, b, x, k, m + 1, n))
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._betainc_derivative(a, b, x, k, m, n + 1))
+    return (y_t,)
+
+def _betainc_derivative(a, b, x, k, m, n):
+    """Derivative `k` in `a`, `m` in `b` and `n` in `x` of betainc, NaN where an integral does not settle."""
+    return op__betainc_derivative(a, b, x, k, m, n)
 
 
 cdef object op_betaln(object a, object b):
@@ -187,9 +217,9 @@ cdef object op_betaln(object a, object b):
 
 cdef tuple jvp_betaln(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * (ops.digamma(a) - ops.digamma(a + b))
+    y_t = None if a_t is None else a_t * ops._digamma_gap(a, b, 0)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (ops.digamma(b) - ops.digamma(a + b)))
+        y_t = plus(y_t, b_t * ops._digamma_gap(b, a, 0))
     return (y_t,)
 
 cdef object op_betaln_(object a, object b):
@@ -234,6 +264,41 @@ cdef object op_dawsn_(object x):
 def dawsn(x):
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
     return op_dawsn(x)
+
+
+cdef object op__digamma_gap(object a, object b, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef DigammaGapBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_digamma_gap", "a")
+    b = as_real_operand(b, "_digamma_gap", "b")
+    n = as_int(n, "_digamma_gap", "n")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = DigammaGapBackward.__new__(DigammaGapBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__digamma_gap(array_of(a), array_of(b), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__digamma_gap, jvp__digamma_gap, False, (y,), (a, b, n))
+    return y
+
+cdef tuple jvp__digamma_gap(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, n = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if a_t is None else a_t * ops._digamma_gap(a, b, n + 1)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops.polygamma(n + 1, a + b))
+    return (y_t,)
+
+def _digamma_gap(a, b, n):
+    """Derivative `n` of digamma at `a`, less that at a + b, without cancellation."""
+    return op__digamma_gap(a, b, n)
 
 
 cdef object op_erfcinv(object x):
@@ -367,43 +432,6 @@ def gamma(x):
     return op_gamma(x)
 
 
-cdef object op__gamma_integral(object a, object x, object m):
-    cdef ThreadState* state_ = thread_state()
-    cdef GammaIntegralBackward node_ = None
-    cdef TensorBase y
-    a = as_real_operand(a, "_gamma_integral", "a")
-    x = as_real_operand(x, "_gamma_integral", "x")
-    m = as_int(m, "_gamma_integral", "m")
-
-    if needs_grad(state_, a) or needs_grad(state_, x):
-        node_ = GammaIntegralBackward.__new__(GammaIntegralBackward)
-        connect_two(node_, state_, a, x)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_m = m
-
-    y = wrap_forward(forward__gamma_integral(array_of(a), array_of(x), m))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        if node_.needs(0):
-            node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
-        push_whole(jvp__gamma_integral, jvp__gamma_integral, False, (y,), (a, x, m))
-    return y
-
-cdef tuple jvp__gamma_integral(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, x_t, a, x, m, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    y_t = None if a_t is None else a_t * (ops._gamma_integral(a, x, m + 1) - y * ops.digamma(a))
-    if x_t is not None:
-        y_t = plus(y_t, x_t * (ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a)) * ops.log(x) ** m))
-    return (y_t,)
-
-def _gamma_integral(a, x, m):
-    """Integral over t from 0 to x of t**(a-1) * exp(-t) * log(t)**m / gamma(a)."""
-    return op__gamma_integral(a, x, m)
-
-
 cdef object op_gammainc(object a, object x):
     cdef ThreadState* state_ = thread_state()
     cdef GammaincBackward node_ = None
@@ -421,24 +449,57 @@ cdef object op_gammainc(object a, object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        if node_.needs(0):
-            node_.saved_y = save_output(y)
-        if node_.needs(1):
-            node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
         push_whole(jvp_gammainc, jvp_gammainc, False, (y,), (a, x))
     return y
 
 cdef tuple jvp_gammainc(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, x_t, a, x, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else a_t * (ops._gamma_integral(a, x, 1) - y * ops.digamma(a))
+    a_t, x_t, a, x = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops._gammainc_derivative(a, x, 1, 0)
     if x_t is not None:
-        y_t = plus(y_t, x_t * ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), dtype_of(y))))
+        y_t = plus(y_t, x_t * ops._gammainc_derivative(a, x, 0, 1))
     return (y_t,)
 
 def gammainc(a, x):
-    """Regularised lower incomplete gamma function; the derivative in `a` is NaN where its integral does not settle."""
+    """Regularised lower incomplete gamma function."""
     return op_gammainc(a, x)
+
+
+cdef object op__gammainc_derivative(object a, object x, object m, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef GammaincDerivativeBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_gammainc_derivative", "a")
+    x = as_real_operand(x, "_gammainc_derivative", "x")
+    m = as_int(m, "_gammainc_derivative", "m")
+    n = as_int(n, "_gammainc_derivative", "n")
+
+    if needs_grad(state_, a) or needs_grad(state_, x):
+        node_ = GammaincDerivativeBackward.__new__(GammaincDerivativeBackward)
+        connect_two(node_, state_, a, x)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_m = m
+        node_.saved_n = n
+
+    y = wrap_forward(forward__gammainc_derivative(array_of(a), array_of(x), m, n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
+        push_whole(jvp__gammainc_derivative, jvp__gammainc_derivative, False, (y,), (a, x, m, n))
+    return y
+
+cdef tuple jvp__gammainc_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, x_t, a, x, m, n = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    y_t = None if a_t is None else a_t * ops._gammainc_derivative(a, x, m + 1, n)
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._gammainc_derivative(a, x, m, n + 1))
+    return (y_t,)
+
+def _gammainc_derivative(a, x, m, n):
+    """Derivative `m` in `a` and `n` in `x` of gammainc, NaN where an integral does not settle."""
+    return op__gammainc_derivative(a, x, m, n)
 
 
 cdef object op_gammaincc(object a, object x):
@@ -458,23 +519,19 @@ cdef object op_gammaincc(object a, object x):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        if node_.needs(0):
-            node_.saved_y = save_output(y)
-        if node_.needs(1):
-            node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(x)):
         push_whole(jvp_gammaincc, jvp_gammaincc, False, (y,), (a, x))
     return y
 
 cdef tuple jvp_gammaincc(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, x_t, a, x, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else a_t * ((1 - y) * ops.digamma(a) - ops._gamma_integral(a, x, 1))
+    a_t, x_t, a, x = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * -ops._gammainc_derivative(a, x, 1, 0)
     if x_t is not None:
-        y_t = plus(y_t, x_t * -ops.exp(ops.xlogy(a - 1, x) - x - ops.astype(ops.lgamma(a), dtype_of(y))))
+        y_t = plus(y_t, x_t * -ops._gammainc_derivative(a, x, 0, 1))
     return (y_t,)
 
 def gammaincc(a, x):
-    """Regularised upper incomplete gamma function; the derivative in `a` is NaN where its integral does not settle."""
+    """Regularised upper incomplete gamma function."""
     return op_gammaincc(a, x)
 
 
@@ -881,15 +938,22 @@ cdef object op_kl_terms(object a, object b):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_whole(jvp_kl_terms, jvp_kl_terms, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_kl_terms(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * ops.log(a / b)
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    p = ops.astype(a, dtype_of(y))
+    q = ops.astype(b, dtype_of(y))
+    near = ops.absolute(p - q) < q / 2
+    excess = ops.where(near, p - q, 0) / ops.where(near, q, 1)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (1 - a / b))
+        ratio = p / ops.where((p == 0) & (q == 0), 1, q)
+    y_t = None if a_t is None else a_t * (ops.log1p(excess) + ops.log(ops.where(near, 1, p)) - ops.log(ops.where(near, 1, q)))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops.where(near, excess, ratio - 1))
     return (y_t,)
 
 cdef object op_kl_terms_(object a, object b):
@@ -1076,15 +1140,21 @@ cdef object op_rel_entr(object a, object b):
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_whole(jvp_rel_entr, jvp_rel_entr, False, (y,), (a, b))
     return y
 
 cdef tuple jvp_rel_entr(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * (ops.log(a / b) + 1)
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    p = ops.astype(a, dtype_of(y))
+    q = ops.astype(b, dtype_of(y))
+    if a_t is not None:
+        near = ops.absolute(p - q) < q / 2
+        excess = ops.where(near, p - q, 0) / ops.where(near, q, 1)
+    y_t = None if a_t is None else a_t * (ops.log1p(excess) + ops.log(ops.where(near, 1, p)) - ops.log(ops.where(near, 1, q)) + 1)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (-a / b))
+        y_t = plus(y_t, b_t * (-p / ops.where((p == 0) & (q == 0), 1, q)))
     return (y_t,)
 
 cdef object op_rel_entr_(object a, object b):
@@ -1183,28 +1253,57 @@ cdef object op_stdtr(object df, object t):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y_dtype = dtype_of(y)
     if state_.flags & DUAL and (has_tangent(df) or has_tangent(t)):
         push_whole(jvp_stdtr, jvp_stdtr, False, (y,), (df, t))
     return y
 
 cdef tuple jvp_stdtr(tuple outputs_, tuple inputs_, tuple tangents_):
-    df_t, t_t, df, t, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    half = df / 2
-    square = t * t + df
-    ratio = df / square
-    density = ops.exp(ops.xlogy(half, ratio) - ops.astype(ops.betaln(half, 0.5), dtype_of(y))) / ops.sqrt(square)
-    if df_t is not None:
-        tail = ops.betainc(half, 0.5, ratio)
-        rate = ops._beta_integral(half, 0.5, ratio, 1, 0) - tail * (ops.digamma(half) - ops.digamma(half + 0.5))
-    y_t = None if df_t is None else df_t * (-(ops.astype(ops.sign(t), dtype_of(y)) * rate / 2 + t * density / df) / 2)
+    df_t, t_t, df, t = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if df_t is None else df_t * ops._stdtr_derivative(df, t, 1, 0)
     if t_t is not None:
-        y_t = plus(y_t, t_t * density)
+        y_t = plus(y_t, t_t * ops._stdtr_derivative(df, t, 0, 1))
     return (y_t,)
 
 def stdtr(df, t):
-    """Student's distribution function; the derivative in `df` is NaN where its integral does not settle."""
+    """Student's distribution function."""
     return op_stdtr(df, t)
+
+
+cdef object op__stdtr_derivative(object df, object t, object m, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef StdtrDerivativeBackward node_ = None
+    cdef TensorBase y
+    df = as_real_operand(df, "_stdtr_derivative", "df")
+    t = as_real_operand(t, "_stdtr_derivative", "t")
+    m = as_int(m, "_stdtr_derivative", "m")
+    n = as_int(n, "_stdtr_derivative", "n")
+
+    if needs_grad(state_, df) or needs_grad(state_, t):
+        node_ = StdtrDerivativeBackward.__new__(StdtrDerivativeBackward)
+        connect_two(node_, state_, df, t)
+        node_.saved_df = save_input(state_, df, &node_.version_df)
+        node_.saved_t = save_input(state_, t, &node_.version_t)
+        node_.saved_m = m
+        node_.saved_n = n
+
+    y = wrap_forward(forward__stdtr_derivative(array_of(df), array_of(t), m, n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(df) or has_tangent(t)):
+        push_whole(jvp__stdtr_derivative, jvp__stdtr_derivative, False, (y,), (df, t, m, n))
+    return y
+
+cdef tuple jvp__stdtr_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    df_t, t_t, df, t, m, n = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    y_t = None if df_t is None else df_t * ops._stdtr_derivative(df, t, m + 1, n)
+    if t_t is not None:
+        y_t = plus(y_t, t_t * ops._stdtr_derivative(df, t, m, n + 1))
+    return (y_t,)
+
+def _stdtr_derivative(df, t, m, n):
+    """Derivative `m` in `df` and `n` in `t` of stdtr, NaN where an integral does not settle."""
+    return op__stdtr_derivative(df, t, m, n)
 
 
 cdef object op_xlog1py(object a, object b):
@@ -1384,10 +1483,11 @@ def zeta(s, q=1.0):
 answer_calls()
 
 register({
-"beta": beta, "_beta_integral": _beta_integral, "betainc": betainc, "betaln": betaln, "dawsn": dawsn, "erfcinv":
-    erfcinv, "exp1": exp1, "expi": expi, "gamma": gamma, "_gamma_integral": _gamma_integral, "gammainc": gammainc,
-    "gammaincc": gammaincc, "i0": i0, "i0e": i0e, "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative":
-    _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0, "k1": k1, "kl_terms": kl_terms, "kv": kv, "log_ndtr": log_ndtr,
-    "multigammaln": multigammaln, "ndtr": ndtr, "ndtri": ndtri, "rel_entr": rel_entr, "spherical_jn": spherical_jn,
-    "spherical_yn": spherical_yn, "stdtr": stdtr, "xlog1py": xlog1py, "y0": y0, "y1": y1, "yv": yv, "zeta": zeta,
+"beta": beta, "_beta_derivative": _beta_derivative, "betainc": betainc, "_betainc_derivative": _betainc_derivative,
+    "betaln": betaln, "dawsn": dawsn, "_digamma_gap": _digamma_gap, "erfcinv": erfcinv, "exp1": exp1, "expi": expi, "gamma":
+    gamma, "gammainc": gammainc, "_gammainc_derivative": _gammainc_derivative, "gammaincc": gammaincc, "i0": i0, "i0e": i0e,
+    "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative": _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0,
+    "k1": k1, "kl_terms": kl_terms, "kv": kv, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr, "ndtri":
+    ndtri, "rel_entr": rel_entr, "spherical_jn": spherical_jn, "spherical_yn": spherical_yn, "stdtr": stdtr,
+    "_stdtr_derivative": _stdtr_derivative, "xlog1py": xlog1py, "y0": y0, "y1": y1, "yv": yv, "zeta": zeta,
 })

@@ -81,7 +81,9 @@ __getattr__ = later(__name__, {
     ),
     "factors": ("eig", "lu_order", "lu_parts", "matrix_exp", "permutation_matrix", "pivot_rows"),
     "folds": ("max_along", "min_along"),
+    "gamma_beta": ("beta", "betaln", "digamma_gap", "kl_terms", "rel_entr"),
     "grids": ("even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps"),
+    "incomplete": ("beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative"),
     "indexing": (
         "gather", "index_add", "index_add_", "kept", "last_written", "masked_fill_", "scatter", "scatter_",
         "scatter_add", "scatter_add_", "take_along_axis", "take_along_axis_backward", "take_backward",
@@ -109,8 +111,7 @@ __getattr__ = later(__name__, {
     "slopes": ("asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "softsign", "tanhshrink"),
     "sorting": ("argsort", "bincount", "bins", "first_places", "histc", "segment", "topk", "unique_counts", "unique_inverse"),
     "special_functions": (
-        "bessel", "beta_integral", "digamma", "erfcx", "erfinv", "gamma_integral", "gelu", "ive", "lgamma", "logit",
-        "polygamma", "special",
+        "bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "lgamma", "logit", "polygamma", "special",
     ),
     "strides": ("as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real"),
     "transforms": ("fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier"),

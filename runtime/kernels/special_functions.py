@@ -39,37 +39,6 @@ def bessel(name, v, x):
     return y
 
 
-def beta_integral(a, b, x, m, n):
-    """Integral of ``t**(a-1) * (1-t)**(b-1) * log(t)**m * log(1-t)**n`` from 0 to `x`, over that without logarithms to 1.
-
-    Parameters
-    ----------
-    a, b, x : ndarray or scalar
-    m, n : int
-
-    Returns
-    -------
-    ndarray
-        NaN where two rules of quadrature do not agree.
-    """
-    a, b, x, dtype = _in_double(a, b, x)
-    scale = scipy_function("betaln")(a, b)
-
-    def below(a, b, end, m, n, rule):  # t = end * exp(-s / a)
-        s, weights = rule
-        logs = np.log(end)[..., None] - s / a[..., None]
-        rest = np.log1p(-np.exp(logs))
-        values = np.exp((b[..., None] - 1) * rest) * logs**m * rest**n
-        return np.exp(a * np.log(end) - scale) / a * np.where(end > 0, values @ weights, 0)
-
-    def integral(rule):
-        half = np.minimum(x, 0.5)
-        above = below(b, a, np.full_like(x, 0.5), n, m, rule) - below(b, a, np.where(x > 0.5, 1 - x, 0.5), n, m, rule)
-        return below(a, b, half, m, n, rule) + above
-
-    return _agreed(integral).astype(dtype)
-
-
 def digamma(x):
     """Derivative of the logarithm of the gamma function. Needs SciPy.
 
@@ -160,38 +129,6 @@ def erfinv(x):
     ndarray
     """
     return scipy_function("erfinv")(x)
-
-
-def gamma_integral(a, x, m):
-    """Integral of ``t**(a-1) * exp(-t) * log(t)**m`` from 0 to `x`, over that without the logarithm to infinity.
-
-    Parameters
-    ----------
-    a, x : ndarray or scalar
-    m : int
-
-    Returns
-    -------
-    ndarray
-        NaN where two rules of quadrature do not agree.
-    """
-    a, x, dtype = _in_double(a, x)
-    scale, middle = scipy_function("gammaln")(a), np.maximum(a, 1)
-
-    def integral(rule):
-        s, weights = rule
-
-        def beyond(start):  # t = start + s
-            t = start[..., None] + s
-            return (np.exp((a[..., None] - 1) * np.log(t) - (start + scale)[..., None]) * np.log(t) ** m) @ weights
-
-        end = np.minimum(x, middle)  # t = end * exp(-s / a)
-        logs = np.log(end)[..., None] - s / a[..., None]
-        factors = np.exp(-np.exp(logs)) * logs**m
-        below = np.exp(a * np.log(end) - scale) / a * np.where(end > 0, factors @ weights, 0)
-        return below + np.where(x > middle, beyond(middle) - beyond(np.maximum(x, middle)), 0)
-
-    return _agreed(integral).astype(dtype)
 
 
 def gelu(x, approximate):
@@ -300,13 +237,6 @@ def special(name, *arguments):
     return np.asarray(scipy_function(name)(*arguments), np.result_type(*arguments, 1.0))
 
 
-def _agreed(integral):
-    """What two rules of quadrature say of an integral, NaN where they do not say the same."""
-    with np.errstate(all="ignore"):
-        one, other = integral(_exponential_rule(96)), integral(_exponential_rule(144))
-        return np.where(np.abs(one - other) <= 1e-9 * np.abs(other) + 1e-13, other, np.nan)
-
-
 def _bessel_near_0(name, v, x):
     """The first term of the series of a Bessel function at 0."""
     if name == "spherical_jn":
@@ -328,20 +258,6 @@ def _bessel_near_0(name, v, x):
         first = 0 if turn in (0.5, 1.5) else math.cos(math.pi * v) * _bessel_near_0("yv", -v, x)
         return first - math.sin(math.pi * v) * _bessel_near_0("jv", -v, x)
     return sign * (0.5 if name == "kv" else -1 / math.pi) * np.exp(math.lgamma(v) - v * half)
-
-
-@functools.cache
-def _exponential_rule(count):
-    """Nodes and weights for f(s) * exp(-s) from 0 to infinity: trapezoids in r, where s = exp(r - exp(-r))."""
-    r, step = np.linspace(-4.2, 5.2, count, retstep=True)
-    s = np.exp(r - np.exp(-r))
-    return s, step * s * (1 + np.exp(-r)) * np.exp(-s)
-
-
-def _in_double(*arrays):
-    """Arrays broadcast together in double precision, and the dtype that they came in."""
-    dtype = np.result_type(*arrays, 1.0)
-    return *(np.array(x, np.float64) for x in np.broadcast_arrays(*arrays)), dtype
 
 
 def _erfcx_derivative(x, n, far):

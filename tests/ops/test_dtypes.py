@@ -136,7 +136,7 @@ SINGLE = (np.float32, np.complex64)
 
 
 def widths(tensors):
-    return {tensor.dtype for tensor in flat([t for t in tensors if t is not None])} & {np.dtype(float), np.dtype(complex)}
+    return {tensor.dtype for tensor in flat([t for t in tensors if not isinstance(t, (int, float, type(None)))])} & {np.dtype(float), np.dtype(complex)}
 
 
 def answered(node, cotangents):
