@@ -165,11 +165,11 @@ class Elementwise:
         for operand in found[1]:
             yield from self.leaves(operand)
 
-    def program(self, name: str, result: str, expression: Expression) -> Program | None:
-        """The program that computes an expression; None where that is no more than one instruction."""
+    def program(self, name: str, result: str, expression: Expression, least: int = 2) -> Program | None:
+        """The program that computes an expression; None where that is fewer than so many instructions."""
         built = _Text(self, Program(name, {}, {}, [result]))
         text = built.of(expression)
-        if len(built.instructions) < 2 or len(built.program.inputs) > MOST_INPUTS or not built.has_array:
+        if len(built.instructions) < least or len(built.program.inputs) > MOST_INPUTS or not built.has_array:
             return None
         built.program.lines[result] = text
         return built.program

@@ -162,7 +162,10 @@ class OnArrays(OnTensors):
             return super().tree(expression)
         count = sum(p.results == [self.target] for p in self.programs)
         name = "_".join(part for part in (self.owner.lstrip("_"), self.target, str(count + 1) if count else "") if part)
-        program = self.elementwise.program(name, self.target, expression)
+        # One instruction costs what its forward costs, if it is one: a function of NumPy's with a number is not.
+        numpy = isinstance(expression, Foreign) and expression.root == "np"
+        least = 1 if numpy and any(isinstance(argument, Constant) for argument in expression.arguments or ()) else 2
+        program = self.elementwise.program(name, self.target, expression, least)
         if program is None:
             return super().tree(expression)
         self.programs.append(program)

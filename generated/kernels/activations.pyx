@@ -133,9 +133,10 @@ cdef object forward_prelu(object x, object weight):
         slope = weight
     return prelu_y.run((x, slope))
 
+cdef Program relu_y = Program("x -> y", "y = maximum(x, 0)")
 cdef object forward_relu(object x):
     try:
-        return as_array(np.maximum(x, 0))
+        return as_array(relu_y.run((x,)))
     except Exception as error_:
         raise explain(error_, "relu", x=x) from None
 

@@ -50,7 +50,7 @@ cdef object forward_clamp_min(object x, object min):
 
 cdef object forward_clip(object x, object min, object max):
     try:
-        return as_array(np.clip(x, min, max))
+        return as_array(kernels.clip(x, min, max))
     except Exception as error_:
         raise explain(error_, "clip", x=x, min=min, max=max) from None
 

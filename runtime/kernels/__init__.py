@@ -42,7 +42,7 @@ offer(
 
 from .axes import broadcast_to, expand_dims
 from .basic_index import copy_, getitem, getitem_backward, index_put, index_put_, index_put_backward
-from .choice import divide_or_zero, scaled_pow, where
+from .choice import clip, divide_or_zero, scaled_pow, where
 from .counted import kept_mean, kept_mean_backward
 from .elimination import cholesky, det, inv, slogdet, solve
 from .error_function import erf, erfc

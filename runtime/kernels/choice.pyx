@@ -1,4 +1,4 @@
-"""One of two values, element by element: where, a quotient that is 0 where the divisor is, a power that is 0 where its factor is.
+"""One of some values, element by element: where, clip, a quotient that is 0 where the divisor is, a power where its factor is.
 
 Owns loops over contiguous operands, any of which may be one number for all elements.  Both sides of a choice are computed
 from what is safe for either, so the only floating-point flags are those of the elements that are taken.  The limit is memory.
@@ -94,6 +94,31 @@ divide_or_zero = pointwise(
     elementwise.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL])
 cdef Ufunc multiply = Ufunc(np.multiply, "multiply")
 cdef Ufunc power = Ufunc(np.power, "pow")
+cdef Ufunc raised = Ufunc(np.maximum, "clip", operands=("x", "min"))
+cdef Ufunc lowered = Ufunc(np.minimum, "clip", operands=("x", "max"))
+
+cdef enum:
+    SHORT = 1 << 14     # elements up to which two loops take less than a call of NumPy's function
+
+
+def clip(x, min, max):
+    """minimum(maximum(x, min), max), either of which may be None, as ``np.clip``.
+
+    Parameters
+    ----------
+    x : ndarray
+    min, max : ndarray, scalar or None
+
+    Returns
+    -------
+    ndarray
+    """
+    if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_SIZE(x) > SHORT:
+        return np.clip(x, min, max)  # which holds integers against bounds that are none of theirs
+    if min is None and max is None:
+        return np.array(x)
+    y = x if min is None else raised.binary(x, min)
+    return y if max is None else lowered.binary(y, max)
 
 
 def scaled_pow(c, a, b, n):

@@ -52,6 +52,13 @@ ops:
   vjp:
     x: grad * x
   jvp: x_t * x
+
+- op: t_single_bound(x) -> y
+  doc: One instruction, with a number.
+  forward: np.maximum(x, 0)
+  vjp:
+    x: grad * x
+  jvp: x_t * x
 """
 
 
@@ -69,6 +76,13 @@ def sources(text):
 def test_a_single_instruction_stays_a_call(texts):
     assert texts["t_single"].on_arrays[-1] == "return forward_multiply(grad, x)"
     assert not texts["t_single"].node_programs and not texts["t_single"].forward_programs
+
+
+def test_numpys_function_of_a_number_is_a_program(texts):
+    assert texts["t_single_bound"].forward_lines == ["return as_array(t_single_bound_y.run((x,)))"]
+    assert [program.source for program in texts["t_single_bound"].forward_programs] == [
+        'cdef Program t_single_bound_y = Program("x -> y", "y = maximum(x, 0)")'
+    ]
 
 
 def test_two_are_a_program(texts):
