@@ -48,7 +48,7 @@ RUNTIME = [
         "grad_mode",
         "node",
     ],
-    ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.linalg", "kernels.logistic", "kernels.moments", "kernels.plan", "kernels.rows", "kernels.scans", "provenance", "tensor"],
+    ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.extremes", "kernels.linalg", "kernels.logistic", "kernels.moments", "kernels.plan", "kernels.rows", "kernels.scans", "provenance", "tensor"],
     ["kernels.across", "kernels.add_at", "kernels.counted", "kernels.pieces", "kernels.program", "kernels.running", "kernels.softmax", "kernels.sorting", "kernels.special_functions", "kernels.standardization", "kernels.summation"],
     ["kernels.indexing"],
     ["kernels.basic_index", "kernels.pooling"],

@@ -18,6 +18,7 @@ offer(
         "elimination",
         "error_function",
         "exponentials",
+        "extremes",
         "forward",
         "logistic",
         "memory",
@@ -46,6 +47,7 @@ from .choice import clip, divide_or_zero, scaled_pow, where
 from .counted import kept_mean, kept_mean_backward
 from .elimination import cholesky, det, inv, slogdet, solve
 from .error_function import erf, erfc
+from .extremes import max_along, min_along
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
 from .moments import centred, euclidean_norm, std, var
 from .pieces import concat_backward, concatenate, stack, unstack
@@ -80,7 +82,6 @@ __getattr__ = later(__name__, {
         "rrelu", "sinc", "xlogy", "zero_",
     ),
     "factors": ("eig", "lu_order", "lu_parts", "matrix_exp", "permutation_matrix", "pivot_rows"),
-    "folds": ("max_along", "min_along"),
     "gamma_beta": ("beta", "betaln", "digamma_gap", "kl_terms", "rel_entr"),
     "grids": ("even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps"),
     "incomplete": ("beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative"),

@@ -27,7 +27,7 @@ def numbers(shape, dtype, seed=0):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(300, 2), (300, 3), (200, 7), (100, 8), (9, 10, 2, 5, 2), (5, 2), (40, 30, 1), (40, 0), (600,)])
+@pytest.mark.parametrize("shape", [(300, 2), (300, 3), (200, 7), (100, 8), (9, 10, 2, 5, 2), (5, 2), (40, 30, 1), (40, 0), (600,), (40, 100), (6, 50, 33)])
 def test_reductions_are_numpys(shape, dtype):
     n = len(shape)
     axes = [None, *range(-n, n), (0, -1), (-1,), tuple(range(n)), (n - 1, max(n - 3, 0)), (-1, -n)]
@@ -48,6 +48,18 @@ def test_reductions_are_numpys(shape, dtype):
                         found, expected = ours(x, axis, keepdims), theirs(x, axis=axis, keepdims=keepdims)
                         assert found.dtype == expected.dtype
                         np.testing.assert_array_equal(found, expected, strict=isinstance(found, np.ndarray))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1,), (2,), (33,), (5, 70), (300, 40), (7, 3, 50)])
+def test_nan_wins_wherever_it_stands(shape, dtype):
+    random = np.random.default_rng(1)
+    for place in (0, 1, -1, *random.integers(0, np.prod(shape), 12)):
+        x = numbers(shape, dtype, 2)
+        x.flat[place % x.size] = np.nan
+        for axis in (None, *range(len(shape))):
+            for ours, theirs in ((kernels.max_along, np.max), (kernels.min_along, np.min)):
+                np.testing.assert_array_equal(ours(x, axis, False), theirs(x, axis=axis))
 
 
 def test_nan_wins_and_infinities_warn_as_in_numpy():
