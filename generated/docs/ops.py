@@ -2845,7 +2845,8 @@ for _name, _text in {
     Notes
     -----
     std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
-    grad_x = residual * _unreduce(_divide_or_zero(grad, divisor), x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(_divide_or_zero(1, divisor), x.shape, axis, keepdims) * _unreduce(grad, x.shape,
+      axis, keepdims)
     where residual = _centred(x, axis)
     where divisor = reduced_count(x.shape, axis, correction) * y
     y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)

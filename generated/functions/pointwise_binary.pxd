@@ -44,7 +44,6 @@ cdef class DivideBackward(Node):
 cdef class DivideOrZeroBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y
-    cdef readonly object saved_y_dtype
 
 cdef class FloorDivideBackward(Node):
     pass

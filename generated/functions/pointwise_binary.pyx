@@ -433,33 +433,35 @@ cdef class DivideBackward(Node):
         self.released, self.saved_b, self.saved_y = True, None, None
 
 
-cdef Program divide_or_zero_grad_b = Program("grad, y, b -> grad_b", """
-    grad_b = multiply(grad, negative(conj(_divide_or_zero(y, b))))""")
+cdef Program divide_or_zero_grad_b = Program("y, grad, b -> grad_b", """
+    grad_b = multiply(negative(conj(y)), _divide_or_zero(grad, conj(b)))""")
 
 cdef class DivideOrZeroBackward(Node):
-    """_divide_or_zero(a, b) -> y; dy/da = astype(_divide_or_zero(1, b), y.dtype); dy/db = -_divide_or_zero(y, b)"""
-    saves = ("b", "y_dtype", "y")
+    """_divide_or_zero(a, b) -> y
+
+    grad_a = _divide_or_zero(grad, conj(b))
+    grad_b = -conj(y) * _divide_or_zero(grad, conj(b))
+    """
+    saves = ("b", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            y_dtype = self.saved_y_dtype
-            grad_a = forward_multiply(grad, forward_conj(forward_astype(forward__divide_or_zero(1, b), y_dtype)))
+            grad_a = forward__divide_or_zero(grad, forward_conj(b))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = divide_or_zero_grad_b.run((grad, y, b))
+            grad_b = divide_or_zero_grad_b.run((y, grad, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            y_dtype = self.saved_y_dtype
-            grad_a = grad * conj_of(ops.astype(ops._divide_or_zero(1, b), y_dtype))
+            grad_a = ops._divide_or_zero(grad, conj_of(b))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = grad * -conj_of(ops._divide_or_zero(y, b))
+            grad_b = -conj_of(y) * ops._divide_or_zero(grad, conj_of(b))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

@@ -51,10 +51,13 @@ cdef class CentredBackward(Node):
         return ops._centred(grad, axis)
 
 
+cdef Program euclidean_norm_grad_x = Program("x, given_1, given_2 -> grad_x", "grad_x = multiply(multiply(x, given_1), given_2)")
+
 cdef class EuclideanNormBackward(Node):
     """_euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = x * _unreduce(_divide_or_zero(grad, y), x.shape, axis, keepdims)
+    grad_x = x * _unreduce(_divide_or_zero(1, y), x.shape, axis, keepdims) * _unreduce(grad, x.shape, axis,
+      keepdims)
     """
     saves = ("x", "y", "x_shape", "axis", "keepdims")
 
@@ -64,7 +67,12 @@ cdef class EuclideanNormBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return forward_multiply(x, forward__unreduce(forward__divide_or_zero(grad, y), x_shape, axis, keepdims))
+        return euclidean_norm_grad_x.run(
+            (
+                x, forward__unreduce(forward__divide_or_zero(1, y), x_shape, axis, keepdims),
+                forward__unreduce(grad, x_shape, axis, keepdims)
+            )
+        )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -72,7 +80,9 @@ cdef class EuclideanNormBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return x * ops._unreduce(ops._divide_or_zero(grad, y), x_shape, axis, keepdims)
+        return (
+            x * ops._unreduce(ops._divide_or_zero(1, y), x_shape, axis, keepdims) * ops._unreduce(grad, x_shape, axis, keepdims)
+        )
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -343,10 +353,14 @@ cdef class ProdBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program std_grad_x = Program("residual, given_1, given_2 -> grad_x", """
+    grad_x = multiply(multiply(residual, given_1), given_2)""")
+
 cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = residual * _unreduce(_divide_or_zero(grad, divisor), x.shape, axis, keepdims)
+    grad_x = residual * _unreduce(_divide_or_zero(1, divisor), x.shape, axis, keepdims) * _unreduce(grad, x.shape,
+      axis, keepdims)
     where residual = _centred(x, axis)
     where divisor = reduced_count(x.shape, axis, correction) * y
     """
@@ -361,7 +375,12 @@ cdef class StdBackward(Node):
         keepdims = self.saved_keepdims
         residual = forward__centred(x, axis)
         divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
-        return forward_multiply(residual, forward__unreduce(forward__divide_or_zero(grad, divisor), x_shape, axis, keepdims))
+        return std_grad_x.run(
+            (
+                residual, forward__unreduce(forward__divide_or_zero(1, divisor), x_shape, axis, keepdims),
+                forward__unreduce(grad, x_shape, axis, keepdims)
+            )
+        )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -372,7 +391,10 @@ cdef class StdBackward(Node):
         keepdims = self.saved_keepdims
         residual = ops._centred(x, axis)
         divisor = formulas.reduced_count(x_shape, axis, correction) * y
-        return residual * ops._unreduce(ops._divide_or_zero(grad, divisor), x_shape, axis, keepdims)
+        return (
+            residual * ops._unreduce(ops._divide_or_zero(1, divisor), x_shape, axis, keepdims)
+            * ops._unreduce(grad, x_shape, axis, keepdims)
+        )
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None

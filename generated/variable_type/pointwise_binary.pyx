@@ -28,7 +28,7 @@ from gradspec.generated.functions.pointwise_binary cimport (
 )
 from gradspec.arguments cimport as_int, as_scalar
 from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_whole
+from gradspec.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
 from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
@@ -500,8 +500,6 @@ cdef object op__divide_or_zero(object a, object b):
 
     if node_ is not None:
         set_history(y, node_, 0)
-        if node_.needs(0):
-            node_.saved_y_dtype = dtype_of(y)
         if node_.needs(1):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
@@ -510,9 +508,9 @@ cdef object op__divide_or_zero(object a, object b):
 
 cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else a_t * ops.astype(ops._divide_or_zero(1, b), dtype_of(y))
+    y_t = None if a_t is None else ops._divide_or_zero(a_t, b)
     if b_t is not None:
-        y_t = plus(y_t, b_t * -ops._divide_or_zero(y, b))
+        y_t = minus(y_t, y * ops._divide_or_zero(b_t, b))
     return (y_t,)
 
 def _divide_or_zero(a, b):

