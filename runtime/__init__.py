@@ -9,8 +9,8 @@ from .later import postponed
 offer(__name__, [
     "accumulate_grad", "anomaly", "arguments", "array_tensor", "backward", "batched_pass", "copy_slices", "dual", "engine",
     "engine_hooks", "error_nodes", "forward_ad", "function", "function_node", "grad_mode", "graph_task", "inplace",
-    "input_buffer", "node", "numpy_protocol", "operand", "provenance", "pytorch_tensor", "ready_queue", "saved_tensors_hooks",
-    "saved_variable", "snapshot", "tensor", "version", "view",
+    "input_buffer", "node", "numpy_protocol", "operand", "provenance", "put_off", "pytorch_tensor", "ready_queue",
+    "saved_tensors_hooks", "saved_variable", "snapshot", "tensor", "version", "view",
 ])  # fmt: skip
 
 with undisturbed(__spec__):

@@ -19,9 +19,11 @@ from .grad_mode cimport (
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
+from .kernels.fusion cimport Fused, large_size
 from .kernels.memory cimport give_back
 from .node cimport Node, TaskSlot, Wanted
 from .provenance cimport calculation, report_failure
+from .put_off cimport arrived, blamed, fitted, forget, gradient_for, is_large, may_wait, settle
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
@@ -33,12 +35,16 @@ cdef int run(GraphTask task) except -1:
     task.ready.push(node)
     if thread_state().flags & ANOMALY:
         return run_watched(task)
+    if not task.recording:
+        task.large = large_size()
     try:
         while task.ready.count:
             node = task.ready.pop()
             run_node(task, node)
+        if task.fusions is not None:
+            settle(task)
     except Exception as error:
-        report_failure(thread_state(), node, error)
+        report_failure(thread_state(), blamed(task, node), error)
         raise
     return 0
 
@@ -69,10 +75,14 @@ cdef int run_node(GraphTask task, Node node) except -1:
     cdef bint needed = slot.needed
     cdef Wanted wanted = slot.wanted
     cdef Py_ssize_t i, count
+    if task.fusions is not None and (node.hooks is not None or needed and not may_wait(node)):
+        settle(task)
     if node is not task.root:
         if slot.buffer != NULL:
             grads = <object> slot.buffer
             Py_CLEAR(slot.buffer)
+        if type(grads) is Fused:
+            grads = arrived(grads)
         if node.hooks is not None:
             grads = run_tensor_hooks(task, node, grads)
             slot = task.slot(node)
@@ -81,6 +91,8 @@ cdef int run_node(GraphTask task, Node node) except -1:
         task.release(node)
         if not needed:
             return 0
+    if is_large(task, &node.output):
+        grads = gradient_for(task, node, grads)
     if node.hooks is not None and node.hooks.pre:
         grads = run_pre_hooks(task, node, grads)
     if grads is None and not node.takes_undefined():
@@ -129,7 +141,10 @@ cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except 
         return 0
     if grad is not None:
         output_nr = source.next_nr(i)
-        grad = validate(target, output_nr, grad, task.recording, None if source is task.root else source)
+        if type(grad) is Fused:
+            grad = fitted(target, output_nr, grad, source)
+        else:
+            grad = validate(target, output_nr, grad, task.recording, None if source is task.root else source)
         if target.outputs == NULL:
             grad = merge(task, slot, grad)
         else:
@@ -250,6 +265,8 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
         if state.objects != NULL:
             restore_modes(<ThreadObjects> state.objects, modes)
         finish_task(task)
+        if task.fusions is not None:
+            forget(task)
         if not finished:
             task.abandon()
     return task.results

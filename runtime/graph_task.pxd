@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
+from .capi cimport npy_intp
 from .node cimport Node, TaskSlot, Wanted
 from .ready_queue cimport ReadyQueue
 
@@ -15,6 +16,8 @@ cdef class GraphTask:
     cdef bint recording         # gradients are tensors: create_graph, or a dual level is open
     cdef bint everything        # no `inputs=`: every node runs
     cdef bint check_nan         # a gradient that is NaN is an error
+    cdef npy_intp large         # from how many elements on gradients may be put off; -1 where none may
+    cdef list fusions           # what was put off; None until something is
     cdef bint capturing         # grad(): results are captured, no leaf accumulates
     cdef Py_ssize_t batch       # the length of the first axis of every gradient, 0 where they have none of their own
     cdef ReadyQueue ready

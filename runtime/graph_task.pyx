@@ -235,6 +235,7 @@ cdef GraphTask start_task(tuple roots, tuple grads, bint keep_graph, bint create
     last_task += 1
     task.id = last_task
     task.keep_graph, task.create_graph, task.recording = keep_graph, create_graph, recording
+    task.large = -1
     task.ready = ReadyQueue.__new__(ReadyQueue)
     task.root = root
     task.captures, task.callbacks, task.leaves = {}, [], []

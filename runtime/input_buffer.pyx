@@ -95,7 +95,7 @@ cdef object accumulate(object total, object term, bint recording):
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
     if recording:
         return ops.add(total, term)
-    if Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted:
+    if type(total) is ndarray and type(term) is ndarray and Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted:
         return add_into(total, term)
     return _add.binary(total, term)
 

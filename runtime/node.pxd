@@ -62,6 +62,7 @@ cdef class Node:
     cdef void release_variables(self)
     cdef bint takes_undefined(self)
     cdef bint takes_batch(self)
+    cdef bint takes_deferred(self)
 
     cdef inline PyObject* edge(self, Py_ssize_t i) noexcept:
         """What made input `i`, borrowed."""

@@ -126,6 +126,10 @@ cdef class Node:
         """Whether apply, given gradients with one more axis at the front, does to each row what it does to one alone."""
         return False
 
+    cdef bint takes_deferred(self):
+        """Whether apply does nothing with a gradient but give it to programs and ufuncs, so that it may be one put off."""
+        return False
+
     cdef int set_outputs(self, int count) except -1:
         """Make room for the metadata of several outputs; one needs no call."""
         cdef int i

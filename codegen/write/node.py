@@ -129,6 +129,13 @@ class NodeText(Bindings):
         return Batches(self.elementwise).takes_batch(self.op)
 
     @property
+    def takes_deferred(self) -> bool:
+        """Whether the rules call programs and ufuncs alone on the cotangent, which may then be put off."""
+        if self.several_outputs or len(grad_names(self.op)) != 1 or self.list_inputs or self.spends:
+            return False
+        return self.elementwise.takes_deferred(vjp_statements(self.op), *grad_names(self.op))
+
+    @property
     def pushes_batch(self) -> bool:
         """Whether the jvp does to each row of a batch of tangents what it does to one."""
         return Batches(self.elementwise).pushes_batch(self.op)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..rules.statements import Assign, Branch, Present, Statement, Wanted
-from ..spec.expression import Call, Constant, Expression, Foreign, Name, Operation, names_of, substituted, walk
+from ..spec.expression import Call, Constant, Expression, Foreign, Metadata, Name, Operation, names_of, substituted, walk
 from ..spec.formula import BINARY, COMPARISON, UNARY
 from ..spec.model import Op
 
@@ -165,6 +165,41 @@ class Elementwise:
         for operand in found[1]:
             yield from self.leaves(operand)
 
+    def takes_deferred(self, statements: tuple[Statement, ...], grad: str) -> bool:
+        """Whether what statements make of `grad` is made by programs and single instructions alone."""
+        return self.are_calls(self.fused(statements), {grad})
+
+    def are_calls(self, statements: tuple[Statement, ...], moving: set[str]) -> bool:
+        """Whether all that is made of `moving`, to which its results are added, is made by inner loops."""
+        for statement in statements:
+            match statement:
+                case Assign(name=name, value=value, present=present):
+                    if present in moving or _mentions(value, moving) and not self.is_called(value, moving):
+                        return False
+                    if _mentions(value, moving):
+                        moving.add(name)
+                case Branch(test=test, body=body, orelse=orelse):
+                    if _mentions(test, moving) or not (self.are_calls(body, moving) and self.are_calls(orelse, moving)):
+                        return False
+                case Wanted(body=body):
+                    if not self.are_calls(body, moving):
+                        return False
+                case Present():
+                    return False
+        return True
+
+    def is_called(self, expression: Expression, moving: set[str]) -> bool:
+        """Whether an expression is a program, or calls of single instructions, of what is in `moving` and of anything else."""
+        if isinstance(expression, Name):
+            return True
+        if any(_mentions(leaf, moving) and not isinstance(leaf, Name) for leaf in self.leaves(expression)):
+            return False
+        if self.program("", "", expression) is not None:
+            return True
+        if not isinstance(expression, Call) or self.instruction(expression) is None:
+            return False
+        return all(self.is_called(a, moving) for a in expression.arguments if a is not None and _mentions(a, moving))
+
     def program(self, name: str, result: str, expression: Expression, least: int = 2) -> Program | None:
         """The program that computes an expression; None where that is fewer than so many instructions."""
         built = _Text(self, Program(name, {}, {}, [result]))
@@ -213,6 +248,13 @@ class _Text:
 def _is_number(expression: Expression) -> bool:
     return isinstance(expression, Constant) and type(expression.value) in (int, float) and not (
         isinstance(expression.value, float) and math.isnan(expression.value))  # fmt: skip
+
+
+def _mentions(expression: Expression, names: set[str]) -> bool:
+    """Whether an expression depends on one of some names, be it on the shape alone."""
+    inner = [part.value for part in walk(expression) if isinstance(part, Shared)]
+    return any(isinstance(part, (Name, Metadata)) and part.name in names for part in walk(expression)) or any(
+        _mentions(value, names) for value in inner)
 
 
 def _read(statement: Statement) -> set[str]:

@@ -36,6 +36,9 @@ cdef class CeluBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -53,6 +56,9 @@ cdef class DropoutBackward(Node):
         return grad * _mask
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -77,6 +83,9 @@ cdef class EluBackward(Node):
         return grad * ops.where(x > 0, 1, alpha * ops.exp(ops.where(x > 0, 0, x)))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -132,6 +141,9 @@ cdef class GeluBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -154,6 +166,9 @@ cdef class HardsigmoidBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -174,6 +189,9 @@ cdef class HardswishBackward(Node):
         return grad * ops.where(x >= 3, 1, ops.where(x <= -3, 0, (x + 1.5) / 3))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -202,6 +220,9 @@ cdef class HardtanhBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -224,6 +245,9 @@ cdef class LeakyReluBackward(Node):
         return ops.where(x > 0, grad, negative_slope * grad)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -258,6 +282,9 @@ cdef class MishBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -277,6 +304,9 @@ cdef class ReluBackward(Node):
         return grad * (y > 0)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -300,6 +330,9 @@ cdef class Relu6Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -320,6 +353,9 @@ cdef class RreluBackward(Node):
         return grad * _slope
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -359,6 +395,9 @@ cdef class SiluBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -388,6 +427,9 @@ cdef class SoftplusBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -407,6 +449,9 @@ cdef class SoftsignBackward(Node):
         return grad * ops.square(1 / (1 + ops.absolute(x)))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -430,6 +475,9 @@ cdef class TanhshrinkBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -451,6 +499,9 @@ cdef class ThresholdBackward(Node):
         return grad * (x > threshold)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):

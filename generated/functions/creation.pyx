@@ -19,6 +19,9 @@ cdef class AstypeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef class CopyBackward(Node):
     """copy(x) -> y; linear in x; grad_x = grad"""
@@ -30,4 +33,7 @@ cdef class CopyBackward(Node):
         return grad
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True

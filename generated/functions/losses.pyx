@@ -69,6 +69,9 @@ cdef class BernoulliLossBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_target = True, None, None
 

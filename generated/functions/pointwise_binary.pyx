@@ -58,6 +58,9 @@ cdef class AddBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef Program angle_slope_grad_a = Program("grad, b, a, distance -> grad_a", """
     across = _divide_or_zero(where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)),
@@ -112,6 +115,9 @@ cdef class AngleSlopeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -150,6 +156,9 @@ cdef class Atan2Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -184,6 +193,9 @@ cdef class ClampMaxBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_max = True, None, None
 
@@ -216,6 +228,9 @@ cdef class ClampMinBackward(Node):
         return grad_x, grad_min
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -288,6 +303,9 @@ cdef class ClipBackward(Node):
         if wanted_ & 4:
             grad_max = ops.where(above, grad, 0)
         return grad_x, grad_min, grad_max
+
+    cdef bint takes_deferred(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_min, self.saved_x, self.saved_max = True, None, None, None
@@ -396,6 +414,9 @@ cdef class DirectionBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_y = True, None, None, None
 
@@ -427,6 +448,9 @@ cdef class DivideBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -465,6 +489,9 @@ cdef class DivideOrZeroBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -536,6 +563,9 @@ cdef class FmaxBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -582,6 +612,9 @@ cdef class FminBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -613,6 +646,9 @@ cdef class FmodBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -651,6 +687,9 @@ cdef class HypotBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -695,6 +734,9 @@ cdef class LogaddexpBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -742,6 +784,9 @@ cdef class Logaddexp2Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
@@ -780,6 +825,9 @@ cdef class MaximumBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -822,6 +870,9 @@ cdef class MinimumBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -851,6 +902,9 @@ cdef class MultiplyBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -950,6 +1004,9 @@ cdef class PowBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
@@ -981,6 +1038,9 @@ cdef class RemainderBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1050,6 +1110,9 @@ cdef class ScaledPowBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
 
@@ -1076,6 +1139,9 @@ cdef class SubtractBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef class WhereBackward(Node):
     """where(Mask mask, a, b) -> y; linear in a, b; grad_a = where(mask, grad, 0); grad_b = where(mask, 0, grad)"""
@@ -1100,6 +1166,9 @@ cdef class WhereBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1156,6 +1225,9 @@ cdef class XlogyBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):

@@ -54,6 +54,9 @@ cdef class AbsoluteBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -73,6 +76,9 @@ cdef class AcosBackward(Node):
         return grad * -conj_of(ops._asin_slope(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -97,6 +103,9 @@ cdef class AcoshBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -118,6 +127,9 @@ cdef class AngleBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -135,6 +147,9 @@ cdef class AsinBackward(Node):
         return grad * conj_of(ops._asin_slope(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -161,6 +176,9 @@ cdef class AsinSlopeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -178,6 +196,9 @@ cdef class AsinhBackward(Node):
         return grad * conj_of(ops._asinh_slope(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -218,6 +239,9 @@ cdef class AsinhSlopeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -235,6 +259,9 @@ cdef class AtanBackward(Node):
         return grad * conj_of(ops._atan_slope(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -275,6 +302,9 @@ cdef class AtanSlopeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -292,6 +322,9 @@ cdef class AtanhBackward(Node):
         return grad * conj_of(ops._atanh_slope(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -318,6 +351,9 @@ cdef class AtanhSlopeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -337,6 +373,9 @@ cdef class CbrtBackward(Node):
         return grad * (ops.square(1 / y) / 3)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -368,6 +407,9 @@ cdef class ConjBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef Program cos_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, negative(conj(sin(x))))")
 
@@ -384,6 +426,9 @@ cdef class CosBackward(Node):
         return grad * -conj_of(ops.sin(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -407,6 +452,9 @@ cdef class CoshBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -423,6 +471,9 @@ cdef class Deg2radBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef class DigammaBackward(Node):
     """digamma(x) -> y; dy/dx = polygamma(1, x)"""
@@ -437,6 +488,9 @@ cdef class DigammaBackward(Node):
         return grad * ops.polygamma(1, x)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -458,6 +512,9 @@ cdef class EntrBackward(Node):
         return grad * (-ops.log(x) - 1)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -482,6 +539,9 @@ cdef class ErfBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -504,6 +564,9 @@ cdef class ErfcBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -521,6 +584,9 @@ cdef class ErfcxBackward(Node):
         return grad * conj_of(ops._erfcx_derivative(x, 1))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -542,6 +608,9 @@ cdef class ErfcxDerivativeBackward(Node):
         return grad * conj_of(ops._erfcx_derivative(x, n + 1))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -566,6 +635,9 @@ cdef class ErfinvBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -583,6 +655,9 @@ cdef class ExpBackward(Node):
         return grad * conj_of(y)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -606,6 +681,9 @@ cdef class Exp2Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -625,6 +703,9 @@ cdef class Expm1Backward(Node):
         return grad * conj_of(ops.exp(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -656,6 +737,9 @@ cdef class FracBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef Program gauss_grad_x = Program("grad, x, y -> grad_x", """
     finite = where(isinf(x), 0, x)
@@ -679,6 +763,9 @@ cdef class GaussBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -695,6 +782,9 @@ cdef class ImagBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef class LdexpBackward(Node):
     """ldexp(x, Index b) -> y; linear in x; grad_x = ldexp(grad, b)"""
@@ -709,6 +799,9 @@ cdef class LdexpBackward(Node):
         return ops.ldexp(grad, b)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -731,6 +824,9 @@ cdef class LgammaBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -748,6 +844,9 @@ cdef class LogBackward(Node):
         return grad / conj_of(x)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -771,6 +870,9 @@ cdef class Log10Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -792,6 +894,9 @@ cdef class Log1pBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -811,6 +916,9 @@ cdef class Log2Backward(Node):
         return grad * (1.4426950408889634 / conj_of(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -846,6 +954,9 @@ cdef class LogitBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -867,6 +978,9 @@ cdef class NanToNumBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -881,6 +995,9 @@ cdef class NegativeBackward(Node):
         return -grad
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
 
@@ -901,6 +1018,9 @@ cdef class PolygammaBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -917,6 +1037,9 @@ cdef class PositiveBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef class Rad2degBackward(Node):
     """rad2deg(x) -> y; dy/dx = 180 / pi"""
@@ -930,6 +1053,9 @@ cdef class Rad2degBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef class RealBackward(Node):
     """real(x) -> y; linear in x; grad_x = grad"""
@@ -941,6 +1067,9 @@ cdef class RealBackward(Node):
         return grad
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
 
@@ -959,6 +1088,9 @@ cdef class ReciprocalBackward(Node):
         return grad * conj_of(-y * y)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -996,6 +1128,9 @@ cdef class RsqrtBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -1015,6 +1150,9 @@ cdef class SigmoidBackward(Node):
         return grad * conj_of(ops._sigmoid_slope(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1039,6 +1177,9 @@ cdef class SigmoidSlopeBackward(Node):
         return grad * conj_of(-y * ops.tanh(x / 2))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1100,6 +1241,9 @@ cdef class SinBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -1117,6 +1261,9 @@ cdef class SincBackward(Node):
         return grad * conj_of(ops._sinc_derivative(x, 1))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1140,6 +1287,9 @@ cdef class SincDerivativeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -1159,6 +1309,9 @@ cdef class SinhBackward(Node):
         return grad * conj_of(ops.cosh(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1182,6 +1335,9 @@ cdef class SqrtBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
 
@@ -1201,6 +1357,9 @@ cdef class SquareBackward(Node):
         return grad * (2 * conj_of(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1238,6 +1397,9 @@ cdef class TanBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -1257,6 +1419,9 @@ cdef class TanhBackward(Node):
         return grad * conj_of(ops._tanh_slope(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1281,6 +1446,9 @@ cdef class TanhSlopeBackward(Node):
         return grad * conj_of(-2 * y * ops.tanh(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):

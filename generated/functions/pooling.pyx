@@ -68,6 +68,9 @@ cdef class GridPixelsBackward(Node):
         aligned = self.saved_aligned
         return grad * ops._grid_pixels_slope(grid, lengths, padding, aligned)
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_grid = True, None
 

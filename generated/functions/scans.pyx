@@ -300,3 +300,6 @@ cdef class UnwrapBackward(Node):
 
     cdef bint takes_batch(self):
         return True
+
+    cdef bint takes_deferred(self):
+        return True

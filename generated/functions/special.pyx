@@ -79,6 +79,9 @@ cdef class BetaBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -116,6 +119,9 @@ cdef class BetaDerivativeBackward(Node):
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -158,6 +164,9 @@ cdef class BetaincBackward(Node):
         return grad_a, grad_b, grad_x
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -208,6 +217,9 @@ cdef class BetaincDerivativeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
 
@@ -239,6 +251,9 @@ cdef class BetalnBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -258,6 +273,9 @@ cdef class DawsnBackward(Node):
         return grad * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1)))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -295,6 +313,9 @@ cdef class DigammaGapBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -315,6 +336,9 @@ cdef class ErfcinvBackward(Node):
         return grad * (-0.8862269254527579 * ops.exp(y * y))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -338,6 +362,9 @@ cdef class Exp1Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -357,6 +384,9 @@ cdef class ExpiBackward(Node):
         return grad * conj_of(ops.exp(x) / x)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -380,6 +410,9 @@ cdef class GammaBackward(Node):
         return grad * (y * ops.digamma(x))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -411,6 +444,9 @@ cdef class GammaincBackward(Node):
         return grad_a, grad_x
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -452,6 +488,9 @@ cdef class GammaincDerivativeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_x = True, None, None
 
@@ -486,6 +525,9 @@ cdef class GammainccBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_x = True, None, None
 
@@ -505,6 +547,9 @@ cdef class I0Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -522,6 +567,9 @@ cdef class I0eBackward(Node):
         return grad * ops._ive_derivative(0, x, 1)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -545,6 +593,9 @@ cdef class I1Backward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -562,6 +613,9 @@ cdef class I1eBackward(Node):
         return grad * ops._ive_derivative(1, x, 1)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -588,6 +642,9 @@ cdef class IvBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -607,6 +664,9 @@ cdef class IveBackward(Node):
         return grad * ops._ive_derivative(v, x, 1)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -632,6 +692,9 @@ cdef class IveDerivativeBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -651,6 +714,9 @@ cdef class J0Backward(Node):
         return grad * -ops.j1(x)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -673,6 +739,9 @@ cdef class J1Backward(Node):
         return grad * ((ops.j0(x) - ops.jv(2.0, x)) / 2)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -699,6 +768,9 @@ cdef class JvBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -718,6 +790,9 @@ cdef class K0Backward(Node):
         return grad * -ops.k1(x)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -740,6 +815,9 @@ cdef class K1Backward(Node):
         return grad * (-(ops.k0(x) + ops.kv(2.0, x)) / 2)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -802,6 +880,9 @@ cdef class KlTermsBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -824,6 +905,9 @@ cdef class KvBackward(Node):
         return grad * (-conj_of(ops.kv(v - 1, x) + ops.kv(v + 1, x)) / 2)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -866,6 +950,9 @@ cdef class LogNdtrBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
@@ -889,6 +976,9 @@ cdef class NdtrBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -909,6 +999,9 @@ cdef class NdtriBackward(Node):
         return grad * (2.5066282746310002 * ops.exp(y * y / 2))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -968,6 +1061,9 @@ cdef class RelEntrBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -1005,6 +1101,9 @@ cdef class SphericalJnBackward(Node):
         return grad_x
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1046,6 +1145,9 @@ cdef class SphericalYnBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -1075,6 +1177,9 @@ cdef class StdtrBackward(Node):
         return grad_df, grad_t
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1114,6 +1219,9 @@ cdef class StdtrDerivativeBackward(Node):
         return grad_df, grad_t
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1170,6 +1278,9 @@ cdef class Xlog1pyBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
 
@@ -1189,6 +1300,9 @@ cdef class Y0Backward(Node):
         return grad * -ops.y1(x)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1211,6 +1325,9 @@ cdef class Y1Backward(Node):
         return grad * ((ops.y0(x) - ops.yv(2.0, x)) / 2)
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
@@ -1237,6 +1354,9 @@ cdef class YvBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 
@@ -1258,6 +1378,9 @@ cdef class ZetaBackward(Node):
         return grad * (-s * ops.zeta(s + 1, q))
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):

@@ -57,6 +57,9 @@ cdef class BroadcastToBackward(Node):
     cdef object apply_rows(self, object grad, Wanted wanted_):
         return grad
 
+    cdef bint takes_deferred(self):
+        return True
+
 
 cdef class ContiguousBackward(Node):
     """contiguous(x) -> y; linear in x; grad_x = grad"""
@@ -68,6 +71,9 @@ cdef class ContiguousBackward(Node):
         return grad
 
     cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
         return True
 
 

@@ -1,7 +1,8 @@
 """Plans: what a program does on operands of given kinds."""
 
 from ..capi cimport npy_intp
-from .ufunc cimport Number, PyUFuncGenericFunction
+from .numbers cimport Number
+from .ufunc cimport PyUFuncGenericFunction
 
 cdef enum:
     MOST = 64       # registers of a plan

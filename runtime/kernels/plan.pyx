@@ -8,8 +8,9 @@ intermediate value has.  A plan that does not work says that NumPy has to comput
 import numpy as np
 
 from .. cimport capi as cnp
+from .numbers cimport store_number
 from .plain cimport BOOL_SLOT, item_size, slot_or_bool
-from .ufunc cimport PyUFuncGenericFunction, Ufunc, store_number
+from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cnp.import_array()
 

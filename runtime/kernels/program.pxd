@@ -10,8 +10,11 @@ cdef class Program:
     cdef tuple results              # the node of each result
     cdef Plan plan                  # of the latest call
     cdef list plans                 # of all calls
+    cdef readonly int computing     # the latest value that was computed step by step, counting inputs
 
     cdef object run(self, tuple inputs, unsigned int wanted=*)
     cdef int read(self) except -1
     cdef Plan find(self, unsigned long long key)
     cdef object step_by_step(self, tuple inputs, unsigned int wanted)
+
+cdef Program program_of(int count, list nodes, tuple results)

@@ -15,14 +15,16 @@ import re
 
 from .. cimport capi as cnp
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from .deferred cimport Deferred, deferred_among
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty
+from .numbers cimport Number, store_number
 from .plain cimport is_plain, is_spread, item_size, same_shape, slot_or_bool
 from .plan cimport (
     ABSENT, ARITY, COMPUTED, FLOAT, INPUT, INT, KNOWN, MOST, NUMBER, RESULT, SCRATCH, UNIFORM, Plan, Register, Step, make_plan,
 )
 from .threads cimport GRAIN, parallel
-from .ufunc cimport Number, Ufunc, offered, store_number
+from .ufunc cimport Ufunc, offered
 
 cnp.import_array()
 
@@ -279,6 +281,9 @@ cdef class Program:
         """Each ufunc on whole arrays."""
         cdef list values, last
         cdef int i, operand
+        cdef Deferred waiting = deferred_among(inputs)
+        if waiting is not None:
+            return waiting.call(self, inputs, wanted)
         if self.nodes is None:
             self.read()
         values = [*inputs, *([None] * len(self.nodes))]
@@ -297,12 +302,21 @@ cdef class Program:
             if node[0] is None:
                 values[i] = node[1]
                 continue
+            self.computing = i
             values[i] = (<Ufunc> node[0]).apply(tuple([values[operand] for operand in node[1:]]))
             for operand in node[1:]:
                 if last[operand] == i and operand not in self.results:
                     values[operand] = None
         results = [values[node] if wanted >> i & 1 else None for i, node in enumerate(self.results)]
         return results[0] if len(results) == 1 else tuple(results)
+
+
+cdef Program program_of(int count, list nodes, tuple results):
+    """The program of `count` inputs that nodes describe, as `make_plan` takes them."""
+    cdef Program program = Program.__new__(Program)
+    program.names, program.made, program.text = ("",) * count, ("",) * len(results), ""
+    program.nodes, program.results, program.plans = nodes, results, []
+    return program
 
 
 class _Tokens:

@@ -33,14 +33,5 @@ cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* lo
 cdef Ufunc offer(Ufunc ufunc)
 cdef Ufunc offered(str name)
 
-cdef union Number:
-    float f
-    double d
-    float[2] F
-    double[2] D
-
-cdef bint store_number(object value, int slot, Number* number) except -1
-cdef bint is_number(object value) noexcept
-
 cdef ndarray add_into(ndarray total, ndarray term)
 cdef bint add_plain(ndarray total, ndarray term) noexcept

@@ -6,9 +6,6 @@ floating-point flag, goes through the ufunc, which broadcasts, promotes, and war
 Knows nothing of autograd.
 """
 
-from cpython.float cimport PyFloat_AS_DOUBLE
-from cpython.long cimport PyLong_AsDouble
-from libc.math cimport isinf
 from libc.string cimport memmove
 
 import numpy as np
@@ -16,9 +13,11 @@ import numpy as np
 from .. cimport capi as cnp
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
 from .broadcast cimport Rows, find_rows
+from .deferred cimport Deferred, deferred_among
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
 from .memory cimport empty
+from .numbers cimport Number, is_number, store_number, weak
 from .plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
 from .threads cimport GRAIN, parallel
 from ..errors import explain
@@ -95,43 +94,6 @@ cdef void run_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         rows.loop.raised = True
 
 
-cdef bint store_number(object value, int slot, Number* number) except -1:
-    """Write a Python number as the dtype of `slot`; False where NumPy has to decide (complex, out of range)."""
-    cdef double real
-    if type(value) is float:
-        real = PyFloat_AS_DOUBLE(value)
-    elif type(value) is int or type(value) is bool:
-        try:
-            real = PyLong_AsDouble(value)
-        except OverflowError:
-            return False
-    else:
-        return False
-    if slot == 1:
-        number.d = real
-    elif slot == 3:
-        number.D[0] = real
-        number.D[1] = 0.0
-    else:
-        if slot == 0:
-            number.f = <float> real
-        else:
-            number.F[0] = <float> real
-            number.F[1] = 0.0
-        if isinf(<float> real) and not isinf(real):
-            return False
-    return True
-
-
-cdef bint is_number(object value) noexcept:
-    return type(value) is float or type(value) is int or type(value) is complex or type(value) is bool
-
-
-cdef object weak(object result):
-    """What Python numbers make stays a Python number: it takes the dtype of the array that it meets."""
-    return result.item() if isinstance(result, (np.generic, np.ndarray)) else result
-
-
 cdef class Ufunc:
     """One NumPy ufunc under an operator's name.
 
@@ -186,10 +148,14 @@ cdef class Ufunc:
 
     cdef object apply(self, tuple operands):
         """The function of its operands, however many."""
+        cdef Deferred waiting
         if self.nargs == 2:
             return self.unary(operands[0])
         if self.nargs == 3:
             return self.binary(operands[0], operands[1])
+        waiting = deferred_among(operands)
+        if waiting is not None:
+            return waiting.call(self, operands, 1)
         try:
             return as_array(self.function(*operands))
         except Exception as error:
@@ -212,6 +178,8 @@ cdef class Ufunc:
                 steps[0], steps[1] = item_size(slot), PyArray_ITEMSIZE(out)
                 if self.run(slot, args, size, steps):
                     return out
+        elif isinstance(x, Deferred):
+            return (<Deferred> x).call(self, (x,), 1)
         try:
             return weak(self.function(x)) if is_number(x) else as_array(self.function(x))
         except Exception as error:
@@ -257,6 +225,8 @@ cdef class Ufunc:
             out = self.by_rows(a, b)
             if out is not None:
                 return out
+        elif isinstance(a, Deferred) or isinstance(b, Deferred):
+            return (<Deferred> (a if isinstance(a, Deferred) else b)).call(self, (a, b), 1)
         try:
             return weak(self.function(a, b)) if is_number(a) and is_number(b) else as_array(self.function(a, b))
         except Exception as error:

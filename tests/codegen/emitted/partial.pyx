@@ -26,6 +26,9 @@ cdef class LogcoshBackward(Node):
     cdef bint takes_batch(self):
         return True
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
 

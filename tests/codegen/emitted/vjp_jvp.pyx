@@ -28,6 +28,9 @@ cdef class LengthBackward(Node):
         unit = x / y
         return grad * unit
 
+    cdef bint takes_deferred(self):
+        return True
+
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
