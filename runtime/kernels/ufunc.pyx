@@ -6,6 +6,7 @@ floating-point flag, goes through the ufunc, which broadcasts, promotes, and war
 Knows nothing of autograd.
 """
 
+from cpython.ref cimport PyObject
 from libc.string cimport memmove
 
 import numpy as np
@@ -16,7 +17,7 @@ from .broadcast cimport Rows, find_rows
 from .deferred cimport Deferred, deferred_among
 from .flags cimport fp_clear, fp_raised
 from .forward cimport as_array
-from .memory cimport empty
+from .memory cimport empty, give_back
 from .numbers cimport Number, is_number, store_number, weak
 from .plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
 from .threads cimport GRAIN, parallel
@@ -290,6 +291,7 @@ cdef class Ufunc:
         if fits(self, operands, out):  # a copy of few numbers costs less than the call
             result = self.unary(operands[0]) if len(operands) == 1 else self.binary(operands[0], operands[1])
             memmove(PyArray_BYTES(out), PyArray_BYTES(result), PyArray_SIZE(out) * PyArray_ITEMSIZE(out))
+            give_back(<PyObject*> result)
             return out
         try:
             return self.function(*operands, out=out)
