@@ -19,7 +19,8 @@ from .capi cimport (
     ndarray, npy_intp,
 )
 from .hooks import RemovableHandle
-from .recycling cimport gradspec_recycle
+from .kernels cimport memory as memory_module
+from .recycling cimport gradspec_drop_spares, gradspec_recycle, gradspec_spare_size
 
 cnp.import_array()
 
@@ -273,6 +274,7 @@ cdef class Node:
 
 
 gradspec_recycle(<PyTypeObject*> Node)
+memory_module.node_bytes, memory_module.drop_nodes = gradspec_spare_size, gradspec_drop_spares
 
 
 class _Metadata:

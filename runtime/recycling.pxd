@@ -47,7 +47,9 @@ cdef extern from *:
 
     /* Memory of objects by size: for a family of classes that inherit tp_alloc and tp_free from one base.  The collector
        learns of such an object when somebody tracks it; of one of a class in Python at once. */
-    enum { GRADSPEC_SIZES = 64, GRADSPEC_MOST = 1 << 22 };  /* classes of sizes, 8 bytes apart; bytes kept of all */
+    /* Classes of sizes, 8 bytes apart, and bytes kept of all: a graph of 200 000 nodes, whose memory the system would else take
+       back and hand out anew, page by page, at every step. */
+    enum { GRADSPEC_SIZES = 64, GRADSPEC_MOST = 1 << 26 };
     typedef struct gradspec_spare { PyObject head; struct gradspec_spare *next; } gradspec_spare;
     static gradspec_spare *gradspec_spares[GRADSPEC_SIZES];
     static size_t gradspec_spare_bytes = 0;
@@ -82,6 +84,17 @@ cdef extern from *:
         gradspec_spares[size / 8] = spare;
         gradspec_spare_bytes += size;
     }
+    static inline size_t gradspec_spare_size(void) { return gradspec_spare_bytes; }
+    static inline void gradspec_drop_spares(void) {
+        for (int i = 0; i < GRADSPEC_SIZES; i++) {
+            while (gradspec_spares[i] != NULL) {
+                gradspec_spare *spare = gradspec_spares[i];
+                gradspec_spares[i] = spare->next;
+                PyObject_GC_Del(spare);
+            }
+        }
+        gradspec_spare_bytes = 0;
+    }
     static inline void gradspec_recycle(PyTypeObject *type) {
         type->tp_alloc = gradspec_alloc;
         type->tp_free = gradspec_free;
@@ -97,3 +110,5 @@ cdef extern from *:
     object gradspec_new(PyTypeObject*, object)
     void gradspec_adopt(PyTypeObject*, PyTypeObject*, destructor)
     void gradspec_recycle(PyTypeObject*)
+    size_t gradspec_spare_size() noexcept
+    void gradspec_drop_spares() noexcept

@@ -306,7 +306,8 @@ def memory_stats():
     -------
     dict
         "small_arrays" and "small_bytes": arrays of up to 4096 bytes that are kept whole.  "large_buffers" and "large_bytes":
-        memory of arrays of 64 KiB and more.  "limit_bytes": the most that is kept of the two kinds together.
+        memory of arrays of 64 KiB and more.  "limit_bytes": the most that is kept of the two kinds together.  "node_bytes":
+        memory of nodes of graphs, of which 64 MiB are kept.
     """
     cdef npy_intp count = 0
     cdef npy_intp nbytes = 0
@@ -316,7 +317,7 @@ def memory_stats():
         for j in range(bins[i].count):
             nbytes += (<object> bins[i].arrays[j]).nbytes
     return {"small_arrays": count, "small_bytes": nbytes, "large_buffers": large_count, "large_bytes": large_bytes,
-            "limit_bytes": MOST_LARGE + BINS * BIN_BYTES}
+            "limit_bytes": MOST_LARGE + BINS * BIN_BYTES, "node_bytes": node_bytes()}
 
 
 def empty_cache():
@@ -334,3 +335,4 @@ def empty_cache():
             pool[i] = header.following
             free(header.memory)
     large_bytes = large_count = 0
+    drop_nodes()

@@ -117,6 +117,29 @@ def test_the_cache_is_bounded_and_can_be_emptied():
     assert stats["small_arrays"] == stats["small_bytes"] == stats["large_buffers"] == stats["large_bytes"] == 0
 
 
+def test_the_memory_of_nodes_comes_back_bounded_and_can_be_emptied():
+    def graph(length):
+        x = gs.tensor([1.0], requires_grad=True)
+        y = x
+        for _ in range(length):
+            y = y * 1.0
+        gs.sum(y).backward()
+
+    gs.empty_cache()
+    assert gs.memory_stats()["node_bytes"] == 0
+    graph(1000)
+    kept = gs.memory_stats()["node_bytes"]
+    graph(1000)
+    assert kept == gs.memory_stats()["node_bytes"]  # the same memory once more
+    if kept == 0:
+        pytest.skip("every object is new under AddressSanitizer")
+    assert 100_000 < kept < 1_000_000
+    graph(400_000)
+    assert kept < gs.memory_stats()["node_bytes"] <= 1 << 26 | 4096
+    gs.empty_cache()
+    assert gs.memory_stats()["node_bytes"] == 0
+
+
 def test_every_size_gets_its_own_memory():
     sizes = [*range(1, 40), *range(500, 520), *range(8190, 8200), *(2**k + d for k in range(13, 20) for d in (-1, 0, 1))]
     for _ in range(3):
