@@ -392,7 +392,7 @@ OPS = (
         ('f(2.0, 0.0)', '2'), ('f(3.0, pi / 2)', '3j'),)),
     OpInfo('pow', 'pointwise_binary', 'pow(a, b) -> y',
         'a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.', 'partial', 'any',
-        numpy=('power', 'pow'), domain='a > 0', aliases=('power',), variants=('function', 'method', 'inplace', 'out'),
+        numpy=('pow', 'power'), domain='a > 0', aliases=('power',), variants=('function', 'method', 'inplace', 'out'),
         operator='__pow__', arguments=(('a', 'Array', None, False), ('b', 'Array', None, False),), inputs=('a', 'b'),
         saved=('b', 'a', 'a_dtype', 'y_dtype', 'y'), node='PowBackward', samples=BINARY,
         examples=(('f([2.0, 3.0], 2.0)', '[4, 9]'),), kinks=(('f(0.0, 0.0)', '0, 0'), ('f(0.0, 1.0)', '1, 0'),

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 RUNTIME = [
     ["capi", "constants", "dispatch", "errors", "extension", "formulas.shapes", "generator", "generated.numpy_table", "hooks", "lost_history",
      "worker"],
-    ["hints", "later", "named_result", "recycling"],
+    ["hints", "kernels.copies", "later", "named_result", "recycling"],
     ["generated.results"],
     ["kernels.broadcast", "kernels.deferred", "kernels.numbers", "kernels.plain", "kernels.tiles", "kernels.wide"],
     ["formulas.calculus", "formulas.contraction", "formulas.fourier", "formulas.linear_algebra", "formulas.statistics",
@@ -48,6 +48,7 @@ RUNTIME = [
         "grad_mode",
         "node",
     ],
+    ["kernels.powers"],
     ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.extremes", "kernels.linalg", "kernels.logistic", "kernels.moments", "kernels.plan", "kernels.rows", "kernels.scans", "provenance", "tensor"],
     ["kernels.across", "kernels.add_at", "kernels.counted", "kernels.pieces", "kernels.program", "kernels.running", "kernels.softmax", "kernels.sorting", "kernels.special_functions", "kernels.standardization", "kernels.summation"],
     ["kernels.fusion", "kernels.indexing"],

@@ -137,7 +137,7 @@ cdef object forward_polar(object a, object b):
     except Exception as error_:
         raise explain(error_, "polar", a=a, b=b) from None
 
-pow_ufunc = offer(Ufunc(np.power, "pow"))
+pow_ufunc = offer(Ufunc(kernels.power, "pow"))
 cdef object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 

@@ -15,7 +15,7 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     copysign_ufunc, forward__direction, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide,
     floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside,
     heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, forward_maximum,
-    maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar, forward_pow, pow_ufunc,
+    maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar, forward_pow,
     forward_remainder, remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where,
     forward_xlogy,
 )
@@ -1040,12 +1040,15 @@ cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_pow_(object a, object b):
-    return inplace_binary(op_pow, pow_ufunc, a, b, 0b11, "pow_")
+    b = as_operand(b, "pow_", "b")
+    old_ = prepare_inplace(a, (a, b), 0b11, "pow_")
+    return overwrite(a, op_pow(old_, b), "pow_")
 
 def pow(a, b, *, out=None):
     """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
     if out is not None:
-        return out_binary(pow_ufunc, a, b, out, HAS_GRADIENT)
+        target_ = prepare_out(out, (a, b), "pow")
+        return write_out(target_, op_pow(a, b), "pow")
     return op_pow(a, b)
 
 

@@ -29,6 +29,7 @@ offer(
         "pieces",
         "plan",
         "program",
+        "powers",
         "product",
         "rows",
         "running",
@@ -54,6 +55,7 @@ from .extremes import max_along, min_along
 from .logistic import logaddexp, sigmoid, sigmoid_slope, tanh_slope
 from .moments import centred, euclidean_norm, std, var
 from .pieces import concat_backward, concatenate, stack, unstack
+from .powers import power
 from .product import matmul
 from .rows import take
 from .running import cumprod, cumsum, linear_recurrence, prod, shift

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. cimport capi as cnp
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
-from . import elementwise
+from . import elementwise, powers
 from .memory cimport empty
 from .plain cimport is_plain
 from .ufunc cimport Ufunc, pointwise
@@ -93,7 +93,7 @@ where = pointwise(
 divide_or_zero = pointwise(
     elementwise.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL])
 cdef Ufunc multiply = Ufunc(np.multiply, "multiply")
-cdef Ufunc power = Ufunc(np.power, "pow")
+cdef Ufunc power = powers.power
 cdef Ufunc raised = Ufunc(np.maximum, "clip", operands=("x", "min"))
 cdef Ufunc lowered = Ufunc(np.minimum, "clip", operands=("x", "max"))
 

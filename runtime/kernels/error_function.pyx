@@ -16,6 +16,7 @@ import numpy as np
 from .. cimport capi as cnp
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from .elsewhere import one_by_one, scipy_function
+from .copies cimport GRADSPEC_COPIES  # no-cython-lint  (C reads what stands beside it)
 from .flags cimport fp_clear
 from .memory cimport empty
 from .threads cimport parallel
@@ -25,13 +26,9 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    /* One copy of a loop for each width of vectors, and the processor's own choice among them, where compiler and loader can. */
-    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-    #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+    #if GRADSPEC_COPIES > 1
     #pragma GCC push_options
     #pragma GCC optimize ("no-trapping-math")  /* both sides of a choice may be computed */
-    #else
-    #define GRADSPEC_WIDE
     #endif
 
     /* -z * z of z = |x| * scale, no further than where erfc is 0 in single precision. */
@@ -95,7 +92,7 @@ cdef extern from *:
         }
     }
 
-    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+    #if GRADSPEC_COPIES > 1
     #pragma GCC pop_options
     #endif
     """

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. cimport capi as cnp
 from ..capi cimport npy_intp
+from .copies cimport GRADSPEC_COPIES  # no-cython-lint  (C reads what stands beside it)
 from .flags cimport fp_clear
 from .ufunc cimport Ufunc, pointwise
 
@@ -20,13 +21,6 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
-
-    /* One copy of a loop for each width of vectors, and the processor's own choice among them, where compiler and loader can. */
-    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-    #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-    #else
-    #define GRADSPEC_WIDE
-    #endif
 
     /* As integers: a comparison of numbers raises a flag at NaN. */
     #define GRADSPEC_LOGISTIC(T, BITS, SIGN, THOUSAND, INFINITE) \\

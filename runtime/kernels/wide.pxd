@@ -1,20 +1,14 @@
 """The maximum of contiguous numbers, and their sums, in vectors as wide as the processor has.
 
-Owns which compilers and loaders may choose among copies of a loop, and the order of a sum, which depends on its length alone:
-pairwise, as accurate as NumPy's.
+Owns the order of a sum, which depends on its length alone: pairwise, as accurate as NumPy's.
 """
 
 from ..capi cimport npy_intp
+from .copies cimport GRADSPEC_COPIES
 
 cdef extern from *:
     """
-    /* One copy of a loop for each width of vectors, and the processor's own choice among them, where compiler and loader can. */
-    #ifndef GRADSPEC_WIDE
-    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-    #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-    #else
-    #define GRADSPEC_WIDE
-    #endif
+    #ifndef GRADSPEC_UNUSED
     #if defined(__GNUC__)
     #define GRADSPEC_UNUSED __attribute__((unused))  /* by some of those who include it */
     #else

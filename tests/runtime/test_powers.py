@@ -1,6 +1,8 @@
 """The quick way of `c * a**(b - n)` for numbers b and c against the general one, where powers are lost and where they are not."""
 
 import math
+import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -25,3 +27,40 @@ def test_the_quick_power_is_the_general_one(dtype, exponent):
                     general = elementwise.scaled_pow(factor, a, exponent, n)
                     assert found.dtype == general.dtype == dtype and found.shape == a.shape
                     np.testing.assert_allclose(found, general, rtol=4 * np.finfo(dtype).eps, atol=0)
+
+
+WHOLE = [1, 2, 3, 4, 5, 7, 8, 31, 64, 65, -1, -2, -3, -5, -64, -65, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", WHOLE)
+def test_whole_powers_are_right_to_their_last_digit(dtype, exponent):
+    """Against rationals, which are exact."""
+    rng, limits, reach = np.random.default_rng(0), np.finfo(dtype), math.log(np.finfo(dtype).max) * 1.2 / max(abs(exponent), 2)
+    a = (rng.choice([-1, 1], size=1000) * np.exp(rng.uniform(-reach, reach, size=1000))).astype(dtype)
+    exact = [Fraction(float(x)) ** exponent for x in a]
+    lasts = [limits.tiny * 1.01 < abs(y) < Fraction(float(limits.max)) * Fraction(99, 100) for y in exact]
+    assert sum(lasts) > 300
+    found = kernels.power(a[lasts], exponent)
+    for y, wanted in zip(found, [y for y, last in zip(exact, lasts) if last]):
+        off = abs(Fraction(float(y)) - wanted) / Fraction(float(np.spacing(abs(y))))
+        assert off <= Fraction(93 if abs(exponent) > 64 else 51, 100)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", WHOLE)
+def test_whole_powers_of_hard_numbers_are_numpys(dtype, exponent):
+    """Signs of zeros, infinities, NaN, what over- or underflows; and the warnings."""
+    limits = np.finfo(dtype)
+    hard = np.array([0, -0.0, 1, -1, math.inf, -math.inf, math.nan, limits.smallest_subnormal, -limits.tiny, limits.max, -limits.max,
+                     1e-20, -1e20, 2, -3, 0.5]).astype(dtype)  # fmt: skip
+    for a in [*hard.reshape(-1, 1), hard, hard[::2].copy(), np.tile(hard, 50), hard.reshape(2, -1).T, hard[3]]:
+        outcomes = []
+        for function in (kernels.power, np.power):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                outcomes.append((np.asarray(function(a, exponent)), sorted({str(w.message) for w in caught})))
+        (found, said), (expected, warned) = outcomes
+        np.testing.assert_allclose(found, expected, rtol=2 * limits.eps, atol=2 * float(limits.smallest_subnormal))
+        assert found.dtype == expected.dtype and np.array_equal(np.signbit(found), np.signbit(expected))
+        assert said == warned
