@@ -3019,7 +3019,7 @@ OPS = (
         kinks=(('f(0.0)', '1.0507009873554805 * 1.6732632423543772'),)),
     OpInfo('silu', 'activations', 'silu(x) -> y', 'x * sigmoid(x).', 'partial', 'float', namespace='nn',
         ref='Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement learning.',
-        aliases=('swish',), variants=('function', 'inplace'), inputs=('x',), saved=('x_dtype', 'x'), node='SiluBackward',
+        aliases=('swish',), variants=('function', 'inplace'), inputs=('x',), saved=('x', 'x_dtype'), node='SiluBackward',
         samples=UNARY, examples=(('f([-inf, 0.0, inf])', '[0, 0, inf]'),),
         kinks=(('f([-inf, -1e300, 1e300, inf])', '[0, 0, 1, 1]'),)),
     OpInfo('softplus', 'activations', 'softplus(x, float beta=1.0, float threshold=20.0) -> y',

@@ -137,11 +137,19 @@ class Elementwise:
                     found.append(replace(statement, body=self.fused(body)))
                 case _:
                     found.append(statement)
-        for let in [s for s in found if isinstance(s, Assign) and not s.present and not s.adds and not s.subtracts]:
+        for name in [s.name for s in found if _is_let(s)]:
+            let = next(s for s in found if _is_let(s) and s.name == name)  # with those that have been put inside meanwhile
             readers = [i for i, s in enumerate(found) if let.name in _read(s)]
             if len(readers) != 1 or self.instruction(self.written_out(let.value)) is None:
                 continue
             reader = found[readers[0]]
+            if isinstance(reader, Branch) and let.name not in _named(reader.test):
+                bodies = [self.fused((let, *body)) if any(let.name in _read(s) for s in body) else body
+                          for body in (reader.body, reader.orelse)]
+                if not any(let in body for body in bodies):  # it has found its place in both
+                    found[readers[0]] = replace(reader, body=bodies[0], orelse=bodies[1])
+                    found = [s for s in found if s is not let]
+                continue
             if isinstance(reader, Assign) and let is not reader and self.reads_inside(reader.value, let.name):
                 shared = Shared(let.name, let.value, kind=let.value.kind)
                 found[readers[0]] = replace(reader, value=substituted(reader.value, {let.name: shared}))
@@ -255,6 +263,15 @@ def _mentions(expression: Expression, names: set[str]) -> bool:
     inner = [part.value for part in walk(expression) if isinstance(part, Shared)]
     return any(isinstance(part, (Name, Metadata)) and part.name in names for part in walk(expression)) or any(
         _mentions(value, names) for value in inner)
+
+
+def _is_let(statement: Statement) -> bool:
+    return isinstance(statement, Assign) and not (statement.present or statement.adds or statement.subtracts)
+
+
+def _named(expression: Expression) -> set[str]:
+    """The names whose values or shapes an expression reads."""
+    return {part.name for part in walk(expression) if isinstance(part, (Name, Metadata))}
 
 
 def _read(statement: Statement) -> set[str]:

@@ -8328,8 +8328,9 @@ for _name, _text in {
     Notes
     -----
     silu(x) -> y
-    dy/dx = sigmoid(near) * (1 + near * sigmoid(-near))
-    where near = x if is_complex(x.dtype) else minimum(maximum(x, -1000), 1000)
+    dy/dx = sigmoid(x) * (1 + x * sigmoid(-x)) if is_complex(x.dtype) else sigmoid(near) * (1 + near *
+      sigmoid(-near))
+    where near = minimum(maximum(x, -1000), 1000)
 
     References
     ----------

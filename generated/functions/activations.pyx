@@ -92,12 +92,13 @@ cdef class EluBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program gelu_near = Program("x -> near", "near = minimum(maximum(x, -50), 50)")
-cdef Program gelu_grad_x = Program("grad, near -> grad_x", """
+cdef Program gelu_grad_x = Program("grad, x -> grad_x", """
+    near = minimum(maximum(x, -50), 50)
     below = divide(erfc(divide(negative(near), 1.4142135623730951)), 2)
     density = multiply(0.3989422804014327, exp(divide(multiply(negative(near), near), 2)))
     grad_x = multiply(grad, add(below, multiply(near, density)))""")
-cdef Program gelu_grad_x_2 = Program("grad, near -> grad_x", """
+cdef Program gelu_grad_x_2 = Program("grad, x -> grad_x", """
+    near = minimum(maximum(x, -50), 50)
     turn = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.044715, near), near)))
     rate = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.134145, near), near)))
     grad_x = multiply(grad, multiply(sigmoid(turn), add(1, multiply(rate, sigmoid(negative(turn))))))""")
@@ -117,11 +118,10 @@ cdef class GeluBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        near = gelu_near.run((x,))
         if approximate == 'none':
-            grad_x = gelu_grad_x.run((grad, near))
+            grad_x = gelu_grad_x.run((grad, x))
         else:
-            grad_x = gelu_grad_x_2.run((grad, near))
+            grad_x = gelu_grad_x_2.run((grad, x))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -362,35 +362,39 @@ cdef class RreluBackward(Node):
         self.released, self.saved__slope = True, None
 
 
-cdef Program silu_near = Program("x -> near", "near = minimum(maximum(x, -1000), 1000)")
-cdef Program silu_grad_x = Program("grad, near -> grad_x", """
+cdef Program silu_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(sigmoid(x), add(1, multiply(x, sigmoid(negative(x)))))))""")
+cdef Program silu_grad_x_2 = Program("grad, x -> grad_x", """
+    near = minimum(maximum(x, -1000), 1000)
     grad_x = multiply(grad, conj(multiply(sigmoid(near), add(1, multiply(near, sigmoid(negative(near)))))))""")
 
 cdef class SiluBackward(Node):
     """silu(x) -> y
 
-    dy/dx = sigmoid(near) * (1 + near * sigmoid(-near))
-    where near = x if is_complex(x.dtype) else minimum(maximum(x, -1000), 1000)
+    dy/dx = sigmoid(x) * (1 + x * sigmoid(-x)) if is_complex(x.dtype) else sigmoid(near) * (1 + near *
+      sigmoid(-near))
+    where near = minimum(maximum(x, -1000), 1000)
     """
-    saves = ("x_dtype", "x")
+    saves = ("x", "x_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x_dtype = self.saved_x_dtype
         x = saved_array(self, self.saved_x, self.version_x, "x")
+        x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
-            near = x
+            grad_x = silu_grad_x.run((grad, x))
         else:
-            near = silu_near.run((x,))
-        return silu_grad_x.run((grad, near))
+            grad_x = silu_grad_x_2.run((grad, x))
+        return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x_dtype = self.saved_x_dtype
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        x_dtype = self.saved_x_dtype
         if formulas.is_complex(x_dtype):
-            near = x
+            grad_x = grad * conj_of(ops.sigmoid(x) * (1 + x * ops.sigmoid(-x)))
         else:
             near = ops.minimum(ops.maximum(x, -1000), 1000)
-        return grad * conj_of(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
+            grad_x = grad * conj_of(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
+        return grad_x
 
     cdef bint takes_batch(self):
         return True

@@ -4,8 +4,6 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
-import numpy as np
-
 from gradspec import formulas, kernels
 from gradspec.errors import explain
 
@@ -13,7 +11,6 @@ from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
 from gradspec.kernels.program cimport Program
 from gradspec.operand cimport dtype_of, ndim_of, shape_of
 
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
@@ -87,22 +84,24 @@ cdef Program hardshrink_y = Program("x, lambd -> y", "y = where(less_equal(absol
 cdef object forward_hardshrink(object x, object lambd):
     return hardshrink_y.run((x, lambd))
 
+cdef Program hardsigmoid_y = Program("x -> y", "y = divide(minimum(maximum(add(x, 3), 0), 6), 6)")
 cdef object forward_hardsigmoid(object x):
     try:
-        return as_array(np.clip(forward_add(x, 3), 0, 6) / 6)
+        return as_array(hardsigmoid_y.run((x,)))
     except Exception as error_:
         raise explain(error_, "hardsigmoid", x=x) from None
 
-cdef Program hardswish_y = Program("x, given_1 -> y", "y = multiply(maximum(x, -3), given_1)")
+cdef Program hardswish_y = Program("x -> y", "y = multiply(maximum(x, -3), divide(minimum(maximum(add(x, 3), 0), 6), 6))")
 cdef object forward_hardswish(object x):
     try:
-        return as_array(hardswish_y.run((x, np.clip(forward_add(x, 3), 0, 6) / 6)))
+        return as_array(hardswish_y.run((x,)))
     except Exception as error_:
         raise explain(error_, "hardswish", x=x) from None
 
+cdef Program hardtanh_y = Program("x, min_val, max_val -> y", "y = minimum(maximum(x, min_val), max_val)")
 cdef object forward_hardtanh(object x, object min_val, object max_val):
     try:
-        return as_array(np.clip(x, min_val, max_val))
+        return as_array(hardtanh_y.run((x, min_val, max_val)))
     except Exception as error_:
         raise explain(error_, "hardtanh", x=x, min_val=min_val, max_val=max_val) from None
 
@@ -140,9 +139,10 @@ cdef object forward_relu(object x):
     except Exception as error_:
         raise explain(error_, "relu", x=x) from None
 
+cdef Program relu6_y = Program("x -> y", "y = minimum(maximum(x, 0), 6)")
 cdef object forward_relu6(object x):
     try:
-        return as_array(np.clip(x, 0, 6))
+        return as_array(relu6_y.run((x,)))
     except Exception as error_:
         raise explain(error_, "relu6", x=x) from None
 

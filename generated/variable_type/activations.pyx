@@ -659,8 +659,8 @@ cdef object op_silu(object x):
     if needs_grad(state_, x):
         node_ = SiluBackward.__new__(SiluBackward)
         connect_one(node_, state_, x)
-        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_x_dtype = dtype_of(x)
 
     y = wrap_forward(forward_silu(array_of(x)))
 
@@ -673,10 +673,11 @@ cdef object op_silu(object x):
 cdef tuple jvp_silu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
     if formulas.is_complex(dtype_of(x)):
-        near = x
+        y_t = x_t * (ops.sigmoid(x) * (1 + x * ops.sigmoid(-x)))
     else:
         near = ops.minimum(ops.maximum(x, -1000), 1000)
-    return (x_t * (ops.sigmoid(near) * (1 + near * ops.sigmoid(-near))),)
+        y_t = x_t * (ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
+    return (y_t,)
 
 cdef object op_silu_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "silu_")

@@ -9,7 +9,7 @@ from . import error_function
 from .elementwise import complex_log1p
 from .elsewhere import one_by_one, scipy_function
 from .error_function import erfc
-from .logistic import sigmoid
+from .program import Program
 
 
 def bessel(name, v, x):
@@ -131,6 +131,13 @@ def erfinv(x):
     return scipy_function("erfinv")(x)
 
 
+_gelu_by_tanh = Program("x -> y", f"""
+    above = maximum(x, -50)
+    inner = minimum(above, 50)
+    turn = multiply(multiply({math.sqrt(8 / math.pi)}, inner), add(1, multiply(0.044715, square(inner))))
+    y = multiply(above, sigmoid(turn))""")
+
+
 def gelu(x, approximate):
     """Gaussian error linear unit.
 
@@ -146,12 +153,11 @@ def gelu(x, approximate):
     y = error_function.gelu(x) if approximate == "none" else None
     if y is not None:
         return y
-    above = np.maximum(x, -50)  # below it all is 0, -inf too
     if approximate == "none":
+        above = np.maximum(x, -50)  # below it all is 0, -inf too
         return above * (erfc(-math.sqrt(0.5) * above) * 0.5)
     if approximate == "tanh":
-        inner = np.minimum(above, 50)
-        return above * sigmoid(math.sqrt(8 / math.pi) * inner * (1 + 0.044715 * inner * inner))
+        return _gelu_by_tanh(x)
     raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
 
 
