@@ -17,17 +17,26 @@ cdef struct Span:
 
 cdef inline bint find_span(ndarray x, object axis, Span* span):
     """Where the axes of a reduction lie; False where they do not lie together, or are none."""
-    cdef int ndim = PyArray_NDIM(x), i
+    cdef int ndim = PyArray_NDIM(x), i, count = 0
     cdef npy_intp* dims = PyArray_DIMS(x)
-    cdef list axes
+    cdef bint[DIMENSIONS] given
     if type(axis) is int and -ndim <= axis < ndim:
         span.first = span.last = axis + ndim if axis < 0 else axis
     elif axis is None and ndim:
         span.first, span.last = 0, ndim - 1
     elif type(axis) is tuple and axis:
-        axes = sorted([i + ndim if i < 0 else i for i in axis])
-        span.first, span.last = axes[0], axes[-1]
-        if not 0 <= axes[0] <= axes[-1] < ndim or axes != list(range(axes[0], axes[-1] + 1)):
+        for i in range(ndim):
+            given[i] = False
+        span.first, span.last = ndim, -1
+        for place in <tuple> axis:
+            i = place
+            i = i + ndim if i < 0 else i
+            if not 0 <= i < ndim or given[i]:
+                return False
+            given[i] = True
+            count += 1
+            span.first, span.last = min(span.first, i), max(span.last, i)
+        if span.last - span.first + 1 != count:
             return False
     else:
         return False

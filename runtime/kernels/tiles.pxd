@@ -27,6 +27,11 @@ cdef extern from *:
     #else
     #define GRADSPEC_KEEP(vector) ((void) 0)
     #endif
+    #if defined(__clang__)
+    #define GRADSPEC_ALL _Pragma("unroll")
+    #else
+    #define GRADSPEC_ALL _Pragma("GCC unroll 4")
+    #endif
     #define GRADSPEC_TILE(T, NAME, ROWS, VECTORS, TARGET) \\
         TARGET static void gradspec_tile_##NAME##_##ROWS##_##VECTORS( \\
             const T *x, const npy_intp *offsets, npy_intp count, const T *w, T *y, npy_intp pitch, npy_intp n) { \\
@@ -35,15 +40,18 @@ cdef extern from *:
             int r, v; \\
             for (;; m = next) { \\
                 gradspec_##NAME sums[ROWS][VECTORS]; \\
-                for (r = 0; r < ROWS; r++) for (v = 0; v < VECTORS; v++) sums[r][v] = (gradspec_##NAME) {0}; \\
+                GRADSPEC_ALL for (r = 0; r < ROWS; r++) \\
+                    GRADSPEC_ALL for (v = 0; v < VECTORS; v++) sums[r][v] = (gradspec_##NAME) {0}; \\
                 for (k = 0; k < count; k++) { \\
                     gradspec_##NAME some[VECTORS]; \\
-                    for (v = 0; v < VECTORS; v++) some[v] = *(const gradspec_##NAME *) (x + offsets[k] + m + v * lanes); \\
-                    for (r = 0; r < ROWS; r++) \\
-                        for (v = 0; v < VECTORS; v++) sums[r][v] += some[v] * w[k * ROWS + r]; \\
+                    GRADSPEC_ALL for (v = 0; v < VECTORS; v++) \\
+                        some[v] = *(const gradspec_##NAME *) (x + offsets[k] + m + v * lanes); \\
+                    GRADSPEC_ALL for (r = 0; r < ROWS; r++) \\
+                        GRADSPEC_ALL for (v = 0; v < VECTORS; v++) sums[r][v] += some[v] * w[k * ROWS + r]; \\
                 } \\
-                for (r = 0; r < ROWS; r++) \\
-                    for (v = 0; v < VECTORS; v++) *(gradspec_##NAME *) (y + r * pitch + m + v * lanes) = sums[r][v]; \\
+                GRADSPEC_ALL for (r = 0; r < ROWS; r++) \\
+                    GRADSPEC_ALL for (v = 0; v < VECTORS; v++) \\
+                    *(gradspec_##NAME *) (y + r * pitch + m + v * lanes) = sums[r][v]; \\
                 if (m + width >= n) return; \\
                 next = m + 2 * width <= n ? m + width : n - width;  /* the last one over what was there */ \\
             } \\
@@ -57,17 +65,18 @@ cdef extern from *:
             gradspec_##NAME sums[ROWS][VECTORS]; \\
             npy_intp m; \\
             int r, v; \\
-            for (r = 0; r < ROWS; r++) for (v = 0; v < VECTORS; v++) sums[r][v] = (gradspec_##NAME) {0}; \\
+            GRADSPEC_ALL for (r = 0; r < ROWS; r++) \\
+                GRADSPEC_ALL for (v = 0; v < VECTORS; v++) sums[r][v] = (gradspec_##NAME) {0}; \\
             for (m = 0; m < n; m += lanes) { \\
                 gradspec_##NAME some[VECTORS]; \\
-                for (v = 0; v < VECTORS; v++) some[v] = *(const gradspec_##NAME *) (x + offsets[v] + m); \\
-                for (r = 0; r < ROWS; r++) { \\
+                GRADSPEC_ALL for (v = 0; v < VECTORS; v++) some[v] = *(const gradspec_##NAME *) (x + offsets[v] + m); \\
+                GRADSPEC_ALL for (r = 0; r < ROWS; r++) { \\
                     gradspec_##NAME row = *(const gradspec_##NAME *) (g + r * pitch + m); \\
                     GRADSPEC_KEEP(row); \\
-                    for (v = 0; v < VECTORS; v++) sums[r][v] += some[v] * row; \\
+                    GRADSPEC_ALL for (v = 0; v < VECTORS; v++) sums[r][v] += some[v] * row; \\
                 } \\
             } \\
-            for (r = 0; r < ROWS; r++) for (v = 0; v < VECTORS; v++) { \\
+            GRADSPEC_ALL for (r = 0; r < ROWS; r++) GRADSPEC_ALL for (v = 0; v < VECTORS; v++) { \\
                 union { gradspec_##NAME whole; gradspec_least_##T parts[sizeof(gradspec_##NAME) / 16]; } sum = {sums[r][v]}; \\
                 const int parts = sizeof(gradspec_##NAME) / 16; \\
                 if (parts > 2) sum.parts[0] += sum.parts[2], sum.parts[1] += sum.parts[parts - 1]; \\
