@@ -81,7 +81,8 @@ def functions(count):
     """The elementwise operators of so many arrays, each with the static arguments that its samples try."""
     found = []
     for op in SPEC.ops.values():
-        if not is_elementwise(op, SPEC.ops) or not has_reference(op) or len([a for a in op.signature.arrays if a.default is None]) != count:
+        arrays = [a for a in op.signature.arrays if a.default is None] or op.signature.arrays[:1]
+        if not is_elementwise(op, SPEC.ops) or not has_reference(op) or len(arrays) != count:
             continue
         tried = []
         for sample in op.samples:

@@ -1,4 +1,4 @@
-"""Special functions of several arrays where formulas go wrong: each argument at hard points, beside the others at theirs.
+"""Functions of several arrays that mpmath has to be told: each argument at hard points, beside the others at theirs.
 
 Value, first derivatives in both modes and all second derivatives in the four orders are held to mpmath's values and difference
 quotients of them.  A number may be missing, as NaN, where the entry says so; one that is there is right.
@@ -45,6 +45,7 @@ def stdtr(df, t):
 
 
 WIDE = (1e-300, 1e-8, 0.3, 1.0, 2.5, 9.75, 40.0, 1e5, 1e8, 1e155)
+TRIPLES = (1e-150, -1e-8, 0.3, -40.0, 1e150)
 SHAPES = (0.01, 0.3, 1.0, 2.5, 12.0, 300.0)
 CASES = [
     ("betaln", betaln, (WIDE, WIDE)),
@@ -52,6 +53,9 @@ CASES = [
     ("gammainc", gammainc, (SHAPES, (1e-300, 1e-8, 0.3, 0.56, 2.5, 11.0, 40.0, 305.0))),
     ("gammaincc", gammaincc, (SHAPES, (1e-8, 0.3, 0.56, 2.5, 11.0, 40.0, 305.0))),
     ("betainc", betainc, (SHAPES[:-1], (0.3, 1.5, 15.0, 40.0), (1e-300, 1e-8, 0.3, 0.5, 0.9, 1 - 2**-20))),
+    ("addcmul", lambda x, a, b: x + a * b, (TRIPLES, TRIPLES, TRIPLES)),
+    ("addcdiv", lambda x, a, b: x + a / b, (TRIPLES, TRIPLES, (1e-120, -2.5, 40.0, 1e100))),
+    ("lerp", lambda a, b, weight: a + weight * (b - a), (TRIPLES, TRIPLES, TRIPLES)),
     ("stdtr", stdtr, ((0.01, 0.3, 1.0, 2.5, 40.0, 3000.0), (1e-150, 1e-8, 0.3, -0.9, 1.5, -11.0, 40.0, 1e4, -1e60))),
 ]
 
@@ -126,7 +130,7 @@ def test_all_derivatives(name, reference, sizes, dtype):
     if dtype is np.float32:
         sizes = [[float(dtype(v)) for v in column if 1e-30 < abs(v) < 1e30] for column in sizes]
     grid = np.array(list(itertools.product(*sizes)), dtype)
-    value, first, second = modes(getattr(gs.special, name), [column.copy() for column in grid.T])
+    value, first, second = modes(getattr(gs.special, name, None) or getattr(gs, name), [column.copy() for column in grid.T])
     wrongs, missing = [], 0
     for place, at in enumerate(grid.tolist()):
         expected, gradient, hessian = exact(reference, at)
