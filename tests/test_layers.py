@@ -49,7 +49,7 @@ RUNTIME = [
         "node",
     ],
     ["kernels.powers"],
-    ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.extremes", "kernels.linalg", "kernels.logistic", "kernels.moments", "kernels.plan", "kernels.rows", "kernels.scans", "provenance", "tensor"],
+    ["kernels.axes", "kernels.choice", "kernels.classes", "kernels.error_function", "kernels.exponentials", "kernels.extremes", "kernels.linalg", "kernels.logistic", "kernels.moments", "kernels.plan", "kernels.program_text", "kernels.rows", "kernels.scans", "provenance", "tensor"],
     ["kernels.across", "kernels.add_at", "kernels.counted", "kernels.pieces", "kernels.program", "kernels.running", "kernels.softmax", "kernels.sorting", "kernels.standardization", "kernels.summation"],
     ["kernels.fusion", "kernels.indexing", "kernels.special_functions"],
     ["kernels.basic_index", "kernels.pooling"],

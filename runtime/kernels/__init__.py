@@ -29,6 +29,7 @@ offer(
         "pieces",
         "plan",
         "program",
+        "program_text",
         "powers",
         "product",
         "rows",

@@ -13,6 +13,7 @@ cdef class Program:
     cdef readonly int computing     # the latest value that was computed step by step, counting inputs
 
     cdef object run(self, tuple inputs, unsigned int wanted=*)
+    cdef object by_rows(self, tuple inputs, unsigned int wanted)
     cdef int read(self) except -1
     cdef Plan find(self, unsigned long long key)
     cdef object step_by_step(self, tuple inputs, unsigned int wanted)

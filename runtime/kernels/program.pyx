@@ -1,20 +1,19 @@
 """Elementwise formulas as straight lines of inner loops, run block by block in cache.
 
 Owns programs, each a formula over operators that are ufuncs, and the two ways to run one, whose results are the same to the
-bit.  In blocks: where all arrays are plain and of one shape, or one element for all, each inner loop runs over a few thousand
-elements at a time, and what is half done stays in cache; large arrays take several threads, without the GIL.  Step by step: each
-ufunc on whole arrays; so is everything else computed, and again what raised a floating-point flag, so that NumPy warns as
-`numpy.errstate` says.  Knows nothing of autograd.
+bit.  In blocks: where all arrays are plain and of one shape, or one element, row or column for all, each inner loop runs over a
+few thousand elements at a time, and what is half done stays in cache; large arrays take several threads, without the GIL.  Step
+by step: each ufunc on whole arrays; so is everything else computed, and again what raised a floating-point flag, so that NumPy
+warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
 from cpython.ref cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdlib cimport free, malloc
 
-import re
-
 from .. cimport capi as cnp
 from ..capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from .broadcast cimport Rows, find_rows
 from .deferred cimport Deferred, deferred_among
 from .flags cimport fp_clear, fp_raised
 from .memory cimport empty
@@ -23,15 +22,20 @@ from .plain cimport is_plain, is_spread, item_size, same_shape, slot_or_bool
 from .plan cimport (
     ABSENT, ARITY, COMPUTED, FLOAT, INPUT, INT, KNOWN, MOST, NUMBER, RESULT, SCRATCH, UNIFORM, Plan, Register, Step, make_plan,
 )
+from .program_text cimport nodes_of
 from .threads cimport GRAIN, parallel
-from .ufunc cimport Ufunc, offered
+from .ufunc cimport Ufunc
 
 cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h" nogil:
+    bint PyArray_ISBEHAVED_RO(ndarray)
 
 cdef enum:
     BLOCK = 2048            # elements that an inner loop takes at a time
     CHUNK = 1 << 16         # elements of one step that are worth a thread
     NEAR = 8192             # bytes of scratch memory that are taken from the stack
+    SHORT = 16              # elements of a row below which whole arrays cost less
 
 cdef npy_intp block_size = BLOCK
 
@@ -43,32 +47,55 @@ cdef struct Frame:
     int step_count, register_count, scratch
     unsigned int wanted
     char* base[MOST]        # of each register but those of scratch memory
+    npy_intp length         # of the rows that some operand is broadcast to; 0 where none is
+    npy_intp strides[MOST]  # of such an operand: from row to row,
+    npy_intp periods[MOST]  # until after so many rows it begins anew; 0 of every other register
     bint raised             # a floating-point flag, or no memory
 
 
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """All steps on some of the elements."""
+    """All steps on some of the elements, or of the rows where an operand is a row or a column."""
     cdef Frame* frame = <Frame*> context
     cdef char[NEAR] near
     cdef char* scratch = near
     cdef char* at[MOST]
-    cdef char* args[ARITY]
-    cdef npy_intp[ARITY] strides
-    cdef npy_intp count = min(stop - start, block_size), room = (count + 15) & ~15
+    cdef npy_intp longest = stop - start if frame.length == 0 else frame.length
+    cdef npy_intp room = (min(longest, block_size) + 15) & ~15, row
     cdef Register* register
-    cdef Step* step
-    cdef int i, j
+    cdef int i
     if frame.scratch * room > NEAR:
         scratch = <char*> malloc(frame.scratch * room)
         if scratch == NULL:
             frame.raised = True
             return
-    for i in range(frame.register_count):
-        register = &frame.registers[i]
-        at[i] = scratch + register.index * room if register.place == SCRATCH else frame.base[i] + start * register.step
     fp_clear()
-    while start < stop and not frame.raised:
-        count = min(stop - start, block_size)
+    for row in range(start, start + 1 if frame.length == 0 else stop):
+        for i in range(frame.register_count):
+            register = &frame.registers[i]
+            if register.place == SCRATCH:
+                at[i] = scratch + register.index * room
+            elif frame.length == 0:
+                at[i] = frame.base[i] + start * register.step
+            elif frame.periods[i]:
+                at[i] = frame.base[i] + row % frame.periods[i] * frame.strides[i]
+            else:
+                at[i] = frame.base[i] + row * frame.length * register.step
+        run_blocks(frame, at, longest)
+        if frame.raised:
+            break
+    if scratch != near:
+        free(scratch)
+
+
+cdef inline void run_blocks(Frame* frame, char** at, npy_intp size) noexcept nogil:
+    """All steps on elements that lie one behind the other."""
+    cdef char* args[ARITY]
+    cdef npy_intp[ARITY] strides
+    cdef npy_intp count
+    cdef Step* step
+    cdef int i, j
+    while size > 0:
+        count = min(size, block_size)
         for i in range(frame.step_count):
             step = &frame.steps[i]
             if step.uniform or not step.serves & frame.wanted:
@@ -78,14 +105,12 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
             step.function(args, &count, strides, step.data)
             if fp_raised():  # some loops clear what others have raised
                 frame.raised = True
-                break
-        start += count
-        if start < stop:
+                return
+        size -= count
+        if size > 0:
             for i in range(frame.register_count):
                 if frame.registers[i].place != SCRATCH:
                     at[i] += count * frame.registers[i].step
-    if scratch != near:
-        free(scratch)
 
 
 cdef void run_uniform(Frame* frame) noexcept nogil:
@@ -139,13 +164,9 @@ cdef class Program:
         """The result of the formula, or a tuple of results; None for a result whose bit is not set in `wanted`."""
         cdef unsigned long long key = 0
         cdef Frame frame
-        cdef Number[MOST] numbers
         cdef PyObject* item
-        cdef ndarray lead = None, spread = None, single = None, y
-        cdef list results = None
-        cdef Register* register
+        cdef ndarray lead = None, spread = None
         cdef Plan plan
-        cdef npy_intp size, chunk
         cdef int i, code, count = PyTuple_GET_SIZE(inputs)
         for i in range(count):
             item = PyTuple_GET_ITEM(inputs, i)
@@ -163,7 +184,7 @@ cdef class Program:
                 elif lead is None:
                     lead = <ndarray> item
                 elif not same_shape(lead, <ndarray> item):
-                    return self.step_by_step(inputs, wanted)
+                    return self.by_rows(inputs, wanted)
             elif type(<object> item) is float:
                 code = FLOAT
             elif type(<object> item) is int:
@@ -189,47 +210,57 @@ cdef class Program:
         if not plan.works or spread is not None and plan.has_uniform:  # NumPy's loops for what is spread are others
             return self.step_by_step(inputs, wanted)
 
-        if PyTuple_GET_SIZE(self.made) > 1:
-            results = [None] * PyTuple_GET_SIZE(self.made)
+        frame.length = 0
+        return computed(self, &frame, plan, inputs, lead, wanted)
+
+    cdef object by_rows(self, tuple inputs, unsigned int wanted):
+        """The same where some operands are rows or columns, broadcast to the shape of another."""
+        cdef Frame frame
+        cdef Rows rows
+        cdef npy_intp[16] strides
+        cdef npy_intp[16] periods
+        cdef bint[MOST] whole
+        cdef unsigned long long key = 0
+        cdef ndarray lead = None
+        cdef Register* register
+        cdef Plan plan
+        cdef int i, j, code
+        for item in inputs:
+            if PyArray_CheckExact(item) and is_plain(item) and (lead is None or PyArray_SIZE(item) > PyArray_SIZE(lead)):
+                lead = item
+        frame.length = 0
+        for i, item in enumerate(inputs):
+            code, periods[i] = INT if type(item) is int else FLOAT if type(item) is float else ABSENT, 0
+            if PyArray_CheckExact(item):
+                code = slot_or_bool(PyArray_TYPE(item))
+                if code < 0 or not PyArray_ISBEHAVED_RO(item):
+                    return self.step_by_step(inputs, wanted)
+                if PyArray_NDIM(item) == 0 or is_spread(item) and same_shape(lead, item):
+                    code += UNIFORM
+                elif not (is_plain(item) and same_shape(lead, item)):
+                    if not find_rows(item, lead, item_size(code), &rows) or frame.length not in (0, rows.length):
+                        return self.step_by_step(inputs, wanted)
+                    frame.length, strides[i], periods[i] = rows.length, rows.stride, rows.period
+                    if rows.step == 0:
+                        code += UNIFORM
+            elif code == ABSENT and item is not None:
+                return self.step_by_step(inputs, wanted)
+            key |= <unsigned long long> code << 4 * i
+        plan = self.find(key)
+        if not plan.works or plan.has_uniform or frame.length < SHORT:  # NumPy's loops for columns alone are others
+            return self.step_by_step(inputs, wanted)
         for i in range(plan.register_count):
             register = &plan.registers[i]
-            if register.place == INPUT:
-                frame.base[i] = PyArray_BYTES(<ndarray> PyTuple_GET_ITEM(inputs, register.index))
-            elif register.place == NUMBER:
-                frame.base[i] = <char*> &numbers[i]
-                if register.given == KNOWN:
-                    numbers[i] = plan.numbers[i]
-                elif register.given >= 0 and not store_number(inputs[register.given], register.slot, &numbers[i]):
-                    return self.step_by_step(inputs, wanted)
-            elif register.place == RESULT and register.serves & wanted:
-                y = empty(0 if register.step == 0 else PyArray_NDIM(lead), PyArray_DIMS(lead), TYPES[register.slot])
-                frame.base[i] = PyArray_BYTES(y)
-                if results is None:
-                    single = y
-                else:  # one that only another is made of is kept so long
-                    results[register.index] = y
-            else:
-                frame.base[i] = NULL
-        frame.steps, frame.step_count = plan.steps, plan.step_count
-        frame.registers, frame.register_count = plan.registers, plan.register_count
-        frame.scratch, frame.wanted, frame.raised = plan.scratch, wanted, False
-        size = PyArray_SIZE(lead)
-        if plan.has_uniform:
-            run_uniform(&frame)
-        if size < GRAIN:
-            run_part(&frame, 0, size)
-        else:
-            chunk = max(<npy_intp> 4 * BLOCK, <npy_intp> (CHUNK // plan.step_count) & ~<npy_intp> (BLOCK - 1))
-            with nogil:
-                if size < 2 * chunk:
-                    run_part(&frame, 0, size)
-                else:
-                    parallel(run_part, &frame, size, chunk)
-        if frame.raised:
-            return self.step_by_step(inputs, wanted)
-        if results is None:
-            return single
-        return tuple([y if wanted >> i & 1 else None for i, y in enumerate(results)])
+            frame.periods[i] = periods[register.index] if register.place == INPUT else 0
+            frame.strides[i] = strides[register.index] if register.place == INPUT else 0
+            whole[i] = register.place == INPUT and frame.periods[i] == 0 and register.step != 0
+        for i in range(plan.step_count):
+            for j in range(plan.steps[i].count - 1):
+                whole[plan.steps[i].registers[plan.steps[i].count - 1]] |= whole[plan.steps[i].registers[j]]
+        for i in range(plan.register_count):
+            if plan.registers[i].place == RESULT and not whole[i]:  # the shape of a row or a column
+                return self.step_by_step(inputs, wanted)
+        return computed(self, &frame, plan, inputs, lead, wanted)
 
     cdef Plan find(self, unsigned long long key):
         """The plan for operands of these kinds."""
@@ -246,35 +277,8 @@ cdef class Program:
         return plan
 
     cdef int read(self) except -1:
-        """The nodes that the text describes; what stands twice is computed once."""
-        places, nodes = {name: i for i, name in enumerate(self.names)}, []
-        known = {}
-
-        def value(tokens):
-            token = next(tokens)
-            if tokens.ahead == "(":
-                operands = []
-                next(tokens)
-                while tokens.ahead != ")":
-                    operands.append(value(tokens))
-                next(tokens)
-                node = (offered(token), *operands)
-            elif token in places:
-                return places[token]
-            else:
-                node = (None, float(token) if re.search("[.n]|e", token) else int(token))
-            if (type(node[1]), node) not in known:
-                known[type(node[1]), node] = len(self.names) + len(nodes)
-                nodes.append(node)
-            return known[type(node[1]), node]
-
-        tokens = _Tokens(self.text)
-        while tokens.ahead:
-            name = next(tokens)
-            next(tokens)
-            places[name] = value(tokens)
-        self.results = tuple([places[name] for name in self.made])
-        self.nodes = nodes
+        """The nodes that the text describes."""
+        self.nodes, self.results = nodes_of(self.text, self.names, self.made)
         return 0
 
     cdef object step_by_step(self, tuple inputs, unsigned int wanted):
@@ -311,27 +315,65 @@ cdef class Program:
         return results[0] if len(results) == 1 else tuple(results)
 
 
+cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, ndarray lead, unsigned int wanted):
+    """What a plan makes of operands of its kinds: a result or a tuple of them, of the shape of `lead`."""
+    cdef Number[MOST] numbers
+    cdef Register* register
+    cdef list results = None
+    cdef ndarray single = None, y
+    cdef npy_intp size, chunk
+    cdef int i
+    if PyTuple_GET_SIZE(program.made) > 1:
+        results = [None] * PyTuple_GET_SIZE(program.made)
+    for i in range(plan.register_count):
+        register = &plan.registers[i]
+        if register.place == INPUT:
+            frame.base[i] = PyArray_BYTES(<ndarray> PyTuple_GET_ITEM(inputs, register.index))
+        elif register.place == NUMBER:
+            frame.base[i] = <char*> &numbers[i]
+            if register.given == KNOWN:
+                numbers[i] = plan.numbers[i]
+            elif register.given >= 0 and not store_number(inputs[register.given], register.slot, &numbers[i]):
+                return program.step_by_step(inputs, wanted)
+        elif register.place == RESULT and register.serves & wanted:
+            y = empty(0 if register.step == 0 else PyArray_NDIM(lead), PyArray_DIMS(lead), TYPES[register.slot])
+            frame.base[i] = PyArray_BYTES(y)
+            if results is None:
+                single = y
+            else:  # one that only another is made of is kept so long
+                results[register.index] = y
+        else:
+            frame.base[i] = NULL
+    frame.steps, frame.step_count = plan.steps, plan.step_count
+    frame.registers, frame.register_count = plan.registers, plan.register_count
+    frame.scratch, frame.wanted, frame.raised = plan.scratch, wanted, False
+    size = PyArray_SIZE(lead)
+    if plan.has_uniform:
+        run_uniform(frame)
+    chunk = max(<npy_intp> 4 * BLOCK, <npy_intp> (CHUNK // plan.step_count) & ~<npy_intp> (BLOCK - 1))
+    if frame.length:  # count rows
+        size, chunk = size // frame.length, max(<npy_intp> 1, chunk // frame.length)
+    if PyArray_SIZE(lead) < GRAIN:
+        run_part(frame, 0, size)
+    else:
+        with nogil:
+            if size < 2 * chunk:
+                run_part(frame, 0, size)
+            else:
+                parallel(run_part, frame, size, chunk)
+    if frame.raised:
+        return program.step_by_step(inputs, wanted)
+    if results is None:
+        return single
+    return tuple([y if wanted >> i & 1 else None for i, y in enumerate(results)])
+
+
 cdef Program program_of(int count, list nodes, tuple results):
     """The program of `count` inputs that nodes describe, as `make_plan` takes them."""
     cdef Program program = Program.__new__(Program)
     program.names, program.made, program.text = ("",) * count, ("",) * len(results), ""
     program.nodes, program.results, program.plans = nodes, results, []
     return program
-
-
-class _Tokens:
-    """The words of a formula, with the next one in sight."""
-
-    def __init__(self, text):
-        self.words = re.findall(r"-?\d[\d.]*(?:e[+-]?\d+)?|-?inf\b|\w+|[()=]", text)
-        self.place = -1
-        self.ahead = ""
-        next(self)
-
-    def __next__(self):
-        self.place += 1
-        word, self.ahead = self.ahead, self.words[self.place] if self.place < len(self.words) else ""
-        return word
 
 
 def set_block_size(npy_intp size):

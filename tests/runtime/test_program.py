@@ -14,7 +14,7 @@ from gradspec.kernels.program import Program
 OPS = {
     "negative": np.negative, "absolute": np.absolute, "exp": np.exp, "log": np.log, "tanh": np.tanh, "sqrt": np.sqrt,
     "square": np.square, "conj": lambda x: np.conjugate(x) if np.iscomplexobj(x) else x, "sign": np.sign, "isnan": np.isnan, "add": np.add, "subtract": np.subtract,
-    "multiply": np.multiply, "divide": np.divide, "maximum": np.maximum, "minimum": np.minimum, "pow": np.power,
+    "multiply": np.multiply, "divide": np.divide, "maximum": np.maximum, "minimum": np.minimum, "pow": kernels.power,
     "greater": np.greater, "equal": np.equal, "less_equal": np.less_equal, "bitwise_and": np.bitwise_and,
     "logical_or": np.logical_or, "where": np.where, "sigmoid": kernels.sigmoid, "_tanh_slope": kernels.tanh_slope,
     "logaddexp": kernels.logaddexp, "_sigmoid_slope": kernels.sigmoid_slope, "_divide_or_zero": kernels.divide_or_zero, "hypot": np.hypot,
@@ -73,9 +73,9 @@ def random_operand(rng, kind, shape, dtype):
 def random_inputs(rng, names):
     dtype = str(rng.choice(["float32", "float64", "complex64", "complex128"]))
     size = int(rng.choice(SIZES))
-    shape = [(size,), (size, 1), (3, size)][rng.integers(3)]
-    others = ["plain"] * 8 + ["0-d", "0-d", "int", "float", "other dtype", "bool", "strided", "misaligned", "broadcast",
-                              "spread"]
+    shape = [(size,), (size, 1), (3, size), (2, 3, size)][rng.integers(4)]
+    others = ["plain"] * 8 + ["0-d", "0-d", "int", "float", "other dtype", "bool", "strided", "misaligned", "row", "row", "column",
+                              "column", "block", "spread"]
     given = {}
     for name in names:
         kind = str(rng.choice(others))
@@ -86,8 +86,12 @@ def random_inputs(rng, names):
                 given[name] = float(rng.normal())
             case "0-d":
                 given[name] = random_operand(rng, kind, (), dtype)
-            case "broadcast":
+            case "row":
                 given[name] = random_operand(rng, kind, shape[-1:], dtype)
+            case "column":
+                given[name] = random_operand(rng, kind, (*shape[:-1], 1), dtype)
+            case "block":
+                given[name] = random_operand(rng, kind, shape[-2:], dtype)[..., :: rng.choice([1, -1])]
             case "spread":
                 given[name] = np.broadcast_to(random_operand(rng, kind, (), dtype), shape)
             case "bool":
