@@ -34,6 +34,8 @@ def cofactor(x):
     (..., n, n) ndarray
     """
     x = np.asarray(x)
+    if x.shape[-1] == 2:  # each is an element
+        return checkerboard(x[..., ::-1, ::-1])
     try:
         with np.errstate(all="ignore"):
             inverse, volume = inv(x), det(x)

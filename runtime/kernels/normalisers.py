@@ -46,11 +46,26 @@ def standardize(x, axis, eps, centred):
     x = np.asarray(x)
     x = x if x.dtype.kind == "f" else x.astype(float)
     y = x - np.mean(x, axis=axis, keepdims=True) if centred else x
-    rate = np.asarray(1 / np.sqrt(np.mean(np.square(y), axis=axis, keepdims=True) + eps))
+    rate = _rate(y, axis, eps)
     if centred:
         y *= rate
         return y, rate
     return np.asarray(y * rate), rate
+
+
+def _rate(y, axis, eps):
+    """``1 / sqrt(mean(y**2) + eps)``, of rows whose squares are out of range too."""
+    limits = np.finfo(y.dtype)
+    with np.errstate(over="ignore"):
+        square = np.mean(np.square(y), axis=axis, keepdims=True) + eps
+        lost = (square < limits.tiny / limits.eps) | np.isinf(square)
+        if not np.any(lost):
+            return np.asarray(1 / np.sqrt(square))
+        size = np.max(np.abs(y), axis=axis, keepdims=True, initial=0)
+        scale = np.ldexp(np.ones_like(size), np.where(lost & np.isfinite(size), -np.frexp(size)[1], 0))
+        scale = np.where(np.isfinite(scale), scale, limits.max)
+        square = np.mean(np.square(y * scale), axis=axis, keepdims=True) + np.square(y.dtype.type(np.sqrt(eps)) * scale)
+    return np.asarray(scale / np.sqrt(square))
 
 
 def standardize_backward(grad, y, rate, axis, centred):

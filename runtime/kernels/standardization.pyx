@@ -6,6 +6,7 @@ shape alone.  The NumPy expressions in `normalisers` take other dtypes, axes tha
 floating-point flag.  The limit is memory.  Knows nothing of autograd.
 """
 
+from libc.float cimport DBL_EPSILON, DBL_MIN, FLT_EPSILON, FLT_MIN
 from libc.math cimport sqrt, sqrtf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -80,7 +81,7 @@ cdef struct Job:
     bint single         # float32
     bint centred
     bint adjoint
-    bint raised         # a floating-point flag, in some part
+    bint raised         # a floating-point flag, or a square too small, in some part
     double eps
     char* x             # or the cotangent
     char* scale         # of one row; NULL where there is none
@@ -94,12 +95,15 @@ cdef struct Job:
 cdef void forward_rows(real* x, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
     cdef npy_intp n = job.length, row
     cdef real mean = 0, rate, one = 1
+    cdef real least = <real> (FLT_MIN / FLT_EPSILON if sizeof(real) == 4 else DBL_MIN / DBL_EPSILON)
     cdef real* y = <real*> job.y
     cdef real* z = <real*> job.z
     for row in range(start, stop):
         if job.centred:
             mean = total(x + row * n, n) / n
         rate = moment(x + row * n, mean, n) / n + <real> job.eps
+        if rate < least:
+            job.raised = True  # squares have lost digits
         if real is float:
             rate = one / sqrtf(rate)
             gradspec_standard_float(x + row * n, mean, rate, y + row * n, n)

@@ -287,3 +287,12 @@ def test_tensordot_takes_axes_of_numpy(axes):
     gs.tensordot(x, y, axes).sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), np.ones((2, 4)) @ b.T)
     np.testing.assert_array_equal(y.grad.numpy(), a.T @ np.ones((2, 4)))
+
+
+def test_cofactors_of_two_rows_are_elements():
+    """Where a cofactor is 1e200 times smaller than another it is not lost."""
+    values = np.array([[1e-200, 1e200], [3.0, 2.0]])
+    x = gs.tensor(values, requires_grad=True)
+    (slope,) = grad(gs.linalg.det(x), x, create_graph=True)
+    assert slope.tolist() == [[2.0, -3.0], [-1e200, 1e-200]]
+    assert grad(slope[0, 0], x)[0].tolist() == [[0, 0], [0, 1]]

@@ -135,3 +135,25 @@ def test_results_do_not_depend_on_the_number_of_threads(shape):
     for other in results[1:]:
         for found, expected in zip(other, results[0]):
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("shape", [(4, 12), (2, 600)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_whose_squares_are_out_of_range(dtype, shape, centred):
+    """What is standardized does not depend on the scale, nor where every square over- or underflows, or loses digits."""
+    limits = np.finfo(dtype)
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    expected, rate = normalisers.standardize(x, -1, 0.0, centred)
+    for power in (limits.maxexp // 2, limits.maxexp - 12, limits.minexp // 2 - 3, limits.minexp // 2 - 9, limits.minexp + 60):
+        scaled = np.ldexp(x, power)
+        for function in (kernels.standardize, normalisers.standardize):
+            y, found = function(scaled, -1, 0.0, centred)
+            np.testing.assert_allclose(y, expected, rtol=200 * limits.eps, atol=20 * limits.eps)
+            np.testing.assert_allclose(np.ldexp(found, power), rate, rtol=20 * limits.eps)
+    mixed = np.concatenate([x, np.ldexp(x, limits.maxexp - 12), np.zeros_like(x)])  # a row beside others
+    y, _ = kernels.standardize(mixed, -1, 1e-5, centred)
+    plain, _ = normalisers.standardize(x, -1, 1e-5, centred)
+    np.testing.assert_allclose(y[: len(x)], plain, rtol=200 * limits.eps, atol=20 * limits.eps)
+    np.testing.assert_allclose(y[len(x) : 2 * len(x)], expected, rtol=200 * limits.eps, atol=20 * limits.eps)
+    assert not y[2 * len(x) :].any()
