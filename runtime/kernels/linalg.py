@@ -35,7 +35,7 @@ def cofactor(x):
     """
     x = np.asarray(x)
     if x.shape[-1] == 2:  # each is an element
-        return checkerboard(x[..., ::-1, ::-1])
+        return checkerboard(x[..., ::-1, ::-1].astype(np.result_type(x, np.float32)))
     try:
         with np.errstate(all="ignore"):
             inverse, volume = inv(x), det(x)
