@@ -97,7 +97,7 @@ def refusals(entries, family, root):
     names = re.findall(r"^- op: (\w+)", entries, re.MULTILINE)
     try:
         spec = analyze(read_text(placed(entries, family)), root)
-        errors = ErrorList(spec.file, spec.source)
+        errors = ErrorList(spec.file, spec.source, spec.further)
         evaluator = Evaluator(spec, root)
         with quiet():
             for name in names:

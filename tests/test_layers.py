@@ -99,7 +99,7 @@ RUNTIME = [
 CODEGEN = [
     ["spec.constants", "spec.model", "spec.numpy_signatures", "verify.numeric", "package", "progress", "build"],
     ["errors"],
-    ["spec.documents", "spec.expression", "spec.limits", "spec.names", "spec.nodes"],
+    ["spec.documents", "spec.expression", "spec.limits", "spec.names", "spec.nodes", "spec.texts"],
     ["spec.samples", "spec.signature", "spec.formula", "spec.library"],
     ["spec.numpy_names", "spec.order", "spec.results", "spec.shapes", "skeleton"],
     ["spec.elementwise", "spec.given"],

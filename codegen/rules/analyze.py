@@ -34,7 +34,7 @@ WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | None = None) -> Spec:
     """The spec with its formulas resolved and `derived` filled in; raises SpecErrors that list every refusal."""
     library = library or read_library(Package.at(place))
-    errors = ErrorList(spec.file, spec.source)
+    errors = ErrorList(spec.file, spec.source, spec.further)
     for file, source in library.formulas.items():
         errors.add_source(file, source)
     analysis = Analysis(spec, library)

@@ -65,6 +65,7 @@ def _relocate(node: ast.expr | ast.keyword, text: Text) -> None:
     node.lineno, column = text.places[start]
     node.end_lineno, end_column = text.places[end - 1]
     node.col_offset, node.end_col_offset = column - 1, end_column
+    node.file = text.file
 
 
 def names_in(tree: ast.AST) -> list[str]:
