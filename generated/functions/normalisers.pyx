@@ -5,14 +5,14 @@
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.forward_ad cimport minus, plus
-from gradspec.input_buffer cimport conj_of, minus_array, plus_array
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward5, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.core.forward_ad cimport minus, plus
+from gradspec.engine.input_buffer cimport conj_of, minus_array, plus_array
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward5, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)

@@ -7,12 +7,12 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport as_array
-from gradspec.kernels.program cimport Program
-from gradspec.kernels.ufunc cimport Ufunc, offer
-from gradspec.operand cimport REALS
+from gradspec.kernels.program.by_name cimport as_array
+from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.program.ufunc cimport Ufunc, offer
+from gradspec.core.operand cimport REALS
 
 
 add_ufunc = offer(Ufunc(np.add, "add"))

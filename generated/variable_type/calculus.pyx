@@ -5,22 +5,24 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.calculus cimport (
     forward_convolve, forward_correlate, forward__full_convolution, forward_gradient, forward_interp, forward_polyfit,
     forward_polyval, forward__segment, forward__slide, forward__slopes,
 )
 from gradspec.generated.functions.calculus cimport FullConvolutionBackward, SlideBackward
-from gradspec.arguments cimport as_int, as_str
-from gradspec.accumulate_grad cimport connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, size_of, wrap_forward
-from gradspec.saved_variable cimport save_input
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_int, as_str
+from gradspec.core.accumulate_grad cimport connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
+    array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, size_of, wrap_forward,
+)
+from gradspec.saved.saved_variable cimport save_input
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_convolve(object a, object b, object mode):

@@ -6,8 +6,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.fourier cimport (
     forward_fft, forward_fft2, forward_fftfreq, forward_fftn, forward_fftshift, forward_ifftshift, forward__fit,
@@ -18,13 +18,13 @@ from gradspec.generated.kernels.fourier cimport (
 from gradspec.generated.functions.fourier cimport (
     FftshiftBackward, IfftshiftBackward, FitBackward, FourierBackward, InteriorBackward, RfourierBackward, IrfourierBackward,
 )
-from gradspec.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_linear
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_linear
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_fft(object x, object n, object axis, object norm):

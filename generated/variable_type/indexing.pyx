@@ -6,8 +6,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas, kernels
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.indexing cimport (
     forward_argwhere, forward_compress, forward_delete, forward_diagonal_scatter, forward_embedding, forward_extract,
@@ -24,20 +24,20 @@ from gradspec.generated.functions.indexing cimport (
     MaskedFillBackward, ScatterBackward, ScatterAddBackward, ScatterExtremeBackward, TakeBackward, TakeBackwardBackward,
     TakeAlongAxisBackward, TakeAlongAxisBackwardBackward,
 )
-from gradspec.arguments cimport as_bool, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.copy_slices cimport rebase
-from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_int, as_ints, as_str
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.saved.copy_slices cimport rebase
+from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_index, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.snapshot cimport begin_write
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view, check_inplace
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.saved.snapshot cimport begin_write
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_view, check_inplace
 
 
 cdef object op_argwhere(object x):

@@ -5,8 +5,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.joining cimport (
     forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
@@ -21,18 +21,20 @@ from gradspec.generated.functions.joining cimport (
     JoinBackward, JoinBackwardBackward, MeshgridBackward, MeshgridBackwardBackward, PadBackward, PadBackwardBackward,
     RepeatBackward, RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnsafeSplitBackward, UnstackBackward,
 )
-from gradspec.arguments cimport as_int, as_ints, as_scalar, as_str
-from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_int, as_ints, as_scalar, as_str
+from gradspec.core.accumulate_grad cimport (
+    any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history,
+)
+from gradspec.core.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, dtype_of, index_of, listed, ndim_of, shape_of, size_of,
     wrap_forward,
 )
-from gradspec.saved_variable cimport save_index
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_views
+from gradspec.saved.saved_variable cimport save_index
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_views
 
 
 cdef object op_append(object x, object values, object axis):

@@ -8,8 +8,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import (
     EigResult, EighResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
 )
@@ -39,20 +39,20 @@ from gradspec.generated.functions.linear_algebra cimport (
     ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward,
     TrilBackward, TriuBackward, VecdotBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
-from gradspec.accumulate_grad cimport (
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
+from gradspec.core.accumulate_grad cimport (
     any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_histories, set_history,
 )
-from gradspec.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
     size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_addbmm(object x, object a, object b, object beta, object alpha):

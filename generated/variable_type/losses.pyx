@@ -5,8 +5,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
     forward__bernoulli_loss, forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward__class_or_zero,
@@ -20,16 +20,16 @@ from gradspec.generated.functions.losses cimport (
     BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, KeptMeanBackward,
     KeptMeanBackwardBackward, PickBackward, UnpickBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op__bernoulli_loss(object x, object target):

@@ -5,9 +5,9 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
-from gradspec.generator import as_generator
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
+from gradspec.support.generator import as_generator
 
 from gradspec.generated.kernels.normalisers cimport (
     forward_batch_norm, forward__earlier, forward_group_norm, forward_gumbel_softmax, forward_instance_norm,
@@ -21,16 +21,16 @@ from gradspec.generated.functions.normalisers cimport (
     SoftmaxWhereBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
     StandardizeBackwardBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints
-from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints
+from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op__affine(object x, object weight, object bias, object behind):

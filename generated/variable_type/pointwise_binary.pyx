@@ -6,8 +6,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 import math
 
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward__angle_slope, forward_atan2, atan2_ufunc,
@@ -26,17 +26,17 @@ from gradspec.generated.functions.pointwise_binary cimport (
     MultiplyBackward, PolarBackward, PowBackward, RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward,
     XlogyBackward,
 )
-from gradspec.arguments cimport as_int, as_scalar
-from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport (
+from gradspec.core.arguments cimport as_int, as_scalar
+from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_add(object a, object b):

@@ -8,8 +8,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import StdMeanResult, VarMeanResult
 
 from gradspec.generated.kernels.reductions cimport (
@@ -22,16 +22,18 @@ from gradspec.generated.functions.reductions cimport (
     CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
     MinBackward, PowerNormBackward, ProdBackward, StdBackward, SumBackward, SumToBackward, UnreduceBackward, VarBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_ints
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport prepare_out, writable, write_out
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
+from gradspec.core.arguments cimport as_bool, as_float, as_ints
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport prepare_out, writable, write_out
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
+    array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, star, wrap_forward,
+)
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_view
 
 
 cdef object op_all(object x, object axis, object keepdims):

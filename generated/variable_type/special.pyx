@@ -5,8 +5,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.special cimport (
     forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln, forward_dawsn,
@@ -25,15 +25,15 @@ from gradspec.generated.functions.special cimport (
     KvBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, RelEntrBackward, SphericalJnBackward, SphericalYnBackward,
     StdtrBackward, StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
 )
-from gradspec.arguments cimport as_float, as_int
-from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, prepare_inplace, writable
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_float, as_int
+from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_beta(object a, object b):

@@ -6,8 +6,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.views cimport (
     forward_T, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagflat, forward_diagonal,
@@ -21,18 +21,18 @@ from gradspec.generated.functions.views cimport (
     Rot90Backward, SqueezeBackward, StridedBackward, StridedBackwardBackward, SwapaxesBackward, ViewBackward,
     ViewAsComplexBackward, ViewAsRealBackward,
 )
-from gradspec.arguments cimport as_int, as_ints
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport become_view, before_view
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_int, as_ints
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport become_view, before_view
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_complex_operand, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
+from gradspec.saved.saved_variable cimport save_index
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_view
 
 
 cdef object op_T(object x):

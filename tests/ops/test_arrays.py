@@ -9,8 +9,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.dispatch import ops
-from gradspec.view import replay
+from gradspec.saved.view import replay
+from gradspec.support.dispatch import ops
 
 from .calls import DOUBLE, array, cases, entries, flat, in_place_only
 

@@ -11,8 +11,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.dispatch import ops
 from gradspec.generated.op_info import OPS
+from gradspec.support.dispatch import ops
 
 from .calls import NAMESPACES, Case, array, cases, entries, flat
 

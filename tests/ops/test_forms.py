@@ -9,7 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import BY_NAME, DOUBLE, NAMESPACES, array, cases, entries, flat, in_place_only
 

@@ -22,7 +22,7 @@ from gradspec.codegen.spec.elementwise import is_elementwise
 from gradspec.codegen.spec.reader import read
 from gradspec.codegen.spec.samples import evaluate_sample
 from gradspec.codegen.verify.reference import NoReference, Reference, derivatives, domain_test
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import array
 

@@ -15,7 +15,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import DOUBLE, applied, array, cases, entries, in_place_only
 

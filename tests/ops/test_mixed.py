@@ -7,7 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import gradcheck
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import array, entries
 

@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad
-from gradspec.kernels import fusion
+from gradspec.kernels.program import fusion
 
 from .calls import cases
 

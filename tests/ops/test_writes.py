@@ -14,7 +14,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad, saved_tensors_hooks
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import DOUBLE, array, cases, entries, flat
 
